@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
-use super::hash::Hash;
 use super::permutation::Permutation;
+use ropeline_ids::Hash;
 
 /// More than figures can be long.
 pub const MAX_FIGURES_BYTES: usize = 16 * 1_024;

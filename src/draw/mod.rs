@@ -7,13 +7,12 @@
 
 mod facts;
 mod figures;
-mod hash;
 mod permutation;
 
 pub use facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
 pub use figures::{FORM, Fault, Figures, FiguresError, MAX_FIGURES_BYTES, Published};
-pub use hash::Hash;
 pub use permutation::Permutation;
+pub use ropeline_ids::Hash;
 
 #[cfg(test)]
 mod tests;

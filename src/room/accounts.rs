@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::PendingId;
-use super::ids::{LaneId, Number, Place, Tag};
 use super::paged::{Leaf, Paged};
+use ropeline_ids::{LaneId, Number, PendingId, Place, Tag};
 
 /// Most tags that a line keeps; whoever comes then is not numbered yet. They take about 40 bytes each.
 pub(super) const MAX_TAGS: u64 = 1 << 24;

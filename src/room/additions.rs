@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Edition, RoomName, Wall};
 use super::orders::Who;
 use super::settings::Settings;
 use super::settings_codec::{read_settings, write_settings};
+use ropeline_ids::{Edition, RoomName, Wall};
 
 /// "There is this room too": what the log says of it.
 #[derive(Clone, PartialEq, Eq, Debug)]

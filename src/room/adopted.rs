@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::codec::{Read, Reader, Writer};
 use super::effects::Effects;
 use super::entry::Entry;
-use super::ids::{Clock, GateId};
 use super::rooms::Room;
 use super::roster::Roster;
 use super::state::State;
+use ropeline_ids::{Clock, GateId};
 
 /// The first machine version in which eras, and editions, are brought back.
 pub(super) const SINCE_VERSION: u16 = 2;

@@ -8,13 +8,13 @@
 use super::entry::{Adopt, Batch, Change, RoomChange};
 use super::era::Extent;
 use super::held::rank;
-use super::ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
 use super::rooms::Room;
 use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
 const CHANGES: usize = 30;

@@ -5,7 +5,7 @@ use super::codec::{Read, Reader, Writer, read_later, write_later};
 use super::codes::{read_brought, read_redeem, write_brought, write_redeem};
 use super::entry::{Batch, Section};
 use super::load::Report;
-use super::rehearsal::RehearsalId;
+use ropeline_ids::RehearsalId;
 
 const CODES: u8 = 1;
 const VIRTUAL: u8 = 2;

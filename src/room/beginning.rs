@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::chain::Chain;
 use super::checks::Checks;
 use super::entry::{Entry, StateHash};
-use super::ids::{Era, Position};
 use super::state::State;
+use ropeline_ids::{Era, Position};
 
 /// What makes a state the start of a new log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

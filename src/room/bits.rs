@@ -10,8 +10,8 @@ use std::iter::successors;
 use std::ops::Range;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::Place;
 use super::paged::{Leaf, Paged};
+use ropeline_ids::Place;
 
 /// Places in one page.
 pub(super) const PAGE: u64 = 4_096;

@@ -1,12 +1,12 @@
 //! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
 use super::deadlines::Due;
-use super::ids::{Clock, LaneId, Number};
 use super::line::Line;
 use super::load::Allowance;
 use super::moment::Moment;
 use super::record::{Call, Record};
 use super::settings::{Mode, Settings};
+use ropeline_ids::{Clock, LaneId, Number};
 
 impl Line {
     /// Nobody is called before but by an operator.

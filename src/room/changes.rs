@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::adopted::SINCE_VERSION;
 use super::effects::Changed;
 use super::entry::{Change, RoomChange};
-use super::ids::Edition;
 use super::orders::{Deed, Told};
 use super::rooms::Room;
 use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use ropeline_ids::Edition;
 
 impl State {
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]

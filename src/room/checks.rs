@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
 use super::entry::{StateHash, Vote};
-use super::ids::Clock;
 use super::roster::Roster;
 use super::state::State;
+use ropeline_ids::Clock;
 
 /// Room clock from one checkpoint to the next.
 const EVERY_MS: u64 = 10_000;

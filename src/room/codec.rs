@@ -4,8 +4,8 @@
 //! against the bytes that are left before anything is allocated for it.
 
 use super::entry::VERSION;
-use super::ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
 use super::settings::WITH_SCHEDULES;
+use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]

@@ -9,12 +9,7 @@ use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
 use super::effects::Joined;
-use super::entry::PendingId;
-use super::ids::{LaneId, LineName, Number, RoomName, Tag, Wall};
-
-/// Tells codes apart, in logs too, without being one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct CodeId(pub [u8; 6]);
+use ropeline_ids::{CodeId, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 /// Most spent codes that a room remembers; over it single-use codes are not good until some have expired.
 pub const MAX_SPENT: usize = 131_072;
@@ -99,12 +94,6 @@ pub struct SpentCodes {
     /// By the first byte of their ids; empty until there is one.
     pieces: Arc<Vec<Arc<BTreeMap<CodeId, Spent>>>>,
     count: usize,
-}
-
-impl std::fmt::Display for CodeId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
 }
 
 impl SpentCodes {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ids::{Clock, LaneId, Place};
+use ropeline_ids::{Clock, LaneId, Place};
 
 pub(super) type Due = (LaneId, Place);
 

@@ -9,9 +9,9 @@ use super::codec::{Read, Reader, Writer};
 use super::codes::Redeemed;
 use super::effects::Effects;
 use super::entry::{Adopt, Batch, Entry, Spoke};
-use super::ids::{GateId, RoomName, Wall};
 use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use ropeline_ids::{GateId, RoomName, Wall};
 
 /// Codes issued by then are in doubt.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Edition, Place};
 use crate::draw::{Hash, Permutation};
+use ropeline_ids::{Edition, Place};
 
 /// Most of a lane that are drawn; whoever came behind them stands as they came.
 pub(super) const MAX_DRAWN: u64 = 1 << 24;

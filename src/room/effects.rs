@@ -2,7 +2,7 @@
 
 use super::codes::Redeemed;
 use super::entry::Section;
-use super::ids::{Clock, LaneId, LineName, Number, RoomName};
+use ropeline_ids::{Clock, LaneId, LineName, Number, RoomName};
 
 /// What applying an entry did, for the gate that appended it. Metrics come from the view's totals.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

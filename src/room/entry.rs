@@ -7,14 +7,16 @@ use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
 use super::codes::{BroughtCodes, Redeem};
 use super::eviction::Eviction;
-use super::ids::{Edition, Era, GateId, LaneId, LineName, Number, Position, RoomName, Tag, Wall};
 use super::load::{Outside, Reported};
 use super::orders::{CallOrder, Who};
-use super::rehearsal::{RehearsalId, RehearsalOrder};
+use super::rehearsal::RehearsalOrder;
 use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::Window;
 use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use crate::draw::Hash;
+use ropeline_ids::{
+    Edition, Era, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
+};
 
 /// The newest machine version that this binary runs.
 pub const VERSION: u16 = 3;
@@ -222,10 +224,6 @@ pub struct Section {
     /// that it already has. From version 3 on.
     pub tagged: Vec<Tagged>,
 }
-
-/// Names a newcomer that could not be numbered yet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct PendingId(pub [u8; 12]);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct End {

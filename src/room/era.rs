@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::bits::PAGE;
 use super::codec::{Read, Reader, Writer};
 use super::drawn::{Draws, Stretches};
-use super::ids::{Edition, Era, Number, Place};
+use ropeline_ids::{Edition, Era, Number, Place};
 
 /// Base of the first era of a log begun from nothing.
 pub(super) const FIRST_BASE: u64 = 1 << 52;

@@ -1,7 +1,7 @@
 //! An operator takes one visitor out of a line.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{LaneId, LineName, Number};
+use ropeline_ids::{LaneId, LineName, Number};
 
 /// "This visitor is out": at once, whether they wait, are called or are inside.
 #[derive(Clone, PartialEq, Eq, Debug)]

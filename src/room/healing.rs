@@ -5,9 +5,9 @@
 //! it.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Clock, Era};
 use super::settings::Settings;
 use super::view::{RoomView, View};
+use ropeline_ids::{Clock, Era};
 
 /// What proves that something was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,12 +1,12 @@
 //! One place per account: who has one already, what an account's place is, and which of two it keeps.
 
 use super::accounts::{Accounts, MAX_TAGS, Tags};
-use super::ids::{LaneId, Number, Place, Tag};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
 use super::record::Record;
 use super::settings::Settings;
+use ropeline_ids::{LaneId, Number, Place, Tag};
 
 type Seat = (LaneId, Place);
 

@@ -9,7 +9,6 @@ use super::accounts::Tags;
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
 use super::era::{Eras, Found};
-use super::ids::{Clock, Edition, Era, Number, Place};
 use super::presence::Presence;
 use super::pulse::Pulse;
 use super::record::{Call, Record};
@@ -17,6 +16,7 @@ use super::ring::Ring;
 use super::settings::Settings;
 use super::slots::Slots;
 use crate::draw::Hash;
+use ropeline_ids::{Clock, Edition, Era, Number, Place};
 
 #[derive(Clone, Debug)]
 pub(super) struct Lane {

@@ -13,7 +13,6 @@ use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
 use super::era::Eras;
 use super::figures::{read_figures, write_figures};
-use super::ids::{Clock, Edition, Era, LaneId, Place, Wall};
 use super::lane::Lane;
 use super::load::Allowance;
 use super::moment::Moment;
@@ -27,6 +26,7 @@ use super::stock::Tally;
 use super::turns::Turns;
 use super::view::Figures;
 use crate::draw::Hash;
+use ropeline_ids::{Clock, Edition, Era, LaneId, Place, Wall};
 
 #[derive(Debug)]
 pub(super) struct Line {

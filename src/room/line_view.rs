@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use super::bits::PAGE;
 use super::era::Found;
-use super::ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -23,6 +22,7 @@ use super::settings::{Mode, Settings};
 use super::slots::Slots;
 use super::stock::Winners;
 use super::view::{Called, Figures, Frame, Inside, Standing, Waiting};
+use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
 
 /// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
 const FRAME_WORDS: u64 = 64;

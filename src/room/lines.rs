@@ -3,8 +3,8 @@
 use std::ops::{Bound, Index};
 use std::sync::Arc;
 
-use super::ids::LineName;
 use super::line_view::LineView;
+use ropeline_ids::LineName;
 
 /// Most lines of one leaf; a fuller one is cut in two.
 const LEAF: usize = 64;
@@ -142,11 +142,11 @@ impl Index<&LineName> for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::ids::{Clock, Edition, Era, Wall};
     use crate::room::line::Line;
     use crate::room::moment::Moment;
     use crate::room::past::Past;
     use crate::room::settings::Settings;
+    use ropeline_ids::{Clock, Edition, Era, Wall};
 
     /// A view that is told apart by its edition.
     fn view(edition: u32) -> Arc<LineView> {

@@ -5,7 +5,7 @@
 //! comes back as it was.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Era, LaneId, Number};
+use ropeline_ids::{Era, LaneId, Number};
 
 type Named = (LaneId, Number);
 

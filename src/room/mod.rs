@@ -33,7 +33,6 @@ mod figures;
 pub(crate) mod hand;
 mod healing;
 mod held;
-mod ids;
 mod lane;
 mod line;
 mod line_view;
@@ -76,22 +75,25 @@ pub use additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted}
 pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
-pub use codes::{BroughtCodes, CodeId, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
+pub use codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
 pub use effects::{Changed, Effects, GivenUp, Joined};
 pub use entry::{
-    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, PendingId, RoomChange, Section,
-    Spoke, StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Section, Spoke,
+    StateHash, VERSION, Vote,
 };
 pub use eviction::Eviction;
-pub use ids::{CallId, Clock, Edition, Era, GateId, LaneId, LineName, Number, Place, Position, RoomName, Tag, Wall};
 pub use load::{
     Admission, Bounds, Circuit, Controller, Linear, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report,
     Reported, STEPS, TTL_MS, Times, Why,
 };
-pub use named::{MAX_LANE_NAME, NamedLane, ONLY_LANE};
+pub use named::{NamedLane, ONLY_LANE};
 pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use record::SLACK_MS;
-pub use rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalId, RehearsalOrder};
+pub use rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
+pub use ropeline_ids::{
+    CallId, Clock, CodeId, Edition, Era, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
+    RehearsalId, RoomName, Tag, Visitor, Wall,
+};
 pub use roster::{MAX_GATES, RosterGate};
 pub use sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
@@ -99,6 +101,5 @@ pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrid
 pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};
 pub use stock::{MAX_STOCK, Winner, Winners};
 pub use view::{
-    Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Visitor, Waiting,
-    is_reset,
+    Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Waiting, is_reset,
 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::entry::Entry;
-use super::ids::{Clock, Era, LaneId, Number, Wall};
 use super::past::Past;
+use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
 pub(super) struct Moment {

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::LaneId;
 use super::settings::{MAX_LANES, Settings};
-
-/// Longest name of a lane, in bytes.
-pub const MAX_LANE_NAME: usize = 32;
+use ropeline_ids::{LaneId, MAX_LANE_NAME};
 
 /// The lane of a room whose configuration names none.
 pub const ONLY_LANE: &str = "main";

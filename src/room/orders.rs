@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Edition, LaneId, LineName, Wall};
 use super::settings::{Mode, Overrides, Settings};
 use super::settings_codec::{mode_byte, mode_of};
+use ropeline_ids::{Edition, LaneId, LineName, Wall};
 
 /// Whose word a change is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -2,8 +2,7 @@
 
 use super::accounts::Bound;
 use super::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
-use super::ids::{LaneId, LineName, Number, RoomName, Tag};
-use super::rehearsal::RehearsalId;
+use ropeline_ids::{LaneId, LineName, Number, RehearsalId, RoomName, Tag};
 
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
@@ -220,7 +219,7 @@ fn var_bytes(value: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::ids::{Edition, Era, Wall};
+    use ropeline_ids::{Edition, Era, Wall};
 
     fn packed(numbers: impl Iterator<Item = (List, u8, u32)>) -> Vec<Batch> {
         let adopt = Adopt {

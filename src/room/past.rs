@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
 use super::era::MAX_ERAS;
-use super::ids::{Clock, Era, Number};
+use ropeline_ids::{Clock, Era, Number};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Past {

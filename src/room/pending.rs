@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::{PendingId, Section};
-use super::ids::{Clock, LaneId, LineName, Number};
+use super::entry::Section;
+use ropeline_ids::{Clock, LaneId, LineName, Number, PendingId};
 
 /// Most ids a room remembers. Over it one whose number was shown makes room for one more, or the oldest if its visitor is
 /// not present any more; else whoever comes is not numbered yet.
@@ -168,7 +168,7 @@ fn ids_of(ids: &BTreeSet<(Seat, PendingId)>, seat: Seat) -> impl Iterator<Item =
 mod tests {
     use super::*;
     use crate::room::entry::{Claim, End};
-    use crate::room::ids::{Era, RoomName};
+    use ropeline_ids::{Era, RoomName};
 
     const LINE: LineName = LineName::ONLY;
     const WINDOW: u64 = 1_000;

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::bits::{Bits, and, or, pages_of, range_words, without};
 use super::codec::{Read, Reader, Writer};
 use super::drawn::Drawn;
-use super::ids::Place;
+use ropeline_ids::Place;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Presence {

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::Clock;
+use ropeline_ids::Clock;
 
 const STEP_MS: u64 = 5_000;
 const WINDOW_MS: u64 = 300_000;

@@ -4,8 +4,8 @@
 //! sixty-thousandths of a token, so that no fraction is lost: rate × step is then a whole number.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::Clock;
 use super::settings::Settings;
+use ropeline_ids::Clock;
 
 /// One token: a minute in milliseconds, since a step of s ms brings rate × s units.
 const TOKEN: u64 = 60_000;

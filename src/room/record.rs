@@ -1,7 +1,7 @@
 //! What the room knows of one number that was called: waiting numbers have no record, only bits.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Clock, Wall};
+use ropeline_ids::{Clock, Wall};
 
 /// How much longer than its pass a slot is held, in milliseconds of the room's clock, so that no gate honours a pass whose
 /// slot is gone. Whoever asks whether a session is still alive adds it to the session's expiry.

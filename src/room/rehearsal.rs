@@ -5,20 +5,14 @@
 //! ended, when its time is over, and when its lease has not been renewed. The lease runs on the room's clock, so that all
 //! gates agree.
 
-use std::fmt;
-
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::Due;
-use super::ids::{Clock, LaneId, Place, Wall};
 use super::lane::Lane;
 use super::line::Line;
 use super::orders::Who;
 use super::record::Record;
 use super::view::Figures;
-
-/// Names one rehearsal: a random id, so that nothing of one counts in another.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RehearsalId(pub [u8; 8]);
+use ropeline_ids::{Clock, LaneId, Place, RehearsalId, Wall};
 
 /// The rehearsal of a room that is under way.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,22 +58,6 @@ pub const MAX_REHEARSED: u32 = 200_000;
 /// Longest that a rehearsal goes on without being renewed, and longest that it goes on at all.
 pub const MAX_LEASE_MS: u64 = 60_000;
 pub const MAX_REHEARSAL_MS: u64 = 24 * 3_600_000;
-
-impl fmt::Display for RehearsalId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl RehearsalId {
-    /// Reads what [`Display`](fmt::Display) writes.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let plain = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        let value = u64::from_str_radix(text, 16).ok().filter(|_| plain)?;
-        Some(Self(value.to_be_bytes()))
-    }
-}
 
 impl Rehearsal {
     /// As an operator wants it; `None` where its bounds are none.

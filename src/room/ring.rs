@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Clock, Place};
+use ropeline_ids::{Clock, Place};
 
 /// Steps that a span is cut into.
 const STEPS: u64 = 64;

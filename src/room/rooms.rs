@@ -24,7 +24,6 @@ use super::effects::Effects;
 use super::entry::Section;
 use super::eviction::Eviction;
 use super::healing::Healing;
-use super::ids::{Clock, Edition, Era, LineName, Number, Wall};
 use super::line::{Crowd, Line};
 use super::lines::Lines;
 use super::load::Load;
@@ -37,6 +36,7 @@ use super::sale::Sale;
 use super::schedule::Turn;
 use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use super::view::RoomView;
+use ropeline_ids::{Clock, Edition, Era, LineName, Number, Wall};
 
 #[derive(Debug)]
 pub(super) struct Room {

@@ -9,7 +9,7 @@ use super::codec::{Read, Reader, Writer};
 use super::effects::Joined;
 use super::entry::{Entry, Vote};
 use super::entry_codec::{read_vote, write_vote};
-use super::ids::{Clock, GateId};
+use ropeline_ids::{Clock, GateId};
 
 /// A gate that appends nothing for this long is off the roster.
 const SILENCE_MS: u64 = 15_000;

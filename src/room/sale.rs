@@ -4,10 +4,10 @@
 //! lines and lanes of an edition share one commitment and one secret.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Edition, Era, LaneId, LineName, Wall};
 use super::schedule::{Phase, Stage};
 use super::schedule::{Schedule, Window};
 use crate::draw::{Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
+use ropeline_ids::{Edition, Era, LaneId, LineName, Wall};
 
 /// The line is drawn at the opening.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -5,7 +5,7 @@
 //! back: what has begun stays begun whatever the store's clock does.
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::Wall;
+use ropeline_ids::Wall;
 
 /// Most windows of a schedule, those that are over among them.
 pub const MAX_WINDOWS: usize = 16;

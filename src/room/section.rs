@@ -3,7 +3,6 @@
 use super::deadlines::Due;
 use super::entry::{Claim, End, Section};
 use super::era::Found;
-use super::ids::{Clock, Edition, Era, LaneId, Number};
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -11,6 +10,7 @@ use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
 use super::selling::Current;
 use super::settings::{Settings, WITH_SCHEDULES};
+use ropeline_ids::{Clock, Edition, Era, LaneId, Number};
 
 impl Line {
     /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.

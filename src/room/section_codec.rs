@@ -2,9 +2,9 @@
 
 use super::accounts::{Bound, Tagged};
 use super::codec::{Fields, Read, Reader, Writer, read_later, write_later};
-use super::entry::{Claim, Completion, End, PendingId, Section};
-use super::ids::{LaneId, Number, Tag};
+use super::entry::{Claim, Completion, End, Section};
 use super::marks_codec;
+use ropeline_ids::{LaneId, Number, PendingId, Tag};
 
 pub(super) fn write_section(w: &mut Writer, section: &Section) {
     w.text(section.room.as_str());

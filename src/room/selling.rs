@@ -3,13 +3,13 @@
 use super::deadlines::Due;
 use super::entry::Completion;
 use super::era::Found;
-use super::ids::{Edition, Era, LaneId};
 use super::line::Line;
 use super::moment::Moment;
 use super::record::{EndedBy, Record};
 use super::settings::Settings;
 use super::stock::Winner;
 use super::view::is_reset;
+use ropeline_ids::{Edition, Era, LaneId};
 
 /// The edition that a room is in, and who is of it whatever their tokens say.
 #[derive(Clone, Copy, Debug)]
@@ -180,9 +180,9 @@ mod tests {
     use super::*;
     use crate::draw::Hash;
     use crate::room::era::Eras;
-    use crate::room::ids::{Clock, Place, Wall};
     use crate::room::past::Past;
     use crate::room::record::Call;
+    use ropeline_ids::{Clock, Place, Wall};
 
     /// Where one comes decides which sale one is of, and not where a draw puts one.
     #[test]

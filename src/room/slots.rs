@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::Place;
 use super::paged::{Leaf, Paged};
 use super::record::Record;
+use ropeline_ids::Place;
 
 /// Places in one piece.
 const PIECE: u64 = 16;
@@ -115,7 +115,7 @@ fn of_piece(place: Place) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::ids::Wall;
+    use ropeline_ids::Wall;
 
     fn missed(at: u64) -> Record {
         Record::Missed { at: Wall(at), count: 1 }

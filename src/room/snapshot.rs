@@ -17,7 +17,6 @@ use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_
 use super::doubt::Doubt;
 use super::entry::StateHash;
 use super::healing::Healing;
-use super::ids::{Clock, Position, Wall};
 use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
@@ -25,6 +24,7 @@ use super::roster::Roster;
 use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use super::versions::Versions;
+use ropeline_ids::{Clock, Position, Wall};
 
 /// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state
 /// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.

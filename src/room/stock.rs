@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::bits::Bits;
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Era, LaneId, Number, Place, Tag, Wall};
+use ropeline_ids::{Era, LaneId, Number, Place, Tag, Wall};
 
 /// Most pieces of a room, or of each of its lines.
 pub const MAX_STOCK: u32 = 1_000_000;

@@ -6,10 +6,10 @@
 use super::codec::{Read, Reader, Writer};
 use super::doubt::Doubt;
 use super::entry::{Entry, OLDEST, VERSION};
-use super::ids::{Clock, Wall};
 use super::roster::Roster;
 use super::settings::WITH_SCHEDULES;
 use super::state::State;
+use ropeline_ids::{Clock, Wall};
 
 /// How long all gates must have known a version before it is raised without an operator.
 const AGREED_MS: u64 = 600_000;

@@ -10,16 +10,16 @@ use super::additions::Additions;
 use super::chain::Chain;
 use super::codes::SpentCodes;
 use super::entry::StateHash;
-use super::ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Wall};
 use super::line_view;
 use super::load::{Allowance, LoadView};
 use super::orders::{Deed, MAX_ORDERS, Orders};
 use super::past::Past;
-use super::rehearsal::{Rehearsal, RehearsalId};
+use super::rehearsal::Rehearsal;
 use super::roster::RosterGate;
 use super::sale::Sale;
 use super::schedule::{Phase, Stage};
 use super::settings::{Mode, Overrides, Settings};
+use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
 
 /// All rooms as of one position of the log.
 #[derive(Debug, Default)]
@@ -358,15 +358,4 @@ fn is_over(stage: Stage) -> bool {
 #[must_use]
 pub fn is_reset(edition: Edition, number: Number, now: Edition, spared: Option<Era>) -> bool {
     edition < now && spared.is_none_or(|spared| number.era < spared)
-}
-
-/// A visitor's handle in one line, as tokens carry it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Visitor {
-    pub room: RoomName,
-    pub line: LineName,
-    pub lane: LaneId,
-    pub number: Number,
-    /// The visitor is a virtual one of this rehearsal.
-    pub rehearsal: Option<RehearsalId>,
 }

@@ -6,8 +6,7 @@
 use hmac::Mac as _;
 
 use super::key::Keyring;
-use crate::identity::Identity;
-use crate::room::{RoomName, Tag};
+use ropeline_ids::{Identity, RoomName, Tag};
 
 impl Keyring {
     /// The tags of an account in a room by each key, first that of the key which signs: all gates with the same keys have the
@@ -31,7 +30,8 @@ impl Keyring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::{Key, KeyId, Secret};
+    use crate::token::{Key, KeyId};
+    use ropeline_ids::Secret;
 
     fn tags(keys: &[(&str, u8)], room: &str, account: &str) -> Vec<Tag> {
         let key = |(id, byte): &(&str, u8)| Key {

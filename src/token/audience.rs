@@ -6,7 +6,7 @@
 use hkdf::Hkdf;
 use sha2::Sha256;
 
-use super::key::Secret;
+use ropeline_ids::Secret;
 
 /// Most audiences of a ring; two are enough to rename one. Each costs a MAC for a token of another.
 pub const MAX_AUDIENCES: usize = 4;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
-use crate::room::{CodeId, LineName, MAX_LANE_NAME, PendingId, RoomName, Wall};
+use ropeline_ids::{CodeId, LineName, MAX_LANE_NAME, PendingId, RoomName, Wall};
 
 /// What a code is good for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -173,7 +173,8 @@ pub(super) const CODE: &str = "ropeline-code-";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::{Key, KeyId, Secret};
+    use crate::token::{Key, KeyId};
+    use ropeline_ids::Secret;
 
     fn ring(byte: u8) -> Keyring {
         let id = KeyId::new("a").expect("an id");

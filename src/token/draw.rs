@@ -3,8 +3,7 @@
 use hmac::Mac as _;
 
 use super::key::Keyring;
-use crate::draw::Hash;
-use crate::room::{Edition, RoomName};
+use ropeline_ids::{Edition, Hash, RoomName};
 
 impl Keyring {
     /// The secret of a draw by each key, that of the key which signs first: a promise made before the keys were rotated is
@@ -35,7 +34,8 @@ impl Keyring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::{Key, KeyId, Secret};
+    use crate::token::{Key, KeyId};
+    use ropeline_ids::Secret;
 
     fn ring(keys: &[(&str, u8)]) -> Keyring {
         let keys = keys.iter().map(|(id, byte)| Key {

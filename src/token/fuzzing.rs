@@ -8,7 +8,7 @@ use super::name::{PASS, TICKET};
 use super::proof;
 use super::seal::{MAX_PAYLOAD, Scope};
 use super::{Key, KeyId, Keyring, Pass, Reference, Secret, SessionName};
-use crate::room::{LineName, RoomName};
+use ropeline_ids::{LineName, RoomName};
 
 /// A byte that chooses the line, one the place and one the bits to flip; then a token's text, and also a payload to sign.
 ///

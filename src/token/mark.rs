@@ -6,7 +6,7 @@
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
-use crate::room::{LineName, RehearsalId, RoomName, Wall};
+use ropeline_ids::{LineName, RehearsalId, RoomName, Wall};
 
 /// What a request of a virtual visitor shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,8 +102,9 @@ const MARK: &str = "ropeline-rehearsal-mark-";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Edition, Era, LaneId, Number};
-    use crate::token::{Key, KeyId, Pass, PassId, Secret, Ticket, TicketPlace};
+    use crate::token::{Key, KeyId, Pass, PassId, Ticket, TicketPlace};
+    use ropeline_ids::Secret;
+    use ropeline_ids::{Edition, Era, LaneId, Number};
 
     const ID: RehearsalId = RehearsalId([3; 8]);
 

@@ -31,12 +31,13 @@ mod tests;
 
 pub use audience::{Audience, MAX_AUDIENCES};
 pub use code::{Code, CodeDate, Grant};
-pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, Secret, SignedBy, SignerMark};
+pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, SignedBy, SignerMark};
 pub use mark::{Mark, MarkDate};
 pub use name::{LINE_TAG_LEN, VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 pub use nonce::NONCE_MS;
 pub use pass::{Pass, PassId, unproved_expiry};
 pub use reference::Reference;
+pub use ropeline_ids::Secret;
 pub use seal::MAX_TOKEN;
 pub use session::SessionName;
 pub use signature::RequestSigner;

@@ -3,7 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::room::{LineName, RoomName};
+use ropeline_ids::{LineName, RoomName};
 
 /// The base name of a ticket's cookie, also what names the kind to the MAC.
 pub(super) const TICKET: &str = "ropeline-ticket-";

@@ -5,7 +5,7 @@
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
-use crate::room::{LineName, RoomName, Wall};
+use ropeline_ids::{LineName, RoomName, Wall};
 
 /// How long a nonce is good for.
 pub const NONCE_MS: u64 = 600_000;
@@ -51,7 +51,8 @@ const NONCE: &str = "ropeline-probe-nonce-";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::{Key, KeyId, Secret};
+    use crate::token::{Key, KeyId};
+    use ropeline_ids::Secret;
 
     fn ring(byte: u8) -> Keyring {
         let id = KeyId::new("a").expect("an id");

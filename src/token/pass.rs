@@ -6,7 +6,7 @@ use sha2::Sha256;
 use super::key::{Keyring, SignedBy, Signer};
 use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
-use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
+use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
 /// What the name of a session is made of, for the shop: a MAC over the call, so that any gate with the key can tell a name that
 /// a gate gave. What a pass admits to does not rest on it: that is the pass's own signature.

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::key::Keyring;
 use super::seal::{Fields, Scope};
-use crate::room::{LineName, PendingId, RoomName, Wall};
+use ropeline_ids::{LineName, PendingId, RoomName, Wall};
 
 /// Puzzles of one challenge: the time that all take spreads by a quarter around its mean.
 pub const PARTS: u32 = 16;
@@ -103,7 +103,8 @@ pub fn parse(shown: &str) -> Option<(&str, Option<Vec<u32>>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::token::{Key, KeyId, Secret};
+    use crate::token::{Key, KeyId};
+    use ropeline_ids::Secret;
 
     fn ring(byte: u8) -> Keyring {
         let id = KeyId::new("a").unwrap();

@@ -8,7 +8,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::room::{Era, LaneId, Visitor};
+use ropeline_ids::{Era, LaneId, Visitor};
 
 /// Names one visitor of a line: lane, number, and ten bits that tell the line's eras apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -144,8 +144,8 @@ const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{LineName, Number, RoomName};
     use proptest::prelude::*;
+    use ropeline_ids::{LineName, Number, RoomName};
 
     fn reference(era: u64, n: u32, lane: u8) -> Reference {
         let room = RoomName::new("shop").expect("a room");

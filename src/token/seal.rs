@@ -6,7 +6,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::key::{KeyId, Keyring, SignedBy, Signer};
-use crate::room::{LineName, RehearsalId, RoomName};
+use ropeline_ids::{LineName, RehearsalId, RoomName};
 
 const VERSION: u8 = 1;
 const TAG: usize = 32;

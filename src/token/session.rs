@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 use super::key::Keyring;
 use super::pass::{Pass, PassId, call_mac, context};
 use super::seal::Fields;
-use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
+use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
 
 /// What `Ropeline-Session` says; genuine only if [`Keyring::call_of`] knows its call.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use std::fmt;
 use hmac::Mac as _;
 
 use super::key::{Key, KeyError, Signer};
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// Signs requests; made once from the operator's key.
 pub struct RequestSigner(Signer);

@@ -3,7 +3,7 @@
 use super::key::{Keyring, SignedBy};
 use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
-use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
+use ropeline_ids::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
 
 /// What a ticket proves its bearer has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,10 +6,10 @@
 //! of late. Whole numbers only, so that every gate says the same.
 
 use super::LineView;
-use crate::room::ids::{Clock, LaneId};
 use crate::room::pulse::Pace;
 use crate::room::settings::Mode;
 use crate::room::view::Estimate;
+use ropeline_ids::{Clock, LaneId};
 
 impl LineView {
     /// How long somebody with `ahead` present visitors before them in the lane will wait; `None` when that cannot be said

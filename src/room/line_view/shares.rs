@@ -1,11 +1,11 @@
 //! What a line's lanes have of it: how many wait and are called, and how the calls to come are shared.
 
 use super::LineView;
-use crate::room::ids::LaneId;
 use crate::room::lane::Lane;
 use crate::room::record::Record;
 use crate::room::turns::common;
 use crate::room::view::LaneFigures;
+use ropeline_ids::LaneId;
 
 impl LineView {
     /// Present visitors in a lane.

@@ -1,7 +1,7 @@
 //! What of a line is virtual visitors'.
 
 use super::LineView;
-use crate::room::ids::{LaneId, Number, Place};
+use ropeline_ids::{LaneId, Number, Place};
 
 impl LineView {
     /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are nobody's here: their rehearsal

@@ -7,10 +7,10 @@
 //! answered late was work for nothing. Beyond the bounds nobody is called until they are kept again.
 
 use super::super::codec::{Read, Reader, Writer};
-use super::super::ids::Clock;
 use super::controller::Bounds;
 use super::figures::Measured;
 use super::pace::{MOST as MOST_SLOTS, Pace};
+use ropeline_ids::Clock;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Adaptive {

@@ -1,7 +1,7 @@
 //! How many a controller lets a room call now: tokens that come once a step, and never more than one step's of them.
 
 use super::super::codec::{Read, Reader, Writer};
-use super::super::ids::Clock;
+use ropeline_ids::Clock;
 
 /// Counts in thousandths of a call, so that less than one a step is something too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

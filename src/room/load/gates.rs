@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::codec::{Read, Reader, Writer};
-use super::super::ids::{Clock, GateId};
 use super::super::roster::MAX_GATES;
 use super::figures::{Circuit, Report};
+use ropeline_ids::{Clock, GateId};
 
 /// The last reports of the gates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -26,8 +26,8 @@ use pace::Pace;
 pub(super) use share::Share;
 
 use super::codec::{Read, Reader, Writer};
-use super::ids::{Clock, GateId, LineName, Wall};
 use super::orders::Who;
+use ropeline_ids::{Clock, GateId, LineName, Wall};
 
 /// A room's controller and its figures.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! What stands in the way of calls, and what a room shows of it.
 
 use super::super::codec::{Read, Reader};
-use super::super::ids::{Clock, Wall};
 use super::super::orders::Who;
 use super::figures::Measured;
+use ropeline_ids::{Clock, Wall};
 
 /// What stands in the way of calls, but for slots and rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,8 +6,8 @@ use super::Room;
 use crate::room::accounts::Tagged;
 use crate::room::effects::{Effects, Pended};
 use crate::room::entry::Section;
-use crate::room::ids::LineName;
 use crate::room::moment::Moment;
+use ropeline_ids::LineName;
 
 impl Room {
     pub(super) fn join_accounts(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {

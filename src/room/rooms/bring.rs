@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::draw::Draw;
-use crate::room::ids::{Edition, LaneId, Number, RoomName};
 use crate::room::moment::Moment;
 use crate::room::past::Proof;
 use crate::room::sale::{Drawing, DrawnLane, Sale};
+use ropeline_ids::{Edition, LaneId, Number, RoomName};
 
 impl Room {
     /// Goes on with the draw of another history; false where that is not of this room as it is now, or this one has come

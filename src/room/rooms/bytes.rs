@@ -7,13 +7,13 @@ use crate::room::accounts::Tags;
 use crate::room::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use crate::room::codes::Codes;
 use crate::room::drawn::Draws;
-use crate::room::ids::{Era, LaneId};
 use crate::room::line::Line;
 use crate::room::load::Load;
 use crate::room::orders::Orders;
 use crate::room::pending::Pending;
 use crate::room::sale::Sale;
 use crate::room::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
+use ropeline_ids::{Era, LaneId};
 
 impl Room {
     pub fn write(&self, w: &mut Writer) {

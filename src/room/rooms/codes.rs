@@ -9,11 +9,11 @@ use super::Room;
 use crate::room::codes::{BroughtCodes, Denied, Redeem, Redeemed, Spent};
 use crate::room::effects::Joined;
 use crate::room::held::rank;
-use crate::room::ids::{LaneId, LineName, Number, Wall};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
 use crate::room::record::{EndedBy, Record};
 use crate::room::settings::{Mode, Settings};
+use ropeline_ids::{LaneId, LineName, Number, RoomName, Wall};
 
 type Seat = (LaneId, Number);
 
@@ -266,7 +266,7 @@ impl Room {
     }
 
     /// What another history lacks of these codes.
-    pub fn codes_for(&self, name: &crate::room::ids::RoomName, other: Option<&Self>) -> Vec<BroughtCodes> {
+    pub fn codes_for(&self, name: &RoomName, other: Option<&Self>) -> Vec<BroughtCodes> {
         self.codes.lacking(name, other.map(|other| &other.codes), PART)
     }
 }

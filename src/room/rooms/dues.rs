@@ -1,8 +1,8 @@
 //! What a room knows of its lines without looking at each: how many they hold, and when something is due.
 
 use super::Room;
-use crate::room::ids::LineName;
 use crate::room::moment::Moment;
+use ropeline_ids::LineName;
 
 impl Room {
     /// Brings what the room counts over all lines up to date with one.

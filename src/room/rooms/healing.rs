@@ -3,9 +3,9 @@
 use super::Room;
 use crate::room::entry::Section;
 use crate::room::healing::Proof;
-use crate::room::ids::Number;
 use crate::room::moment::Moment;
 use crate::room::past;
+use ropeline_ids::Number;
 
 impl Room {
     pub fn heals(&self, m: &Moment) -> bool {

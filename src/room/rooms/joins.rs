@@ -2,10 +2,10 @@
 
 use super::Room;
 use crate::room::effects::{Effects, Pended};
-use crate::room::entry::{PendingId, Section};
-use crate::room::ids::{LaneId, LineName, Number};
+use crate::room::entry::Section;
 use crate::room::moment::Moment;
 use crate::room::settings::Mode;
+use ropeline_ids::{LaneId, LineName, Number, PendingId};
 
 impl Room {
     pub(super) fn number(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {

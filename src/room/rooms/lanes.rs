@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::room::codec::{Read, Reader, Writer};
-use crate::room::ids::LaneId;
 use crate::room::moment::Moment;
 use crate::room::pulse::Pulse;
 use crate::room::settings::Settings;
+use ropeline_ids::LaneId;
 
 impl Room {
     /// Lanes that the room has stay where they are. What is in a ticket's name for a place must never come to mean another.

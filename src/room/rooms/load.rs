@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Room;
-use crate::room::ids::{Clock, GateId, LineName};
 use crate::room::line::Line;
 use crate::room::load::{Load, Outside, Report};
 use crate::room::moment::Moment;
 use crate::room::orders::Who;
+use ropeline_ids::{Clock, GateId, LineName};
 
 impl Room {
     /// What a gate saw; nothing in a room that does not go by it.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::room::eviction::Eviction;
-use crate::room::ids::Wall;
 use crate::room::orders::{CallOrder, Deed, MAX_CALL, Order, Told, Who};
 use crate::room::schedule::Phase;
 use crate::room::settings::Mode;
+use ropeline_ids::Wall;
 
 impl Room {
     /// Takes a visitor out with the entry under way; false where there is no such line.

@@ -8,11 +8,11 @@ use crate::room::codec::{Read, Reader, Writer};
 use crate::room::effects::Effects;
 use crate::room::entry::Section;
 use crate::room::figures::{read_figures, write_figures};
-use crate::room::ids::{Clock, LineName};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
-use crate::room::rehearsal::{Rehearsal, RehearsalId, RehearsalOrder};
+use crate::room::rehearsal::{Rehearsal, RehearsalOrder};
 use crate::room::schedule::Phase;
+use ropeline_ids::{Clock, LineName, RehearsalId};
 
 impl Room {
     /// Begins a rehearsal. False while one is under way, where its bounds are none, and in a sale by stock or by a draw, whose

@@ -6,13 +6,13 @@ use super::Room;
 use crate::draw::{Draw, FORM, Hash, Published};
 use crate::room::entry::Change;
 use crate::room::era::Eras;
-use crate::room::ids::{LaneId, LineName, Place, RoomName, Wall};
 use crate::room::moment::Moment;
 use crate::room::sale::{BreaksDraw, Commitment, Forms, Late, Made, Owed, Sale};
 use crate::room::schedule::Phase;
 use crate::room::settings::Settings;
 use crate::room::state::State;
 use crate::room::view::RoomView;
+use ropeline_ids::{LaneId, LineName, Place, RoomName, Wall};
 
 /// How long gates have after an outage to say who came meanwhile: each writes all that it holds as soon as the store is back.
 const LATE_JOINS_MS: u64 = 5_000;

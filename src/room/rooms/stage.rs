@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use super::Room;
-use crate::room::ids::{Edition, Wall};
 use crate::room::moment::Moment;
 use crate::room::sale::BreaksDraw;
 use crate::room::schedule::{Phase, Schedule, Stage, Turn, Window};
 use crate::room::settings::{Mode, Overrides, Settings};
+use ropeline_ids::{Edition, Wall};
 
 impl Room {
     /// What the configuration says now.

@@ -3,13 +3,13 @@
 use super::Room;
 use crate::room::codec::{Read, Reader, Writer};
 use crate::room::entry::{Completion, Section};
-use crate::room::ids::{Era, LineName};
 use crate::room::line::Line;
 use crate::room::moment::Moment;
 use crate::room::past::Proof;
 use crate::room::selling::Current;
 use crate::room::stock::Tally;
 use crate::room::view::is_reset;
+use ropeline_ids::{Era, LineName};
 
 impl Room {
     /// What `other` lacks of the numbers of an era that completed in a line here.

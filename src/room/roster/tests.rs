@@ -1,6 +1,6 @@
 use super::*;
 use crate::room::entry::{Batch, Spoke, VERSION};
-use crate::room::ids::{Position, Wall};
+use ropeline_ids::{Position, Wall};
 
 fn entry(gate: u64, serial: u64, hello: bool) -> Entry {
     Entry {

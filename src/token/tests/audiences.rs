@@ -2,9 +2,8 @@
 //! that has both.
 
 use super::*;
-use crate::identity::Identity;
-use crate::room::{CodeId, PendingId, RehearsalId};
 use crate::token::proof::Challenge;
+use ropeline_ids::{CodeId, Identity, PendingId, RehearsalId};
 
 fn for_audiences(audiences: &[&str]) -> Keyring {
     let audiences: Vec<_> = audiences.iter().map(|text| Audience::new(text).unwrap()).collect();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{BASE64URL, line, ring, room};
-use crate::room::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
+use ropeline_ids::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 fn names() -> impl Strategy<Value = (RoomName, LineName)> {
     ("[a-z0-9-]{1,32}", "[a-z0-9 é한]{0,16}").prop_map(|(of_room, of_line)| (room(&of_room), line(&of_line)))

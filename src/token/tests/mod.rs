@@ -4,7 +4,7 @@ mod audiences;
 mod laws;
 
 use super::*;
-use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
 
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

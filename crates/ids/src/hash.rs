@@ -11,7 +11,7 @@ pub struct Hash(pub [u8; 32]);
 
 impl Hash {
     /// Over a label and fields: before each of them its length in bytes, as 8 bytes with the lowest first.
-    pub(super) fn over(label: &str, fields: &[&[u8]]) -> Self {
+    pub fn over(label: &str, fields: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         for field in std::iter::once(&label.as_bytes()).chain(fields) {
             let length = u64::try_from(field.len()).expect("memory is smaller than 2^64 bytes");

@@ -1,0 +1,100 @@
+//! Numbers: of lanes, visitors, calls, entries and gates; and the random ids that stand for something.
+
+use std::fmt;
+
+use crate::name::{LineName, RoomName};
+
+/// A class of visitors with its own order; lane 0 is the default, at most eight in a line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct LaneId(pub u8);
+
+/// One unbroken life of a log: the incarnation of the log that issued a number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Era(pub u64);
+
+/// A visitor's place in order of arrival, ordered as the pair (era, n); never issued twice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Number {
+    pub era: Era,
+    pub n: u32,
+}
+
+/// base(era) + n: the numbers of all eras of a lane on one axis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Place(pub u64);
+
+/// Grows when an operator resets a room; tokens of an older edition are void.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Edition(pub u32);
+
+/// Names one call of a number, the same on every gate: the number and how often it has been called (first call: 1).
+/// The token layer turns it into the pass id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CallId {
+    pub lane: LaneId,
+    pub number: Number,
+    pub count: u8,
+}
+
+/// Names a visitor who joined while the log could not be written, and who has no number yet: a random id.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PendingId(pub [u8; 12]);
+
+/// Names a code in logs and in the set of used codes, without being the code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CodeId(pub [u8; 6]);
+
+impl fmt::Display for CodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Names one rehearsal: a random id, so that nothing of one counts in another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RehearsalId(pub [u8; 8]);
+
+impl fmt::Display for RehearsalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl RehearsalId {
+    /// Reads what [`Display`](fmt::Display) writes.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let value = u64::from_str_radix(text, 16).ok().filter(|_| plain)?;
+        Some(Self(value.to_be_bytes()))
+    }
+}
+
+/// A visitor's handle in one line, as tokens carry it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Visitor {
+    pub room: RoomName,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub number: Number,
+    /// The visitor is a virtual one of this rehearsal.
+    pub rehearsal: Option<RehearsalId>,
+}
+
+/// Where an entry stands in the log: (incarnation, sequence), dense within an incarnation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Position {
+    pub incarnation: u64,
+    pub sequence: u64,
+}
+
+/// As the log's own ids: incarnation, a hyphen, sequence.
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.incarnation, self.sequence)
+    }
+}
+
+/// A gate, for one life of its process: random, so that a restart is another gate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct GateId(pub u64);
