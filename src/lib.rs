@@ -11,7 +11,6 @@ pub mod cli;
 pub mod config;
 pub mod crawlers;
 pub mod demo;
-pub mod draw;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -25,10 +24,11 @@ pub mod names;
 pub mod proxy;
 pub mod replica;
 pub mod report;
-pub mod room;
 pub mod simulate;
 pub mod terminal;
 pub mod time;
 pub mod tls;
-pub mod token;
 pub mod waiting;
+
+pub use ropeline_room::{self as room, draw};
+pub use ropeline_token as token;

@@ -135,7 +135,7 @@ const MAX_SAMPLES: usize = 400_000;
 mod tests {
     use super::*;
     use crate::room::Settings;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
 
     #[test]
     fn the_last_hours_are_kept_and_no_more() {

@@ -196,7 +196,7 @@ mod tests {
     use super::super::folder::Name;
     use super::*;
     use crate::room::Batch;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
 
     /// A log from the beginning of time.
     fn log() -> Hand {

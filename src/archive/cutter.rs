@@ -107,7 +107,7 @@ const FULL: u64 = 8 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
     use crate::room::{Batch, Claim, LaneId, Number, Section, Settings, Wall};
 
     const LANE: LaneId = LaneId(0);

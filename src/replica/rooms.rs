@@ -54,7 +54,7 @@ pub(super) fn differences(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
     use crate::room::{Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
 
     fn name(name: &str) -> RoomName {

@@ -113,7 +113,7 @@ pub fn whole_minutes(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
     use crate::room::{Drawing, Era, LaneId, LineName, Number, Schedule, Settings, Window};
 
     fn stall(hand: &mut Hand) -> Option<Stall> {

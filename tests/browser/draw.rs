@@ -79,7 +79,7 @@ async fn the_page_gives_the_places_of_the_documentation_and_of_the_program() {
     assert_eq!(asked, json!(0), "it fetches nothing");
 }
 
-/// As `src/draw/tests.rs` has them.
+/// As `crates/room/src/draw/tests.rs` has them.
 #[tokio::test]
 async fn every_place_of_a_small_draw_without_a_beacon_is_the_programs() {
     let browser = opened(Look {

@@ -36,7 +36,7 @@ mod slots;
 mod stock;
 mod store;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../room/support.rs"]
+#[path = "../../crates/room/tests/room/support.rs"]
 mod support;
 mod trace;
 mod visits;

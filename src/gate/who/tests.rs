@@ -5,7 +5,7 @@ mod missed;
 use std::sync::Arc;
 
 use super::*;
-use crate::room::hand::Hand;
+use crate::room::testing::Hand;
 use crate::room::{
     Batch, CallId, Change, Claim, Edition, End, LaneId, Number, PendingId, Root, Section, Settings, View,
 };

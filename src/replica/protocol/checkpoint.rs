@@ -288,7 +288,7 @@ const SAVE_APART: Duration = Duration::from_secs(1);
 mod tests {
     use super::*;
     use crate::room::GateId;
-    use crate::room::hand::Hand;
+    use crate::room::testing::Hand;
 
     /// The sequences that a gate with this log votes on within an hour and a half, in which nobody comes.
     fn voted(alone: bool) -> Vec<u64> {

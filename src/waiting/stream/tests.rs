@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use http_body_util::BodyExt;
 
 use super::*;
-use crate::room::hand::Hand;
+use crate::room::testing::Hand;
 use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section};
 use crate::waiting::Stall;
 use crate::waiting::budget::{BURST, PER_HOUR};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::Overrides;
-use crate::room::hand::Hand;
+use crate::room::testing::Hand;
 use crate::room::{Batch, GateId, RoomChange, Settings};
 
 const FILE: &str = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"shop\"\nhosts = [\"a.example\"]\n";

@@ -3,7 +3,7 @@ use super::*;
 use crate::log::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
-use crate::room::hand::Hand;
+use crate::room::testing::Hand;
 use crate::room::{Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings};
 
 /// A gate by hand: its protocol, its log, and the uptime that its waits have come to.

@@ -1,0 +1,247 @@
+//! Figures of an upstream: what a gate reports of it, what somebody else says, and what both come to.
+
+use super::super::codec::{Read, Reader, Writer};
+use super::times::Times;
+use ropeline_ids::RoomName;
+
+/// What one gate saw of its upstream since its last report: the load is everybody's, all else is of the room's sessions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// How long that is.
+    pub span_ms: u32,
+    /// Requests that were sent in that time, whosever they are.
+    pub requests: u32,
+    /// Requests of the room's sessions that were over in that time, failed ones among them.
+    pub ended: u32,
+    /// Those that failed: no answer, or one of 500 and above.
+    pub errors: u32,
+    /// Requests of the room's sessions that had been sent and had no answer yet as the report was made.
+    pub in_flight: u32,
+    /// Sessions of the room with a request that has been under way for too long as the report is made.
+    pub hanging: u32,
+    /// Sessions of the room of which a request was answered in that time.
+    pub answered: u32,
+    pub circuit: Circuit,
+    /// How long the others took to the head of their answer, or have been under way for where that is too long already.
+    pub times: Times,
+}
+
+/// Whether a gate sends requests to its upstream; the worse, the greater.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Circuit {
+    /// It does.
+    #[default]
+    Closed,
+    /// None can be reached or none answers, and that is due to be tried again.
+    Trial,
+    /// No server is to be asked.
+    Open,
+}
+
+/// A report and the room that it is for.
+pub type Reported = (RoomName, Report);
+
+/// Figures that somebody else gives, such as the shop's own monitoring; they stand in the place of measured ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outside {
+    pub requests_per_second: u32,
+    /// `None`: not known; then the measured one counts.
+    pub p95_ms: Option<u32>,
+    /// Share of requests that failed, in thousandths; `None`: not known, as above.
+    pub errors_permille: Option<u16>,
+    /// How long the figures hold, in milliseconds of the room's clock.
+    pub ttl_ms: u32,
+}
+
+/// Visitors taken to have been answered before any was.
+const BEFORE: u64 = 4;
+
+/// So many of a thousand.
+const MANY_HANG: u64 = 100;
+
+/// Shortest and longest time for which outside figures hold.
+pub const OUTSIDE_TTL_MS: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
+
+/// Most requests a second that figures can say.
+pub const MAX_REQUESTS: u32 = 10_000_000;
+
+/// What a room knows of its upstreams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Measured {
+    /// Thousandths of a request a second, over all gates.
+    pub requests_milli: u64,
+    /// The same, or what it was a report before where that was more.
+    pub load_milli: u64,
+    /// `None` while too few were answered to tell.
+    pub p95_us: Option<u64>,
+    /// The same.
+    pub median_us: Option<u64>,
+    /// What a request takes by those under way and those that end: it tells of a shop that takes long before they have ended.
+    pub queue_us: Option<u64>,
+    pub errors_permille: u16,
+    pub in_flight: u32,
+    /// Visitors whose requests hang, and those who were answered meanwhile.
+    pub hanging: u32,
+    pub answered: u32,
+    /// Requests of several visitors hang, and none has ended for a while.
+    pub silent: bool,
+    /// What at least half of the gates with something to say of it say.
+    pub circuit: Circuit,
+    /// Somebody else says how many requests there are.
+    pub given: bool,
+}
+
+impl Report {
+    /// Whether it says more than that there is a gate.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        self.requests > 0 || self.ended > 0 || self.in_flight > 0 || self.circuit != Circuit::Closed
+    }
+
+    /// Adds what came after it.
+    pub fn absorb(&mut self, later: &Self) {
+        self.span_ms = self.span_ms.saturating_add(later.span_ms);
+        self.requests = self.requests.saturating_add(later.requests);
+        self.ended = self.ended.saturating_add(later.ended);
+        self.errors = self.errors.saturating_add(later.errors);
+        self.answered = self.answered.saturating_add(later.answered);
+        self.times.add(&later.times);
+        (self.in_flight, self.hanging) = (later.in_flight, later.hanging);
+        self.circuit = later.circuit;
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        for value in self.counts() {
+            w.var(u64::from(value));
+        }
+        w.u8(self.circuit.byte());
+        self.times.write(w);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        let mut count = || r.var().map(u32::try_from);
+        let counts = [count()?, count()?, count()?, count()?, count()?, count()?, count()?];
+        let [
+            Ok(span_ms),
+            Ok(requests),
+            Ok(ended),
+            Ok(errors),
+            Ok(in_flight),
+            Ok(hanging),
+            Ok(answered),
+        ] = counts
+        else {
+            return r.wrong();
+        };
+        Ok(Self {
+            span_ms,
+            requests,
+            ended,
+            errors,
+            in_flight,
+            hanging,
+            answered,
+            circuit: Circuit::read(r)?,
+            times: Times::read(r)?,
+        })
+    }
+
+    fn counts(&self) -> [u32; 7] {
+        [
+            self.span_ms,
+            self.requests,
+            self.ended,
+            self.errors,
+            self.in_flight,
+            self.hanging,
+            self.answered,
+        ]
+    }
+
+    /// Thousandths of a request a second.
+    pub(super) fn requests_milli(&self) -> u64 {
+        u64::from(self.requests) * 1_000_000 / u64::from(self.span_ms.max(1))
+    }
+}
+
+impl Measured {
+    /// Visitors whose requests hang, in thousandths of those who hang or were answered.
+    pub(super) fn hanging_permille(&self) -> u64 {
+        self.hanging_of(0)
+    }
+
+    /// The same where a few are taken to have been answered, so that one or two who hang say little.
+    pub(super) fn likely_permille(&self) -> u64 {
+        self.hanging_of(BEFORE)
+    }
+
+    /// So many hang that the shop is slow, whatever else is seen of it.
+    pub(super) fn many_hang(&self) -> bool {
+        self.likely_permille() >= MANY_HANG
+    }
+
+    fn hanging_of(&self, more: u64) -> u64 {
+        let hanging = u64::from(self.hanging);
+        let all = hanging + u64::from(self.answered) + more;
+        (hanging * 1_000).checked_div(all).unwrap_or(0)
+    }
+}
+
+impl Circuit {
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Closed => 0,
+            Self::Trial => 1,
+            Self::Open => 2,
+        }
+    }
+
+    pub(super) fn read(r: &mut Reader) -> Read<Self> {
+        match r.u8()? {
+            0 => Ok(Self::Closed),
+            1 => Ok(Self::Trial),
+            2 => Ok(Self::Open),
+            _ => r.wrong(),
+        }
+    }
+}
+
+impl Outside {
+    /// Whether every figure is one that there can be.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        OUTSIDE_TTL_MS.contains(&self.ttl_ms)
+            && self.errors_permille.is_none_or(|errors| errors <= 1_000)
+            && self.requests_per_second <= MAX_REQUESTS
+    }
+
+    /// What it says in the place of what was measured; where it says nothing that counts.
+    pub(super) fn over(&self, seen: Measured) -> Measured {
+        Measured {
+            requests_milli: u64::from(self.requests_per_second) * 1_000,
+            p95_us: self.p95_ms.map(|ms| u64::from(ms) * 1_000).or(seen.p95_us),
+            errors_permille: self.errors_permille.unwrap_or(seen.errors_permille),
+            load_milli: u64::from(self.requests_per_second) * 1_000,
+            // Whoever says how long requests take knows those that take long by design.
+            hanging: if self.p95_ms.is_some() { 0 } else { seen.hanging },
+            given: true,
+            ..seen
+        }
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.u32(self.requests_per_second);
+        w.option(self.p95_ms, Writer::u32);
+        w.option(self.errors_permille, Writer::u16);
+        w.u32(self.ttl_ms);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            requests_per_second: r.u32()?,
+            p95_ms: r.option(Reader::u32)?,
+            errors_permille: r.option(Reader::u16)?,
+            ttl_ms: r.u32()?,
+        })
+    }
+}

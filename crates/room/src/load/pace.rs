@@ -1,0 +1,105 @@
+//! How long a call takes to be over as load, by Little's law: those called and inside, by those who are called in a second.
+
+use super::super::codec::{Read, Reader, Writer};
+
+/// Both of late, the older the less.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pace {
+    /// Thousandths of those called and inside.
+    slots_milli: u64,
+    /// Thousandths of a call a second, and of one that is over: visits, and calls that nobody came for.
+    calls_milli: u64,
+    ends_milli: u64,
+    /// Those called and inside as of now.
+    slots: u64,
+}
+
+impl Pace {
+    /// Two seconds or so have passed. What is seen while nobody is called says nothing, nor does what `is_odd`: visits to a
+    /// shop that fails are soon over, and after them the room fills again.
+    pub fn note(&mut self, slots: u64, calls: u64, is_odd: bool, passed_ms: u64) {
+        let (slots, calls) = (slots.min(MOST), calls.min(MOST));
+        let ends = (self.slots + calls).saturating_sub(slots);
+        self.slots = slots;
+        if calls == 0 || is_odd || passed_ms == 0 {
+            return;
+        }
+        let follow = |before: u64, now: u64| (before * (OF - 1) + now) / OF;
+        self.slots_milli = follow(self.slots_milli, slots * 1_000);
+        self.calls_milli = follow(self.calls_milli, calls * 1_000_000 / passed_ms);
+        self.ends_milli = follow(self.ends_milli, ends * 1_000_000 / passed_ms);
+    }
+
+    /// From a call to the end of the visit, in milliseconds: within what can be waited for.
+    pub fn lag_ms(&self) -> u64 {
+        self.measured_ms().unwrap_or(UNKNOWN_MS).clamp(LEAST_MS, MOST_MS)
+    }
+
+    /// Those called and inside as of now.
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// Visits last longer than can be waited for, or sessions do that nobody ends. By calls and by ends: where one of them has
+    /// just become fewer it says nothing.
+    pub fn is_long(&self) -> bool {
+        let most_milli = self.calls_milli.max(self.ends_milli);
+        most_milli > 0 && self.slots_milli.saturating_mul(1_000) > most_milli.saturating_mul(MOST_MS)
+    }
+
+    /// Thousandths of a visitor a second by which a rate is to be less for now, so that those who are inside beyond what it
+    /// brings are gone in half a lag. Nothing where the room hears of no ends, or sessions run out by themselves: most of
+    /// those inside are no load then.
+    pub fn excess_milli(&self, rate_milli: u64) -> u64 {
+        // A fourth, since ends are behind calls by a lag, in which calls may double twice.
+        let is_heard = self.ends_milli * 4 >= self.calls_milli;
+        let Some(lag_ms) = self.measured_ms().filter(|lag_ms| is_heard && *lag_ms <= MOST_MS) else {
+            return 0;
+        };
+        let fit_milli = rate_milli.saturating_mul(lag_ms) / 1_000;
+        let beyond_milli = (self.slots * 1_000).saturating_sub(fit_milli + fit_milli / SPREAD);
+        beyond_milli * 2_000 / lag_ms.max(LEAST_MS)
+    }
+
+    fn measured_ms(&self) -> Option<u64> {
+        self.slots_milli.saturating_mul(1_000).checked_div(self.calls_milli)
+    }
+
+    pub(crate) fn write(self, w: &mut Writer) {
+        w.u64(self.slots_milli);
+        w.u64(self.calls_milli);
+        w.u64(self.ends_milli);
+        w.u64(self.slots);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        let read = Self {
+            slots_milli: r.u64()?,
+            calls_milli: r.u64()?,
+            ends_milli: r.u64()?,
+            slots: r.u64()?,
+        };
+        let rates = read.calls_milli.max(read.ends_milli) <= 2 * MOST * 1_000_000;
+        if rates && read.slots <= MOST && read.slots_milli <= MOST * 1_000 {
+            Ok(read)
+        } else {
+            r.wrong()
+        }
+    }
+}
+
+/// The part that the last two seconds are of what is remembered.
+const OF: u64 = 16;
+
+/// Most of either that is reckoned with: above every capacity that can be configured.
+pub const MOST: u64 = 100_000_000;
+
+/// Shorter than a call and an answer take, and longer than a shop that changes lets anybody wait.
+const LEAST_MS: u64 = 8_000;
+const MOST_MS: u64 = 60_000;
+
+/// So small a part more are inside by chance.
+const SPREAD: u64 = 20;
+
+/// Before anybody was called.
+const UNKNOWN_MS: u64 = 20_000;

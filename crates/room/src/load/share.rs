@@ -1,0 +1,83 @@
+//! The share of those called who come, measured over the last few hundred.
+
+use super::super::codec::{Read, Reader, Writer};
+
+/// Weights of those who came and of those who did not, the latest in full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Share {
+    came: u64,
+    missed: u64,
+}
+
+/// A called visitor's weight; at [`KEPT`] of them all weigh half.
+const ONE: u64 = 16;
+const KEPT: u64 = 512;
+
+/// Taken to have come before anybody was called, so that the first few say little.
+const BEFORE: u64 = 20;
+
+/// At most twice as many are called as are to come, whatever was measured.
+const LEAST_PERMILLE: u64 = 500;
+
+impl Share {
+    pub fn note(&mut self, came: u64, missed: u64) {
+        self.came += came.min(KEPT) * ONE;
+        self.missed += missed.min(KEPT) * ONE;
+        while self.came + self.missed > KEPT * ONE {
+            (self.came, self.missed) = (self.came / 2, self.missed / 2);
+        }
+    }
+
+    /// Thousandths of those called, 500 at least.
+    #[must_use]
+    pub fn permille(self) -> u64 {
+        let came = self.came + BEFORE * ONE;
+        (came * 1_000 / (came + self.missed)).max(LEAST_PERMILLE)
+    }
+
+    /// How many to call so that so many come.
+    #[must_use]
+    pub fn ahead(self, arrivals: u64) -> u64 {
+        arrivals.saturating_mul(1_000) / self.permille()
+    }
+
+    pub(crate) fn write(self, w: &mut Writer) {
+        w.var(self.came);
+        w.var(self.missed);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        let (came, missed) = (r.var()?, r.var()?);
+        let most = 4 * KEPT * ONE;
+        if came > most || missed > most {
+            return r.wrong();
+        }
+        Ok(Self { came, missed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_what_was_seen_of_late() {
+        let mut share = Share::default();
+        assert_eq!(share.permille(), 1_000);
+        for _ in 0..500 {
+            share.note(7, 3);
+        }
+        assert!((700..=735).contains(&share.permille()), "{}", share.permille());
+        for _ in 0..500 {
+            share.note(9, 1);
+        }
+        assert!((880..=915).contains(&share.permille()), "{}", share.permille());
+    }
+
+    #[test]
+    fn however_few_come_at_most_twice_as_many_are_called() {
+        let mut share = Share::default();
+        share.note(0, u64::MAX);
+        assert_eq!((share.permille(), share.ahead(10)), (500, 20));
+    }
+}

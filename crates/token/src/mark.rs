@@ -1,0 +1,190 @@
+//! The mark of a rehearsal: what every request of a virtual visitor carries, so that none is ever taken for a person's.
+//!
+//! Whoever has one of the gates' keys signs it, for one room and one rehearsal and for minutes; the command that rehearses
+//! signs it anew as it goes. It says how many visitors there may be, and whether what they ask for reaches the shop. A mark
+//! that is genuine and over is told from one that is none: neither lets a request through.
+
+use super::key::Keyring;
+use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use ropeline_ids::{LineName, RehearsalId, RoomName, Wall};
+
+/// What a request of a virtual visitor shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    pub rehearsal: RehearsalId,
+    /// Until just before then; whole seconds.
+    pub expires: Wall,
+    /// Most visitors.
+    pub size: u32,
+    /// What the visitors ask for is forwarded to the shop.
+    pub forward: bool,
+}
+
+/// What a genuine mark is worth at a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MarkDate {
+    Good,
+    Over,
+    /// Signed for longer than any is.
+    TooLong,
+}
+
+impl Mark {
+    /// Longest that a mark is good for.
+    pub const MOST_MS: u64 = 600_000;
+
+    #[must_use]
+    pub fn date(&self, now: Wall) -> MarkDate {
+        match self.expires.since(now) {
+            0 => MarkDate::Over,
+            left if left > Self::MOST_MS => MarkDate::TooLong,
+            _ => MarkDate::Good,
+        }
+    }
+}
+
+impl Keyring {
+    /// The mark as text for a field of a request.
+    #[must_use]
+    pub fn sign_mark(&self, room: &RoomName, mark: &Mark) -> String {
+        self.seal(scope(room), &encode(mark))
+    }
+
+    /// The mark that `text` is, if it is genuine and of this room; over or not.
+    #[must_use]
+    pub fn read_mark(&self, room: &RoomName, text: &str) -> Option<Mark> {
+        decode(self.unseal(scope(room), text)?.payload())
+    }
+}
+
+fn scope(room: &RoomName) -> Scope<'_> {
+    Scope {
+        kind: MARK,
+        room,
+        line: ONLY,
+        rehearsal: None,
+    }
+}
+
+/// flags (1), rehearsal (8), expires (4, seconds since 1970), size (4); little-endian.
+fn encode(mark: &Mark) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
+    bytes.push(u8::from(mark.forward));
+    bytes.extend(mark.rehearsal.0);
+    let secs = u32::try_from(mark.expires.0 / 1_000).unwrap_or(u32::MAX);
+    bytes.extend(secs.to_le_bytes());
+    bytes.extend(mark.size.to_le_bytes());
+    bytes
+}
+
+fn decode(payload: &[u8]) -> Option<Mark> {
+    let mut fields = Fields(payload);
+    let forward = match fields.u8()? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
+    let mark = Mark {
+        forward,
+        rehearsal: RehearsalId(fields.take()?),
+        expires: Wall(u64::from(fields.u32()?) * 1_000),
+        size: fields.u32()?,
+    };
+    fields.end().map(|()| mark)
+}
+
+/// Of all lines.
+const ONLY: &LineName = &LineName::ONLY;
+
+/// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
+const MARK: &str = "ropeline-rehearsal-mark-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, KeyId, Pass, PassId, Ticket, TicketPlace};
+    use ropeline_ids::Secret;
+    use ropeline_ids::{Edition, Era, LaneId, Number};
+
+    const ID: RehearsalId = RehearsalId([3; 8]);
+
+    fn ring(byte: u8) -> Keyring {
+        let id = KeyId::new("a").expect("an id");
+        let secret = Secret::new([byte; 32]);
+        Keyring::new(vec![Key { id, secret }]).expect("a ring")
+    }
+
+    fn room(name: &str) -> RoomName {
+        RoomName::new(name).expect("a room")
+    }
+
+    fn mark() -> Mark {
+        Mark {
+            rehearsal: ID,
+            expires: Wall(1_000_000),
+            size: 10_000,
+            forward: false,
+        }
+    }
+
+    fn ticket() -> Ticket {
+        Ticket {
+            room: room("shop"),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            edition: Edition(0),
+            place: TicketPlace::Numbered(Number { era: Era(1), n: 7 }),
+            joined_at: Wall(5),
+            identity: None,
+        }
+    }
+
+    #[test]
+    fn a_mark_is_good_for_its_room_and_its_keys_and_for_minutes() {
+        let text = ring(7).sign_mark(&room("shop"), &mark());
+        assert_eq!(ring(7).read_mark(&room("shop"), &text), Some(mark()));
+        assert_eq!(ring(7).read_mark(&room("other"), &text), None);
+        assert_eq!(ring(8).read_mark(&room("shop"), &text), None);
+        assert_eq!(mark().date(Wall(999_999)), MarkDate::Good);
+        assert_eq!(mark().date(Wall(1_000_000)), MarkDate::Over);
+        assert_eq!(mark().date(Wall(399_999)), MarkDate::TooLong);
+    }
+
+    #[test]
+    fn any_altered_character_is_refused() {
+        let text = ring(7).sign_mark(&room("shop"), &mark());
+        for at in 0..text.len() {
+            let mut altered = text.clone().into_bytes();
+            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+            let altered = String::from_utf8(altered).expect("text");
+            assert_eq!(ring(7).read_mark(&room("shop"), &altered), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_virtual_token_is_none_to_anybody_else_and_none_in_another_rehearsal() {
+        let (keys, room, line) = (ring(7), room("shop"), LineName::ONLY);
+        let pass = Pass {
+            room: room.clone(),
+            line: line.clone(),
+            lane: LaneId(0),
+            edition: Edition(0),
+            number: Number { era: Era(1), n: 7 },
+            call: 1,
+            id: PassId([1; 8]),
+            expires_at: Wall(9),
+        };
+        let (real, virtual_one) = (keys.sign_ticket(&ticket()), keys.sign_virtual_ticket(ID, &ticket()));
+        assert_eq!(keys.read_virtual_ticket(ID, &room, &line, &virtual_one), Some(ticket()));
+        assert_eq!(keys.read_ticket(&room, &line, &virtual_one), None);
+        assert_eq!(keys.read_virtual_ticket(ID, &room, &line, &real), None);
+        let other = RehearsalId([4; 8]);
+        assert_eq!(keys.read_virtual_ticket(other, &room, &line, &virtual_one), None);
+        let (real, virtual_one) = (keys.sign_pass(&pass), keys.sign_virtual_pass(ID, &pass));
+        assert_eq!(keys.read_virtual_pass(ID, &room, &line, &virtual_one), Some(pass));
+        assert_eq!(keys.read_pass(&room, &line, &virtual_one), None);
+        assert_eq!(keys.read_virtual_pass(ID, &room, &line, &real), None);
+        assert_eq!(keys.read_virtual_pass(other, &room, &line, &virtual_one), None);
+        assert_eq!(keys.read_mark(&room, &virtual_one), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! The nonce of `ropeline probe`: proof to the command that what answers at an address is a gate with the operator's keys.
+//!
+//! The admin listener signs it for one room and for minutes; the gate's endpoint for visitors says whether it is genuine. It is
+//! of no use for anything else, so it may stand in a URL.
+
+use super::key::Keyring;
+use super::seal::{Fields, MAX_PAYLOAD, Scope};
+use ropeline_ids::{LineName, RoomName, Wall};
+
+/// How long a nonce is good for.
+pub const NONCE_MS: u64 = 600_000;
+
+impl Keyring {
+    /// A nonce for `room` that is good until [`NONCE_MS`] after `now`.
+    #[must_use]
+    pub fn sign_nonce(&self, room: &RoomName, random: [u8; 8], now: Wall) -> String {
+        let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
+        bytes.extend(now.plus(NONCE_MS).0.to_le_bytes());
+        bytes.extend(random);
+        self.seal(scope(room), &bytes)
+    }
+
+    /// Whether `text` is a nonce that a gate with one of these keys signed for `room`, and is not over.
+    #[must_use]
+    pub fn knows_nonce(&self, room: &RoomName, text: &str, now: Wall) -> bool {
+        let until = || {
+            let opened = self.unseal(scope(room), text)?;
+            let mut fields = Fields(opened.payload());
+            let (until, _random) = (Wall(fields.u64()?), fields.take::<8>()?);
+            fields.end().map(|()| until)
+        };
+        until().is_some_and(|until| (1..=NONCE_MS).contains(&until.since(now)))
+    }
+}
+
+fn scope(room: &RoomName) -> Scope<'_> {
+    Scope {
+        kind: NONCE,
+        room,
+        line: ONLY,
+        rehearsal: None,
+    }
+}
+
+/// Of all lines.
+const ONLY: &LineName = &LineName::ONLY;
+
+/// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
+const NONCE: &str = "ropeline-probe-nonce-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, KeyId};
+    use ropeline_ids::Secret;
+
+    fn ring(byte: u8) -> Keyring {
+        let id = KeyId::new("a").expect("an id");
+        let secret = Secret::new([byte; 32]);
+        Keyring::new(vec![Key { id, secret }]).expect("a ring")
+    }
+
+    #[test]
+    fn a_nonce_is_good_for_its_room_its_keys_and_ten_minutes() {
+        let (room, other) = (RoomName::new("a").expect("a room"), RoomName::new("b").expect("a room"));
+        let text = ring(1).sign_nonce(&room, [7; 8], Wall(1_000));
+        assert!(ring(1).knows_nonce(&room, &text, Wall(1_000)));
+        assert!(ring(1).knows_nonce(&room, &text, Wall(NONCE_MS + 999)));
+        assert!(!ring(1).knows_nonce(&room, &text, Wall(NONCE_MS + 1_000)), "over");
+        assert!(!ring(1).knows_nonce(&room, &text, Wall(999)), "from the future");
+        assert!(!ring(1).knows_nonce(&other, &text, Wall(1_000)));
+        assert!(!ring(2).knows_nonce(&room, &text, Wall(1_000)));
+        assert!(!ring(1).knows_nonce(&room, &text[..text.len() - 1], Wall(1_000)));
+    }
+}
