@@ -1,7 +1,7 @@
 //! Known answers: the gate's own signer wrote none of them.
 
 use ropeline::room::Wall;
-use ropeline::token::{Key, KeyId, RequestSigner, Secret};
+use ropeline::token::{Key, KeyId, RequestCheck, RequestSigner, Secret};
 
 use crate::languages::{Case, answers};
 
@@ -56,4 +56,18 @@ fn the_gate_signs_as_the_known_answers_have_it() {
         count += 1;
     }
     assert!(count > 3);
+}
+
+#[test]
+fn the_check_for_shops_in_rust_gives_the_known_answers() {
+    let keys = [KEY, OLD].map(|(id, secret)| Key {
+        id: KeyId::new(id).unwrap(),
+        secret: Secret::new(secret.as_bytes()),
+    });
+    let check = RequestCheck::new(&keys).unwrap();
+    for (right, case, why) in vectors() {
+        let now = Wall(case.now_secs * 1_000);
+        let answer = check.is_signed(&case.method, &case.target, &case.session, &case.signature, now);
+        assert_eq!(answer, right, "{why}: {case:?}");
+    }
 }

@@ -42,7 +42,7 @@ pub use reference::Reference;
 pub use ropeline_ids::{Secret, Wall};
 pub use seal::MAX_TOKEN;
 pub use session::SessionName;
-pub use signature::RequestSigner;
+pub use signature::{RequestCheck, RequestSigner};
 pub use ticket::{Ticket, TicketPlace, unproved_joining};
 
 /// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.
