@@ -11,6 +11,8 @@ pub struct Hash(pub [u8; 32]);
 
 impl Hash {
     /// Over a label and fields: before each of them its length in bytes, as 8 bytes with the lowest first.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "memory is smaller than that")]
     pub fn over(label: &str, fields: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         for field in std::iter::once(&label.as_bytes()).chain(fields) {
