@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod name;
+mod sentences;
 mod threats;
 
 use std::fs;
