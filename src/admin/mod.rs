@@ -1,7 +1,7 @@
 //! The operator's side: an HTTP API for the rooms, health, and metrics, on a listener and threads of its own.
 //!
 //! It answers while the request path is saturated, and never through the public listener. A wrong request gets a 4xx that
-//! says why and changes nothing; a change is answered once it is in the log. `docs/guides/operations.md` has the API with curl.
+//! says why and changes nothing; a change is answered once it is in the log. `docs/reference/admin-api.md` has the API with curl.
 
 mod additions;
 pub mod api;

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 const MOST_WORDS: usize = 30;
 
 /// Pages that are not held to it yet. The list only shrinks.
-const NOT_YET: [&str; 20] = [
-    "README.md",
+const NOT_YET: [&str; 18] = [
     "docs/guides/accounts.md",
     "docs/guides/apps.md",
     "docs/guides/audit.md",
@@ -20,7 +19,6 @@ const NOT_YET: [&str; 20] = [
     "docs/guides/forward-auth.md",
     "docs/guides/lanes.md",
     "docs/guides/load-control.md",
-    "docs/guides/operations.md",
     "docs/guides/page.md",
     "docs/guides/probe.md",
     "docs/guides/redis.md",
