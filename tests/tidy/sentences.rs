@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const MOST_WORDS: usize = 30;
 
 /// Pages that are not held to it yet. The list only shrinks.
-const NOT_YET: [&str; 18] = [
+const NOT_YET: [&str; 17] = [
     "docs/guides/accounts.md",
     "docs/guides/apps.md",
     "docs/guides/audit.md",
@@ -23,7 +23,6 @@ const NOT_YET: [&str; 18] = [
     "docs/guides/probe.md",
     "docs/guides/redis.md",
     "docs/guides/rehearse.md",
-    "docs/guides/runbook.md",
     "docs/guides/schedule.md",
     "docs/guides/simulate.md",
     "docs/guides/stock.md",
