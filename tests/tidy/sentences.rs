@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const MOST_WORDS: usize = 30;
 
 /// Pages that are not held to it yet. The list only shrinks.
-const NOT_YET: [&str; 17] = [
+const NOT_YET: [&str; 16] = [
     "docs/guides/accounts.md",
     "docs/guides/apps.md",
     "docs/guides/audit.md",
@@ -21,7 +21,6 @@ const NOT_YET: [&str; 17] = [
     "docs/guides/load-control.md",
     "docs/guides/page.md",
     "docs/guides/probe.md",
-    "docs/guides/redis.md",
     "docs/guides/rehearse.md",
     "docs/guides/schedule.md",
     "docs/guides/simulate.md",
