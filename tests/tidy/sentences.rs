@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const MOST_WORDS: usize = 30;
 
 /// Pages that are not held to it yet. The list only shrinks.
-const NOT_YET: [&str; 15] = [
+const NOT_YET: [&str; 14] = [
     "docs/guides/accounts.md",
     "docs/guides/apps.md",
     "docs/guides/audit.md",
@@ -19,7 +19,6 @@ const NOT_YET: [&str; 15] = [
     "docs/guides/forward-auth.md",
     "docs/guides/lanes.md",
     "docs/guides/load-control.md",
-    "docs/guides/page.md",
     "docs/guides/probe.md",
     "docs/guides/rehearse.md",
     "docs/guides/schedule.md",
