@@ -9,10 +9,9 @@ use std::path::PathBuf;
 const MOST_WORDS: usize = 30;
 
 /// Pages that are not held to it yet. The list only shrinks.
-const NOT_YET: [&str; 12] = [
+const NOT_YET: [&str; 11] = [
     "docs/guides/accounts.md",
     "docs/guides/audit.md",
-    "docs/guides/back-door.md",
     "docs/guides/bots.md",
     "docs/guides/codes.md",
     "docs/guides/lanes.md",
