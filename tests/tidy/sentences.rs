@@ -1,4 +1,5 @@
-//! The README, the tutorial and the guides keep their sentences short: a sentence has at most 30 words.
+//! The README, the tutorial and the guides keep their sentences short: a sentence has at most 30 words. The README and the
+//! glossary are short as a whole.
 //!
 //! The text of a page is what a reader reads as prose: code blocks, comments, headings and URLs are left out, a code span
 //! counts as one word, and each paragraph, list item and cell of a table stands by itself.
@@ -38,6 +39,16 @@ fn sentences_for_operators_have_at_most_30_words() {
         long.extend(found.map(|s| format!("{name}: {} words: {s}", words(&s))));
     }
     assert!(long.is_empty(), "{long:#?}");
+}
+
+#[test]
+fn the_readme_has_at_most_120_lines_and_8_links_and_the_glossary_25_words() {
+    let readme = fs::read_to_string("README.md").expect("the README");
+    let (lines, links) = (readme.lines().count(), readme.matches("](").count());
+    assert!(lines <= 120 && links <= 8, "{lines} lines, {links} links");
+    let glossary = fs::read_to_string("docs/glossary.md").expect("the glossary");
+    let entries = glossary.lines().filter(|line| line.starts_with("| ")).count() - 2;
+    assert!((1..=25).contains(&entries), "{entries} entries");
 }
 
 #[test]
