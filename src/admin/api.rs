@@ -272,9 +272,6 @@ pub struct Upstream {
     /// Its address as configured, with the one a name stands for behind it.
     pub origin: String,
     pub weight: u32,
-    /// The weight of the configuration, where an operator has set another.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub configured_weight: Option<u32>,
     /// False while it counts as out: it is passed over, unless all are out or there is no other.
     pub healthy: bool,
     /// What is spoken to it, `HTTP/1.1` or `HTTP/2`; null before its first connection.
@@ -287,15 +284,6 @@ pub struct Upstream {
     pub failures: u64,
     /// What failed last; null once it is back.
     pub reason: Option<String>,
-}
-
-/// `POST /api/v1/upstreams/{server}`: the weight that this gate gives the server from now on.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Weigh {
-    /// 0 lets it finish what it has; null is the configured one.
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub weight: Option<u32>,
 }
 
 /// `GET /api/v1/gates`: the gates that share the rooms, as this one sees them.

@@ -43,7 +43,6 @@ pub(super) fn table() -> Vec<(&'static str, MethodRouter<Shared>)> {
         ("/api/v1/raise", post(gates::raise)),
         (upgrade::UPGRADE, post(upgrade::upgrade)),
         ("/api/v1/upstreams", get(upstreams::list)),
-        ("/api/v1/upstreams/{server}", post(upstreams::weigh)),
         (reloads::RELOAD, get(reloads::show).post(reloads::reload)),
         ("/", get(page::index)),
         ("/style.css", get(page::style)),

@@ -1,11 +1,10 @@
-//! `ropeline upstreams`: the shop's servers as one gate sees them, and an operator's word on how much each is given.
+//! `ropeline upstreams`: the servers of the upstream as one gate sees them.
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use clap::Args;
 
-use super::remote::{self, AdminArgs, Failure, encoded, show};
+use super::remote::{self, AdminArgs, Failure, show};
 use super::words::{aligned, plain};
 use crate::admin::api;
 
@@ -19,32 +18,16 @@ pub struct UpstreamsArgs {
     #[arg(long)]
     watch: bool,
     /// Print the admin API's JSON
-    #[arg(long, global = true)]
+    #[arg(long)]
     json: bool,
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Give a server another share of the requests, at this gate and until other servers are configured
-    Set {
-        /// As the table names it; a name without an address behind it means all of its addresses
-        server: String,
-        /// Its share; 0 lets it finish what it has and gives it nothing new; default is the configured one
-        #[arg(long, value_name = "N|default", value_parser = weight)]
-        weight: Value,
-    },
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline upstreams                                    each server: its share, how busy, how well
-  ropeline upstreams set 10.0.0.1:3000 --weight 0       take it out; what it has under way goes on
-  ropeline upstreams --watch                            until IN FLIGHT is 0
-  ropeline upstreams set 10.0.0.1:3000 --weight default and back in
+  ropeline upstreams           each server: its share, how busy, how well
+  ropeline upstreams --watch   until a server of weight 0 has none IN FLIGHT
 
-Each gate weighs for itself: say it to every one, with --admin.";
+A weight is changed in the configuration: edit it and reload.";
 
 /// Runs `ropeline upstreams`.
 #[must_use]
@@ -54,28 +37,10 @@ pub fn run(args: &UpstreamsArgs) -> ExitCode {
 
 async fn execute(args: &UpstreamsArgs) -> Result<(), Failure> {
     let client = args.admin.client()?;
-    let answer = match &args.command {
-        None if args.watch => {
-            let upstreams = remote::Watched("upstreams", PATH);
-            return remote::watch(&client, upstreams, args.json, table).await;
-        }
-        None => client.get(PATH).await?,
-        Some(Command::Set { server, weight }) => {
-            let target = format!("{PATH}/{}", encoded(server));
-            client.post(&target, &json!({ "weight": weight })).await?
-        }
-    };
-    show(&answer, args.json, table)
-}
-
-fn weight(text: &str) -> Result<Value, String> {
-    match text {
-        "default" => Ok(Value::Null),
-        text => text
-            .parse::<u32>()
-            .map(Value::from)
-            .map_err(|_| "a whole number, or default".to_owned()),
+    if args.watch {
+        return remote::watch(&client, remote::Watched("upstreams", PATH), args.json, table).await;
     }
+    show(&client.get(PATH).await?, args.json, table)
 }
 
 pub(super) fn table(upstreams: &api::Upstreams) -> String {
@@ -93,14 +58,10 @@ pub(super) fn table(upstreams: &api::Upstreams) -> String {
 }
 
 fn row(server: &api::Upstream) -> Vec<String> {
-    let weight = match server.configured_weight {
-        Some(configured) => format!("{} (configured {configured})", server.weight),
-        None => server.weight.to_string(),
-    };
     vec![
         plain(&server.origin),
         state(server).to_owned(),
-        weight,
+        server.weight.to_string(),
         server.in_flight.to_string(),
         server.waiting.to_string(),
         server.failures.to_string(),
@@ -128,7 +89,6 @@ mod tests {
         let server = |weight, in_flight, healthy| api::Upstream {
             origin: "shop:80 (10.0.0.1)".to_owned(),
             weight,
-            configured_weight: (weight == 0).then_some(2),
             healthy,
             in_flight,
             ..api::Upstream::default()
@@ -146,12 +106,5 @@ mod tests {
             .map(|line| line.split_whitespace().nth(2).unwrap_or_default())
             .collect();
         assert_eq!(states, ["in", "out", "draining", "drained"], "{text}");
-        assert!(text.contains("0 (configured 2)"), "{text}");
-    }
-
-    #[test]
-    fn weight_is_a_number_or_the_configured_one() {
-        assert_eq!((weight("0"), weight("default")), (Ok(json!(0)), Ok(Value::Null)));
-        assert!(weight("none").is_err() && weight("-1").is_err());
     }
 }

@@ -68,7 +68,7 @@ pub(crate) use hygiene::{connection_reaches_too_far, hosts_said, is_alias, is_sa
 pub use listener::{Endpoint, Listener};
 pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use origins::{
-    Health, NotWeighed, Origins, OriginsError, Outlook, Standing, Weighed, check_authorities, check_name, visitors_tls,
+    Health, Origins, OriginsError, Outlook, Standing, check_authorities, check_name, visitors_tls,
 };
 pub use request_body::{BodyError, RequestBody};
 pub use revocable::Revoke;

@@ -33,7 +33,6 @@ fn judged(document: &Value, answers: &[Value]) -> Vec<String> {
 fn filled(path: &str) -> String {
     path.replace("{room}", "main")
         .replace("{reference}", "K7D-4D2-XA")
-        .replace("{server}", "a:1")
 }
 
 #[test]
@@ -112,8 +111,6 @@ fn the_document_is_openapi_and_real_answers_are_as_it_says() {
     ] {
         heard.hear("post", path, &gate.post(&of(path), body));
     }
-    let weighed = gate.post("/api/v1/upstreams/127.0.0.1:3000", r#"{"weight": 2}"#);
-    heard.hear("post", "/api/v1/upstreams/{server}", &weighed);
     let patched = r#"{"capacity": 0, "rate": 60, "opens_at": "2030-01-01 10:00 UTC", "reason": "early"}"#;
     heard.hear("patch", "/api/v1/rooms/{room}", &gate.patch("main", patched));
     heard.hear("patch", "/api/v1/rooms/{room}", &gate.patch("main", r#"{"mode": 3}"#));

@@ -105,18 +105,11 @@ fn moves(hosts: &Path, bound: Option<u32>) {
         setup.upstream.idle = LONG;
     });
     assert_eq!(gate.client().ask(GET).body, "a");
-    let place = format!("{NAME}:{}", old.address.port());
-    gate.origins.set_weight(&place, Some(7)).unwrap();
     point(hosts, &["127.0.0.2"]);
     gate.until("it has moved", |gate| {
         let standing = gate.origins.standing();
         standing.len() == 1 && standing[0].origin.ends_with("(127.0.0.2)")
     });
-    assert_eq!(
-        gate.origins.standing()[0].weight,
-        7,
-        "as an operator had it for the name"
-    );
     old.until_closed(1);
     assert_eq!(gate.client().ask(GET).body, "b");
     assert_eq!((old.connections(), new.connections()), (1, 1));
@@ -161,31 +154,6 @@ fn look_ups_for_servers_that_never_come_in_force_change_nothing() {
             drop(refused);
             assert!((0..3).all(|_| gate.client().ask(GET).body == "a"));
             assert_eq!(old.connections(), 1, "it is kept as before");
-        },
-    );
-}
-
-#[test]
-fn drained_address_that_is_the_last_of_its_name_serves_until_another_comes() {
-    with_hosts(
-        "moved::drained_address_that_is_the_last_of_its_name_serves_until_another_comes",
-        |hosts| {
-            let (first, second) = pair();
-            let both = ["127.0.0.1", "127.0.0.2"];
-            point(hosts, &both);
-            let gate = Gate::with(first.address, |setup| setup.upstream = looking_up(&first, SOON));
-            let name = |at: usize| format!("{NAME}:{} ({})", first.address.port(), both[at]);
-            gate.until("both are found", |gate| origins_of(gate).len() == 2);
-            gate.origins.set_weight(&name(0), Some(0)).unwrap();
-            assert!((0..10).all(|_| gate.client().ask(GET).body == "b"));
-            point(hosts, &both[..1]);
-            gate.until("one is left", |gate| origins_of(gate) == [(name(0), 1)]);
-            assert_eq!(gate.client().ask(GET).body, "a");
-            point(hosts, &both);
-            let drained = [(name(0), 0), (name(1), 1)];
-            gate.until("it is drained again", |gate| origins_of(gate) == drained);
-            assert!((0..10).all(|_| gate.client().ask(GET).body == "b"));
-            drop(second);
         },
     );
 }

@@ -250,11 +250,6 @@ fn of_gates(s: &mut Schemas) -> Vec<Operation> {
             "The shop's servers, as this gate sees them",
             s.gives::<api::Upstreams>(),
         ),
-        post(
-            "/api/v1/upstreams/{server}",
-            "Give a server of the shop another weight",
-            (s.takes::<api::Weigh>(), s.gives::<api::Upstreams>()),
-        ),
         get(
             "/api/v1/reload",
             "What became of the last reload",

@@ -15,7 +15,6 @@ mod origin;
 mod succession;
 mod tls;
 mod wait;
-mod weights;
 
 use std::fmt;
 use std::io;
@@ -35,7 +34,6 @@ use super::uploads::Uploads;
 use crate::time;
 use dial::Dial;
 use names::Names;
-use weights::Weights;
 
 pub(super) use bound::{Bound, Permit};
 pub(super) use budget::Budget;
@@ -43,7 +41,6 @@ pub(super) use dial::{Protocol, ShopStream};
 pub use health::Health;
 pub(super) use origin::{Busy, Origin};
 pub use tls::{check_authorities, check_name, visitors_tls};
-pub use weights::{NotWeighed, Weighed};
 
 /// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
 #[derive(Clone)]
@@ -55,7 +52,6 @@ struct Inner {
     targets: ArcSwap<Vec<Arc<Origin>>>,
     /// The bounds on request bodies.
     uploads: ArcSwap<Uploads>,
-    weights: Weights,
     /// Wakes the look-up of names before its time.
     wanted: Arc<Notify>,
     /// Look-ups done.
@@ -105,8 +101,6 @@ pub struct Standing {
     pub origin: String,
     /// Its share of the requests.
     pub weight: u32,
-    /// The same as configured.
-    pub configured: u32,
     /// False while it is passed over.
     pub healthy: bool,
     /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
@@ -159,7 +153,6 @@ impl Origins {
             dial: Dial::new(&settings)?,
             targets: ArcSwap::default(),
             uploads: ArcSwap::from_pointee(Uploads::new(&settings, None)),
-            weights: Weights::default(),
             wanted: Arc::default(),
             looked_up: watch::Sender::new(0),
             waits: Mutex::new(Some(Waits {
@@ -198,9 +191,7 @@ impl Origins {
     /// How every server stands now.
     #[must_use]
     pub fn standing(&self) -> Vec<Standing> {
-        let targets = self.0.targets.load();
-        let standing = |origin: &Arc<Origin>| origin.standing(self.configured(origin));
-        targets.iter().map(standing).collect()
+        self.0.targets.load().iter().map(|origin| origin.standing()).collect()
     }
 
     pub(super) fn outlook(&self) -> Outlook {

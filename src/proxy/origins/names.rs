@@ -149,10 +149,8 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
 }
 
 fn publish(inner: &Inner, names: &Names) {
-    let mut weights = inner.weights.lock();
     let before = inner.targets.load_full();
     let after = names.targets(&before, &[]);
-    weights.apply(&after, &inner.settings.servers);
     let is_gone = |old: &&Arc<Origin>| !after.iter().any(|new| Arc::ptr_eq(old, new));
     let gone: Vec<_> = before.iter().filter(is_gone).map(Arc::clone).collect();
     inner.targets.store(Arc::new(after));

@@ -256,11 +256,10 @@ impl Origin {
         }
     }
 
-    pub(super) fn standing(&self, configured: u32) -> Standing {
+    pub(super) fn standing(&self) -> Standing {
         Standing {
             origin: self.name.clone(),
             weight: self.weight(),
-            configured,
             healthy: self.health.is_in(),
             protocol: self.protocol().map(Protocol::name),
             in_flight: self.in_flight(),
