@@ -180,9 +180,9 @@ impl Shared {
 }
 
 fn router(shared: Shared) -> Router {
-    let table = routes::table().into_iter();
-    table
-        .fold(Router::new(), |router, (path, methods)| router.route(path, methods))
+    routes::table()
+        .into_iter()
+        .fold(Router::new(), |router, route| router.route(route.path, route.handler))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -225,7 +225,8 @@ async fn within(answer: impl Future<Output = Response>) -> Response {
 }
 
 async fn no_such_path() -> Problem {
-    let paths: Vec<&str> = routes::table().into_iter().map(|(path, _)| path).collect();
+    let mut paths: Vec<&str> = routes::table().into_iter().map(|route| route.path).collect();
+    paths.dedup();
     Problem::not_found(format!("there are {}", paths.join(", ")))
 }
 

@@ -1,18 +1,16 @@
-//! The admin API as `OpenAPI` 3.1 has it: made from the types that it answers with and reads, so that it cannot say anything else.
-
-mod operations;
+//! The admin API's `OpenAPI` 3.1 document, made from its routes and from the types that it reads and answers with.
 
 use std::sync::OnceLock;
 
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, header};
+use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use self::operations::operations;
 use super::api;
+use super::routes::{self, Gives, Route};
 
 /// `GET /api/v1/openapi.json`.
 pub(super) async fn show() -> Response {
@@ -22,22 +20,6 @@ pub(super) async fn show() -> Response {
     let kind = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
-}
-
-/// What one method of one path does.
-struct Operation {
-    method: &'static str,
-    path: &'static str,
-    summary: &'static str,
-    takes: Option<Value>,
-    gives: Given,
-    query: &'static [(&'static str, &'static str)],
-}
-
-/// What a good answer holds.
-enum Given {
-    Json(Value),
-    Text(&'static str),
 }
 
 struct Schemas {
@@ -57,14 +39,6 @@ impl Schemas {
         }
     }
 
-    fn gives<T: JsonSchema>(&mut self) -> Given {
-        Given::Json(self.written.subschema_for::<T>().to_value())
-    }
-
-    fn takes<T: JsonSchema>(&mut self) -> Value {
-        self.read.subschema_for::<T>().to_value()
-    }
-
     fn all(mut self) -> Map<String, Value> {
         let mut all = self.written.take_definitions(true);
         all.extend(self.read.take_definitions(true));
@@ -75,9 +49,9 @@ impl Schemas {
 fn document() -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
-    for operation in operations(&mut schemas) {
-        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
-        path[operation.method] = described(&operation);
+    for route in routes::table() {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method] = described(&route, &mut schemas);
     }
     let problem = schemas.written.subschema_for::<api::Problem>().to_value();
     json!({
@@ -104,56 +78,49 @@ fn document() -> Value {
     })
 }
 
-fn described(operation: &Operation) -> Value {
-    let makes_room = operation.method == "post" && operation.path == "/api/v1/rooms";
+fn described(route: &Route, schemas: &mut Schemas) -> Value {
+    let makes_room = route.method == "post" && route.path == "/api/v1/rooms";
     let done = if makes_room { "201" } else { "200" };
     let refused = json!({"$ref": "#/components/responses/Problem"});
-    let good = match &operation.gives {
-        Given::Json(schema) => json!({"application/json": {"schema": schema}}),
-        Given::Text(kind) => json!({*kind: {"schema": {"type": "string"}}}),
+    let good = match route.gives {
+        Gives::Json(schema_of) => json!({"application/json": {"schema": schema_of(&mut schemas.written)}}),
+        Gives::Text(media_type) => json!({media_type: {"schema": {"type": "string"}}}),
     };
-    let mut told = json!({
-        "operationId": name(operation),
-        "summary": operation.summary,
-        "parameters": parameters(operation),
-        "responses": {done: {"description": "Done.", "content": good}, "4XX": refused, "5XX": refused},
+    let mut described = json!({
+        "operationId": name(route),
+        "summary": route.summary,
+        "parameters": parameters(route),
+        "responses": {done: {"description": "Done.", "content": &good}, "4XX": refused, "5XX": refused},
     });
-    if operation.path == "/readyz"
-        && let Given::Json(schema) = &operation.gives
-    {
-        let content = json!({"application/json": {"schema": schema}});
-        told["responses"]["503"] = json!({"description": "Not ready, and why.", "content": content});
+    if route.path == "/readyz" {
+        described["responses"]["503"] = json!({"description": "Not ready, and why.", "content": good});
     }
-    if let Some(schema) = &operation.takes {
-        let mut content = json!({"application/json": {"schema": schema}});
+    if let Some(schema_of) = route.takes {
+        let mut content = json!({"application/json": {"schema": schema_of(&mut schemas.read)}});
         if makes_room {
             content["application/toml"] = json!({"schema": {"type": "string"}});
         }
-        told["requestBody"] = json!({"required": true, "content": content});
+        described["requestBody"] = json!({"required": true, "content": content});
     }
-    told
+    described
 }
 
-fn name(operation: &Operation) -> String {
-    let path = operation.path.trim_start_matches("/api/v1");
+fn name(route: &Route) -> String {
+    let path = route.path.trim_start_matches("/api/v1");
     let words = path
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
-    [operation.method]
-        .into_iter()
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join("_")
+    [route.method].into_iter().chain(words).collect::<Vec<_>>().join("_")
 }
 
-fn parameters(operation: &Operation) -> Vec<Value> {
-    let of_path = operation
+fn parameters(route: &Route) -> Vec<Value> {
+    let of_path = route
         .path
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let of_path =
         of_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
-    let of_query = operation
+    let of_query = route
         .query
         .iter()
         .map(|(name, about)| json!({"name": name, "in": "query", "description": about, "schema": {"type": "string"}}));
@@ -165,19 +132,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::admin::routes;
-
-    #[test]
-    fn every_path_of_the_router_is_described_and_no_other() {
-        let served: BTreeSet<String> = routes::table().into_iter().map(|(path, _)| path.to_owned()).collect();
-        let document = document();
-        let described = document["paths"].as_object().expect("paths").keys().cloned().collect();
-        assert_eq!(served, described);
-    }
 
     #[test]
     fn operations_have_names_of_their_own() {
-        let all = operations(&mut Schemas::new());
+        let all = routes::table();
         let names: BTreeSet<String> = all.iter().map(name).collect();
         assert_eq!(names.len(), all.len());
         assert!(names.contains("post_rooms_room_call"), "{names:?}");

@@ -67,9 +67,7 @@ pub use hygiene::SessionWord;
 pub(crate) use hygiene::{connection_reaches_too_far, hosts_said, is_alias, is_said_of_client, is_taken};
 pub use listener::{Endpoint, Listener};
 pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
-pub use origins::{
-    Health, Origins, OriginsError, Outlook, Standing, check_authorities, check_name, visitors_tls,
-};
+pub use origins::{Health, Origins, OriginsError, Outlook, Standing, check_authorities, check_name, visitors_tls};
 pub use request_body::{BodyError, RequestBody};
 pub use revocable::Revoke;
 pub use serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
