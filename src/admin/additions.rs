@@ -3,19 +3,19 @@
 //! The requests are read here. Who carries out reloads carries these out too, one after the other: a room that is added is a
 //! configuration like any other, with one room more.
 
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{Query, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse as _, Response};
-use http::{HeaderMap, StatusCode, header};
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use super::body::JsonBody;
 use super::entrance::Operator;
+use super::paging::Parameters;
 use super::problem::json;
 use super::rooms::{Named, shown};
-use super::{Peer, Problem, Shared, api, gates, hands, paging};
+use super::{Peer, Problem, Shared, api, body, hands};
 use crate::logging::rfc3339;
 use crate::replica::Unrecorded;
 use crate::room::{Noted, RoomName, View, Who};
@@ -71,13 +71,10 @@ pub(super) struct Given {
 pub(super) async fn add(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    given: Result<Query<Given>, QueryRejection>,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    Parameters(given): Parameters<Given>,
+    table: Table,
 ) -> Result<Response, Problem> {
-    let given = paging::asked(given)?;
     let reason = hands::reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
-    let table = table(&headers, body)?;
     let who = operator.with(reason);
     let done = carried_out(&shared, Wish::Add { table, who }).await?;
     tracing::info!(room = %done.room, %peer, operator = operator.0, "an operator added a room");
@@ -94,20 +91,24 @@ pub(super) async fn add(
 }
 
 /// SECURITY: neither type is one that another site's page can send without asking first.
-fn table(headers: &HeaderMap, body: Result<Bytes, BytesRejection>) -> Result<Table, Problem> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/toml") {
-        let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-        let text = String::from_utf8(body.to_vec());
-        let wrong = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is no text in UTF-8");
-        return text.map(Table::Toml).map_err(wrong);
+impl FromRequest<Shared> for Table {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Problem> {
+        let content_type = body::content_type(request.headers()).to_ascii_lowercase();
+        match content_type.as_str() {
+            "application/toml" => {
+                let text = String::from_utf8(body::bytes(request, shared).await?.to_vec());
+                let wrong = |_| Problem::new(StatusCode::BAD_REQUEST, "the body is no text in UTF-8");
+                text.map(Self::Toml).map_err(wrong)
+            }
+            "application/json" => body::read(&body::bytes(request, shared).await?).map(Self::Json),
+            _ => {
+                let detail = "send the room's table as Content-Type: application/toml or application/json";
+                Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+            }
+        }
     }
-    if essence.eq_ignore_ascii_case("application/json") {
-        return gates::read(headers, body).map(Table::Json);
-    }
-    let detail = "send the room's table as Content-Type: application/toml or application/json";
-    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
 }
 
 /// `DELETE /api/v1/rooms/{room}`: answered once the log has it, and nobody is sent there here.
@@ -115,10 +116,8 @@ pub(super) async fn remove(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::RemoveRoom { confirm, reason }): JsonBody<api::RemoveRoom>,
 ) -> Result<Response, Problem> {
-    let api::RemoveRoom { confirm, reason } = gates::read(&headers, body)?;
     let reason = hands::confirmed(&room.name, &confirm, reason)?;
     let who = operator.with(Some(reason.clone()));
     let room = room.name;

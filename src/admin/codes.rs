@@ -1,10 +1,9 @@
 //! Which single-use codes of a room are spent, for its operator.
 
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 
+use super::paging::Parameters;
 use super::problem::json;
 use super::rooms::Named;
 use super::{Problem, paging};
@@ -50,8 +49,7 @@ pub(super) struct Page {
     limit: Option<usize>,
 }
 
-pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let page = paging::asked(page)?;
+pub(super) async fn list(room: Named, Parameters(page): Parameters<Page>) -> Result<Response, Problem> {
     let limit = paging::size(page.limit, paging::MOST)?;
     let codes = room.view.spent.iter_after(paging::start(page.after.as_deref(), id)?);
     let spent: Vec<SpentCode> = codes

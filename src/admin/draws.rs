@@ -1,16 +1,16 @@
 //! A room's draw over HTTP: what is published of it, and the operator's word on its beacon.
 
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use serde::Deserialize;
 
+use super::body::JsonBody;
 use super::entrance::Operator;
+use super::paging::Parameters;
 use super::problem::json;
 use super::rooms::{Named, no_line_name};
-use super::{Peer, Problem, Shared, api, gates, paging};
+use super::{Peer, Problem, Shared, api};
 use crate::draw::is_beacon_value;
 use crate::logging::rfc3339;
 use crate::replica::{Unrecorded, reveal};
@@ -23,19 +23,18 @@ pub(super) struct Which {
     line: Option<String>,
 }
 
-type Asked = Result<Query<Which>, QueryRejection>;
-
-fn line_of(which: Asked) -> Result<LineName, Problem> {
-    let which = paging::asked(which)?;
-    match which.line {
-        None => Ok(LineName::ONLY),
-        Some(name) => LineName::new(&name).ok_or_else(|| no_line_name("line")),
+impl Which {
+    fn line(self) -> Result<LineName, Problem> {
+        match self.line {
+            None => Ok(LineName::ONLY),
+            Some(name) => LineName::new(&name).ok_or_else(|| no_line_name("line")),
+        }
     }
 }
 
 /// `GET /api/v1/rooms/{room}/draw`.
-pub(super) async fn show(room: Named, which: Asked) -> Result<Response, Problem> {
-    let line = line_of(which)?;
+pub(super) async fn show(room: Named, Parameters(which): Parameters<Which>) -> Result<Response, Problem> {
+    let line = which.line()?;
     shown(&room.name, &room.view, &line).map(|draw| json(&draw))
 }
 
@@ -44,12 +43,10 @@ pub(super) async fn make(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    which: Asked,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    Parameters(which): Parameters<Which>,
+    JsonBody(api::BeaconValue { beacon_value }): JsonBody<api::BeaconValue>,
 ) -> Result<Response, Problem> {
-    let line = line_of(which)?;
-    let api::BeaconValue { beacon_value } = gates::read(&headers, body)?;
+    let line = which.line()?;
     let value = beacon_value.as_str();
     if !is_beacon_value(value) {
         let mistake = "beacon_value must be 64 or 128 hexadecimal digits in small letters, and nothing else";

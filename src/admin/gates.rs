@@ -1,17 +1,14 @@
 //! The gates that share the rooms, and an operator's word about their log: end a wait, pass an entry over, raise the
 //! machine version.
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
-use serde::de::DeserializeOwned;
+use http::StatusCode;
 
+use super::body::{JsonBody, JsonBytes};
 use super::entrance::Operator;
 use super::problem::json;
-use super::rooms::check_json;
-use super::{Peer, Problem, Shared, api, distinct};
+use super::{Peer, Problem, Shared, api};
 use crate::replica::{Condition, NoEnd, Replica};
 use crate::room::{Position, RosterGate, StateHash, VERSION, View};
 
@@ -131,9 +128,8 @@ pub(super) fn healing_secs(replica: &Replica) -> Option<u64> {
 pub(super) async fn heal(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    headers: HeaderMap,
+    _: JsonBytes,
 ) -> Result<Response, Problem> {
-    check_json(&headers)?;
     shared.replica.root_now().await.map_err(no_end)?;
     shared.metrics.admin_changes.inc();
     tracing::warn!(%peer, operator = operator.0, "an operator ended the wait for silent gates");
@@ -164,10 +160,8 @@ fn no_end(why: NoEnd) -> Problem {
 pub(super) async fn skip(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::Skip { position }): JsonBody<api::Skip>,
 ) -> Result<Response, Problem> {
-    let api::Skip { position } = read(&headers, body)?;
     let Some(position) = parse(&position) else {
         let detail = format!("position: {position:?} is none; it is INCARNATION-SEQUENCE, as the frozen gate names it");
         return Err(Problem::mistakes(vec![detail]));
@@ -192,12 +186,10 @@ pub(super) async fn skip(
 pub(super) async fn raise(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Problem> {
-    let api::Raise {
+    JsonBody(api::Raise {
         machine_version: wanted,
-    } = read(&headers, body)?;
+    }): JsonBody<api::Raise>,
+) -> Result<Response, Problem> {
     let view = shared.replica.view();
     may_raise(&view, wanted)?;
     let mut views = shared.replica.subscribe();
@@ -238,17 +230,6 @@ fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
         "not all gates know machine version {wanted}: {}",
         lacking.join(", ")
     )))
-}
-
-pub(super) fn read<T: DeserializeOwned>(
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<T, Problem> {
-    check_json(headers)?;
-    let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
-    let wrong = |why: String| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {why}"));
-    distinct::check(&body).map_err(wrong)?;
-    serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))
 }
 
 fn conflict(detail: &str) -> Problem {

@@ -2,18 +2,17 @@
 //!
 //! Each request is checked whole before anything is changed, and answered once the change is in the log.
 
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
+use http::StatusCode;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
 use std::convert::Infallible;
 
+use super::body::JsonBody;
 use super::entrance::Operator;
 use super::problem::json;
 use super::rooms::{Named, by_now, no_line_name, shown};
-use super::{Peer, Problem, Shared, api, gates, orders, tongues};
+use super::{Peer, Problem, Shared, api, orders, tongues};
 use crate::replica::Unrecorded;
 use crate::room::{
     CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, Phase, RoomName, RoomView, View,
@@ -59,6 +58,14 @@ pub(super) fn reason(text: Option<String>) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
+/// The reason; none, and one mistake more, where it is not as it may be.
+pub(super) fn reason_or(text: Option<String>, mistakes: &mut Vec<String>) -> Option<String> {
+    reason(text).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    })
+}
+
 /// `GET /api/v1/rooms/{room}/changes`.
 pub(super) async fn changes(room: Named) -> Response {
     let changes = room.view.orders.iter().map(orders::shown).collect();
@@ -70,10 +77,8 @@ pub(super) async fn call(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(asked): JsonBody<api::Call>,
 ) -> Result<Response, Problem> {
-    let asked: api::Call = gates::read(&headers, body)?;
     let (order, reason) = checked(asked, &shared.replica.view(), &room.view)?;
     let (asked, beyond) = (order.count, order.beyond);
     let revision = say(&shared, &room.name, Change::Call(order), operator.with(reason)).await?;
@@ -100,10 +105,7 @@ fn checked(asked: api::Call, whole: &View, room: &RoomView) -> Result<(CallOrder
         mistakes.push(mistake);
         None
     });
-    let reason = reason(asked.reason).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    });
+    let reason = reason_or(asked.reason, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(Problem::mistakes(mistakes));
     }
@@ -188,10 +190,8 @@ pub(super) async fn reset(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::Reset { confirm, reason: why }): JsonBody<api::Reset>,
 ) -> Result<Response, Problem> {
-    let api::Reset { confirm, reason: why } = gates::read(&headers, body)?;
     let why = confirmed(&room.name, &confirm, why)?;
     let before = room.view.edition.0;
     let revision = say(&shared, &room.name, Change::Reset, operator.with(Some(why.clone()))).await?;
@@ -209,10 +209,8 @@ pub(super) async fn end_healing(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::EndHealing { reason: why }): JsonBody<api::EndHealing>,
 ) -> Result<Response, Problem> {
-    let api::EndHealing { reason: why } = gates::read(&headers, body)?;
     let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     may_say(&shared.replica.view())?;
     if room.view.healing_until(shared.replica.now()).is_none() {
@@ -231,10 +229,7 @@ pub(super) fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<S
     if confirm != room.as_str() {
         mistakes.push(format!("confirm must be the room's name, {:?}", room.as_str()));
     }
-    let why = reason(Some(why)).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    });
+    let why = reason_or(Some(why), &mut mistakes);
     match why.filter(|why| !why.is_empty()) {
         Some(why) if mistakes.is_empty() => Ok(why),
         why => {
@@ -251,16 +246,11 @@ pub(super) async fn message(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::Messages { reason: why, texts }): JsonBody<api::Messages>,
 ) -> Result<Response, Problem> {
-    let api::Messages { reason: why, texts } = gates::read(&headers, body)?;
     let mut mistakes = Vec::new();
     let messages = tongues::checked(texts, &mut mistakes);
-    let why = reason(why).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    });
+    let why = reason_or(why, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(Problem::mistakes(mistakes));
     }

@@ -2,16 +2,14 @@
 //!
 //! They stand in the place of what the gates measure for as long as they are said to hold, and no longer.
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
-use http::HeaderMap;
 
+use super::body::JsonBody;
 use super::entrance::Operator;
-use super::hands::{conflict, reason, say};
+use super::hands::{conflict, reason_or, say};
 use super::rooms::{Named, by_now};
-use super::{Peer, Problem, Shared, api, gates};
+use super::{Peer, Problem, Shared, api};
 use crate::room::{Change, MAX_REQUESTS, OUTSIDE_TTL_MS, Outside};
 
 /// `POST /api/v1/rooms/{room}/load`.
@@ -19,10 +17,8 @@ pub(super) async fn give(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(given): JsonBody<api::Load>,
 ) -> Result<Response, Problem> {
-    let given: api::Load = gates::read(&headers, body)?;
     let (figures, why) = checked(given)?;
     follows(&room)?;
     say(&shared, &room.name, Change::Load(Some(figures)), operator.with(why)).await?;
@@ -65,10 +61,7 @@ fn checked(given: api::Load) -> Result<(Outside, Option<String>), Problem> {
     if !OUTSIDE_TTL_MS.contains(&ttl_ms) {
         mistakes.push(format!("ttl_secs must be 1 to 3600, not {}", given.ttl_secs));
     }
-    let why = reason(given.reason).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    });
+    let why = reason_or(given.reason, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(Problem::mistakes(mistakes));
     }

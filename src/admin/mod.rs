@@ -5,9 +5,9 @@
 
 mod additions;
 pub mod api;
+mod body;
 mod codes;
 mod dates;
-mod distinct;
 mod draws;
 mod entrance;
 mod exposition;

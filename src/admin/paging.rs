@@ -1,17 +1,23 @@
-//! Lists that are too long for one answer: a page at a time, each from where the one before ended.
+//! The query of a request: its parameters, and pages of lists that are too long for one answer.
 
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::{FromRequestParts, Query};
+use http::request::Parts;
+use serde::de::DeserializeOwned;
 
 use super::Problem;
 
-/// What was asked for.
-///
-/// # Errors
-/// With what of it is not known.
-pub(super) fn asked<T>(page: Result<Query<T>, QueryRejection>) -> Result<T, Problem> {
-    page.map(|Query(page)| page)
-        .map_err(|error| Problem::new(error.status(), error.body_text()))
+/// The parameters of the query.
+pub(super) struct Parameters<T>(pub T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(parameters)) => Ok(Self(parameters)),
+            Err(error) => Err(Problem::new(error.status(), error.body_text())),
+        }
+    }
 }
 
 /// How many are on the page: at most `most`, and a tenth of that unless said.

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::{Map, Value};
 
 use super::hands::reason;
-use super::{Problem, dates, distinct, winners};
+use super::{Problem, body, dates, winners};
 use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
 
 /// Highest capacity that can be set, as in the configuration.
@@ -100,7 +100,7 @@ pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
         let detail = format!("the body must be one JSON object: {why}");
         Problem::new(StatusCode::BAD_REQUEST, detail)
     };
-    distinct::check(body).map_err(no_object)?;
+    body::check_keys(body).map_err(no_object)?;
     let mut patch: Patch = serde_json::from_slice(body).map_err(|error| no_object(error.to_string()))?;
     let wrong = |mistake| Problem::mistakes(vec![mistake]);
     let reason = match patch.remove("reason") {

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use prometheus_client::encoding::DescriptorEncoder;
 use prometheus_client::metrics::MetricType;
 
+use super::body::JsonBody;
 use super::entrance::Operator;
-use super::hands::{AWAY, conflict, may_say, reason, say};
+use super::hands::{AWAY, conflict, may_say, reason, reason_or, say};
 use super::rooms::{Named, by_now};
-use super::{Peer, Problem, Shared, api, gates};
+use super::{Peer, Problem, Shared, api};
 use crate::logging::rfc3339;
 use crate::replica::Unrecorded;
 use crate::room::{
@@ -30,10 +29,8 @@ pub(super) async fn begin(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(asked): JsonBody<api::Rehearse>,
 ) -> Result<Response, Problem> {
-    let asked: api::Rehearse = gates::read(&headers, body)?;
     let anyway = asked.anyway;
     let (order, who) = checked(asked, &operator)?;
     may_say(&shared.replica.view())?;
@@ -61,10 +58,8 @@ pub(super) async fn begin(
 pub(super) async fn renew(
     State(shared): State<Shared>,
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::Renew { id }): JsonBody<api::Renew>,
 ) -> Result<Response, Problem> {
-    let api::Renew { id } = gates::read(&headers, body)?;
     let id = named(&id)?;
     if shared.replica.cut_off().is_some() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
@@ -83,10 +78,8 @@ pub(super) async fn end(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBody(api::EndRehearsal { id, reason: why }): JsonBody<api::EndRehearsal>,
 ) -> Result<Response, Problem> {
-    let api::EndRehearsal { id, reason: why } = gates::read(&headers, body)?;
     let wanted = id.as_deref().map(named).transpose()?;
     let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     // Whichever is under way is the one that is seen here: never one that somebody begins meanwhile.
@@ -109,10 +102,7 @@ fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder,
     if !(1..=most_secs).contains(&asked.seconds) {
         mistakes.push(format!("seconds must be 1 to {most_secs}, not {}", asked.seconds));
     }
-    let why = reason(asked.reason).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    });
+    let why = reason_or(asked.reason, &mut mistakes);
     if !mistakes.is_empty() {
         return Err(Problem::mistakes(mistakes));
     }

@@ -10,17 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::State;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use tokio::sync::oneshot;
 
 use super::additions::RoomOrder;
+use super::body::JsonBytes;
 use super::entrance::Operator;
 use super::figures::gauge;
 use super::problem::json;
-use super::{Peer, Problem, Shared, api, rooms};
+use super::{Peer, Problem, Shared, api};
 use crate::logging::rfc3339;
 use crate::room::Wall;
 use crate::time;
@@ -199,9 +200,8 @@ pub(super) async fn show(State(shared): State<Shared>) -> Response {
 pub(super) async fn reload(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    headers: HeaderMap,
+    _: JsonBytes,
 ) -> Result<Response, Problem> {
-    rooms::check_json(&headers)?;
     tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
     let (answer, done) = oneshot::channel();
     let order = Order {

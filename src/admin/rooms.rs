@@ -4,15 +4,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::rejection::{BytesRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Query, RawPathParams, State};
+use axum::extract::{FromRequestParts, RawPathParams, State};
 use axum::response::Response;
 use http::request::Parts;
-use http::{HeaderMap, header};
 use serde::Deserialize;
 
+use super::body::JsonBytes;
 use super::entrance::Operator;
+use super::paging::Parameters;
 use super::problem::json;
 use super::{Peer, Problem, Shared, additions, api, gates, paging, patch, shape};
 use crate::replica::Unrecorded;
@@ -104,11 +103,8 @@ pub(super) async fn change(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
     room: Named,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    JsonBytes(body): JsonBytes,
 ) -> Result<Response, Problem> {
-    check_json(&headers)?;
-    let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
     let (body, reason) = patch::read(&body)?;
     let patched = |room: &RoomView, version| patch::apply(&body, room, version, time::wall());
     let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
@@ -149,24 +145,6 @@ pub(super) async fn take(
     }
 }
 
-/// SECURITY: a form or a plain-text post of another site's page cannot carry this type without asking first.
-pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let kind = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let essence = kind.split(';').next().unwrap_or_default().trim();
-    let right = ["application/json", "application/merge-patch+json"];
-    if right.iter().any(|right| essence.eq_ignore_ascii_case(right)) {
-        return Ok(());
-    }
-    let status = http::StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    Err(Problem::new(
-        status,
-        "send the change as Content-Type: application/json",
-    ))
-}
-
 /// Which page of a room's lines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,8 +154,7 @@ pub(super) struct Page {
 }
 
 /// `GET /api/v1/rooms/{room}/lines`: in the order of their names, a page at a time.
-pub(super) async fn lines(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let page = paging::asked(page)?;
+pub(super) async fn lines(room: Named, Parameters(page): Parameters<Page>) -> Result<Response, Problem> {
     let limit = paging::size(page.limit, MAX_PAGE)?;
     let from = match page.after {
         None => Bound::Unbounded,

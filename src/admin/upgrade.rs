@@ -1,16 +1,14 @@
 //! `POST /api/v1/upgrade`: has the process hand over to the next, and answers when that serves or does not.
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use super::body::JsonBytes;
 use super::entrance::Operator;
 use super::problem::json;
-use super::rooms::check_json;
 use super::{Peer, Problem, Shared};
 
 pub use super::api::Upgraded;
@@ -33,11 +31,8 @@ impl Upgrades {
 pub(super) async fn upgrade(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    _: JsonBytes,
 ) -> Result<Response, Problem> {
-    check_json(&headers)?;
-    body.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "the body cannot be read"))?;
     let Some(Upgrades(wishes)) = shared.live.load().options.upgrades.clone() else {
         return Err(refused(
             "this gate is part of another program, and is not upgraded by itself",

@@ -1,16 +1,16 @@
 //! One visitor, by the reference that their page shows them.
 
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequestParts, Query, State};
+use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
 use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 
 use super::entrance::Operator;
+use super::paging::Parameters;
 use super::problem::json;
 use super::rooms::{Named, no_line_name, parameter};
-use super::{Peer, Problem, Shared, hands, paging, shape};
+use super::{Peer, Problem, Shared, hands, shape};
 use crate::room::{Change, Clock, Eviction, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
 use crate::token::Reference;
 
@@ -34,8 +34,7 @@ impl FromRequestParts<Shared> for Found {
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
         let room = Named::from_request_parts(parts, shared).await?;
         let reference = reference(parts).await?;
-        let which: Result<Query<Which>, QueryRejection> = Query::from_request_parts(parts, &()).await;
-        let which = paging::asked(which)?;
+        let Parameters(which) = Parameters::<Which>::from_request_parts(parts, shared).await?;
         let line = match which.line {
             None => None,
             Some(name) => Some(LineName::new(&name).ok_or_else(|| no_line_name("line"))?),

@@ -1,11 +1,10 @@
 //! What a room sells by stock, for its operator: who has bought, and a stock that is set while it sells.
 
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::paging::Parameters;
 use super::problem::json;
 use super::rooms::Named;
 use super::{Problem, api, paging};
@@ -63,8 +62,7 @@ pub(super) struct Page {
 }
 
 /// `GET /api/v1/rooms/{room}/winners`: line by line, in the order in which they completed, a page at a time.
-pub(super) async fn list(room: Named, page: Result<Query<Page>, QueryRejection>) -> Result<Response, Problem> {
-    let page = paging::asked(page)?;
+pub(super) async fn list(room: Named, Parameters(page): Parameters<Page>) -> Result<Response, Problem> {
     let limit = paging::size(page.limit, paging::MOST)?;
     let wrong = || Problem::mistakes(vec!["line is no line's name".to_owned()]);
     let only = page.line.as_deref().map(|name| LineName::new(name).ok_or_else(wrong));
