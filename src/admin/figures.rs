@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
 use super::patch::mode_name;
@@ -33,16 +33,13 @@ impl RoomFigures {
     }
 
     /// Each room's totals so far.
-    fn totals(&self, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> Vec<(String, Totals)> {
+    fn totals(&self, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> Vec<(RoomName, Totals)> {
         // A scrape that panicked half way leaves counts that are still right.
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.retain(|room, _| rooms.contains_key(room));
         let total = |(name, room): (&RoomName, &Arc<RoomView>)| {
             let lines = room.lines.iter().map(|(line, view)| (line, totals(&view.figures)));
-            (
-                name.to_string(),
-                counted.entry(name.clone()).or_default().advance(lines),
-            )
+            (name.clone(), counted.entry(name.clone()).or_default().advance(lines))
         };
         rooms.iter().map(total).collect()
     }
@@ -52,45 +49,31 @@ impl Collector for RoomFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let (view, now) = (self.replica.view(), self.replica.now());
         for (name, help, figure) in GAUGES {
-            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for (room, view) in &view.rooms {
-                metric
-                    .encode_family(&[("room", room.as_str())])?
-                    .encode_gauge(&figure(view))?;
-            }
+            let values = view.rooms.iter().map(|(room, view)| (of_room(room), figure(view)));
+            gauges(&mut encoder, name, help, values)?;
         }
-        let mut modes =
-            encoder.encode_descriptor("mode", "1 for the mode that is in force", None, MetricType::Gauge)?;
-        for (room, view) in &view.rooms {
-            for mode in [Mode::Auto, Mode::Hold, Mode::Closed, Mode::Off] {
+        let modes = view.rooms.iter().flat_map(|(room, view)| {
+            [Mode::Auto, Mode::Hold, Mode::Closed, Mode::Off].map(|mode| {
                 let labels = [("room", room.as_str()), ("mode", mode_name(mode))];
-                modes
-                    .encode_family(&labels)?
-                    .encode_gauge(&u64::from(mode == view.settings.mode))?;
-            }
-        }
+                (labels, u64::from(mode == view.settings.mode))
+            })
+        });
+        gauges(&mut encoder, "mode", "1 for the mode that is in force", modes)?;
         encode_phases(&mut encoder, &view.rooms)?;
+        let healing = view.rooms.iter().map(|(room, view)| {
+            let left_ms = view.healing_until(now).map_or(0, |until| until.since(now));
+            (of_room(room), left_ms.div_ceil(1_000))
+        });
         let help = "Until a room calls again, where visitors of a lost log come back; 0 where it does";
-        let mut healing = encoder.encode_descriptor("room_healing_seconds", help, None, MetricType::Gauge)?;
-        for (room, view) in &view.rooms {
-            let left = view
-                .healing_until(now)
-                .map_or(0, |until| until.since(now).div_ceil(1_000));
-            healing.encode_family(&[("room", room.as_str())])?.encode_gauge(&left)?;
-        }
+        gauges(&mut encoder, "room_healing_seconds", help, healing)?;
         load_figures::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
         rehearsals::encode(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
-            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-            for (room, totals) in &rooms {
-                let labels = [("room", room.as_str())];
-                metric
-                    .encode_family(&labels)?
-                    .encode_counter::<NoLabelSet, _, f64>(&totals[at], None)?;
-            }
+            let values = rooms.iter().map(|(room, totals)| (of_room(room), totals[at]));
+            counters(&mut encoder, name, help, values)?;
         }
         Ok(())
     }
@@ -98,18 +81,19 @@ impl Collector for RoomFigures {
 
 /// Nothing of rooms without a schedule.
 fn encode_phases(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
-    let help = "1 for the phase of its schedule that a room is in";
-    let mut phases = encoder.encode_descriptor("phase", help, None, MetricType::Gauge)?;
     let scheduled = rooms.iter().filter_map(|(room, view)| Some((room, view.stage?)));
-    for (room, stage) in scheduled {
-        for phase in [Phase::Early, Phase::Prequeue, Phase::Open, Phase::Closed] {
+    let phases = scheduled.flat_map(|(room, stage)| {
+        [Phase::Early, Phase::Prequeue, Phase::Open, Phase::Closed].map(|phase| {
             let labels = [("room", room.as_str()), ("phase", shape::phase_name(phase))];
-            phases
-                .encode_family(&labels)?
-                .encode_gauge(&u64::from(phase == stage.phase))?;
-        }
-    }
-    Ok(())
+            (labels, u64::from(phase == stage.phase))
+        })
+    });
+    gauges(
+        encoder,
+        "phase",
+        "1 for the phase of its schedule that a room is in",
+        phases,
+    )
 }
 
 /// Nothing of rooms with one lane.
@@ -119,11 +103,11 @@ fn encode_lanes(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, 
         .flat_map(|(room, view)| shape::lanes_of(view).into_iter().map(move |lane| (room, lane)))
         .collect();
     for (name, help, figure) in LANES {
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (room, lane) in &lanes {
+        let values = lanes.iter().map(|(room, lane)| {
             let labels = [("room", room.as_str()), ("lane", lane.name.as_str())];
-            metric.encode_family(&labels)?.encode_gauge(&figure(lane))?;
-        }
+            (labels, figure(lane))
+        });
+        gauges(encoder, name, help, values)?;
     }
     Ok(())
 }
@@ -133,12 +117,12 @@ fn encode_stock(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, 
     let totals = rooms.iter().map(|(room, view)| (room, total(view)));
     let selling: Vec<_> = totals.filter(|(_, total)| total.stock.is_some()).collect();
     for (name, help, figure) in STOCK {
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (room, total) in &selling {
-            metric
-                .encode_family(&[("room", room.as_str())])?
-                .encode_gauge(&figure(total))?;
-        }
+        gauges(
+            encoder,
+            name,
+            help,
+            selling.iter().map(|(room, total)| (of_room(room), figure(total))),
+        )?;
     }
     Ok(())
 }
@@ -337,6 +321,41 @@ impl Collector for ProxyFigures {
         }
         Ok(())
     }
+}
+
+/// The label of a room.
+pub(super) fn of_room(room: &RoomName) -> [(&'static str, &str); 1] {
+    [("room", room.as_str())]
+}
+
+/// A gauge with a value for each set of labels.
+pub(super) fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: impl IntoIterator<Item = (L, V)>,
+) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    for (labels, value) in values {
+        metric.encode_family(&labels)?.encode_gauge(&value)?;
+    }
+    Ok(())
+}
+
+/// A counter with a value for each set of labels.
+pub(super) fn counters<L: EncodeLabelSet>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: impl IntoIterator<Item = (L, u64)>,
+) -> fmt::Result {
+    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    for (labels, value) in values {
+        metric
+            .encode_family(&labels)?
+            .encode_counter::<NoLabelSet, _, f64>(&value, None)?;
+    }
+    Ok(())
 }
 
 pub(super) fn gauge(

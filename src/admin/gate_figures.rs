@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
-use super::figures::{counter, gauge};
+use super::figures::{counter, counters, gauge, gauges};
 use super::readiness::{Phase, Readiness};
 use super::{gates, health};
 use crate::archive;
@@ -41,14 +41,8 @@ impl Collector for GateFigures {
 impl GateFigures {
     fn standing(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let now = gates::word(&self.replica);
-        let help = "1 for how the gate stands to its log";
-        let mut conditions = encoder.encode_descriptor("condition", help, None, MetricType::Gauge)?;
-        for word in gates::CONDITIONS {
-            let labels = [("condition", word)];
-            conditions
-                .encode_family(&labels)?
-                .encode_gauge(&u64::from(word == now))?;
-        }
+        let conditions = gates::CONDITIONS.map(|word| ([("condition", word)], u64::from(word == now)));
+        gauges(encoder, "condition", "1 for how the gate stands to its log", conditions)?;
         gauge(
             encoder,
             "cut_off_seconds",
@@ -160,12 +154,10 @@ fn calls(calls: &Calls, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         latency.encode(took.encode_family(&[("call", call)])?)?;
     }
     let help = "Calls to the store that failed and were tried again";
-    let mut failed = encoder.encode_descriptor("store_failures", help, None, MetricType::Counter)?;
-    for (trouble, count) in calls.failed() {
-        failed
-            .encode_family(&[("kind", trouble.as_str())])?
-            .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
-    }
+    let failed = calls
+        .failed()
+        .map(|(trouble, count)| ([("kind", trouble.as_str())], count));
+    counters(encoder, "store_failures", help, failed)?;
     let help = "Connections to the store made";
     counter(encoder, "store_connects", help, calls.connections())
 }

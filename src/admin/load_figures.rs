@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use prometheus_client::encoding::DescriptorEncoder;
-use prometheus_client::metrics::MetricType;
 
+use super::figures::{gauges, of_room};
 use crate::room::{LoadView, Measured, RoomName, RoomView, Why};
 
 /// A figure of the shop: its name, what it is, and how it is read.
@@ -39,31 +39,28 @@ pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomN
         .iter()
         .filter_map(|(room, view)| Some((room, view.load.as_ref()?)))
         .collect();
-    let help = "1 for what stands in the way of calls, but for capacity and rate";
-    let mut metric = encoder.encode_descriptor("admission", help, None, MetricType::Gauge)?;
-    for (room, load) in &loads {
-        for why in Why::ALL {
+    let reasons = loads.iter().flat_map(|(room, load)| {
+        Why::ALL.map(|why| {
             let labels = [("room", room.as_str()), ("why", why.as_str())];
-            metric
-                .encode_family(&labels)?
-                .encode_gauge(&u64::from(why == load.why))?;
-        }
-    }
-    let help = "Visitors called at most in each call_every";
-    let mut metric = encoder.encode_descriptor("admission_calls", help, None, MetricType::Gauge)?;
-    for (room, load) in &loads {
-        let labels = [("room", room.as_str())];
-        metric
-            .encode_family(&labels)?
-            .encode_gauge(&thousandths(load.step_milli))?;
-    }
+            (labels, u64::from(why == load.why))
+        })
+    });
+    let help = "1 for what stands in the way of calls, but for capacity and rate";
+    gauges(encoder, "admission", help, reasons)?;
+    let calls = loads
+        .iter()
+        .map(|(room, load)| (of_room(room), thousandths(load.step_milli)));
+    gauges(
+        encoder,
+        "admission_calls",
+        "Visitors called at most in each call_every",
+        calls,
+    )?;
     for (name, help, figure) in FIGURES {
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (room, seen) in loads.iter().filter_map(|(room, load)| Some((room, load.seen?))) {
-            let Some(figure) = figure(&seen) else { continue };
-            let labels = [("room", room.as_str())];
-            metric.encode_family(&labels)?.encode_gauge(&figure)?;
-        }
+        let values = loads
+            .iter()
+            .filter_map(|(room, load)| Some((of_room(room), figure(&load.seen?)?)));
+        gauges(encoder, name, help, values)?;
     }
     Ok(())
 }

@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use prometheus_client::encoding::DescriptorEncoder;
-use prometheus_client::metrics::MetricType;
 
 use super::body::JsonBody;
 use super::entrance::Operator;
+use super::figures::{gauges, of_room};
 use super::hands::{AWAY, conflict, may_say, reason, reason_or, say};
 use super::rooms::{Named, by_now};
 use super::{Peer, Problem, Shared, api};
@@ -162,12 +162,8 @@ pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomN
         .filter_map(|(room, view)| Some((room, of(view)?)))
         .collect();
     for (name, help, figure) in GAUGES {
-        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for (room, rehearsal) in &told {
-            metric
-                .encode_family(&[("room", room.as_str())])?
-                .encode_gauge(&figure(rehearsal))?;
-        }
+        let values = told.iter().map(|(room, rehearsal)| (of_room(room), figure(rehearsal)));
+        gauges(encoder, name, help, values)?;
     }
     Ok(())
 }

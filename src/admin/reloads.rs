@@ -12,14 +12,13 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::DescriptorEncoder;
 use tokio::sync::oneshot;
 
 use super::additions::RoomOrder;
 use super::body::JsonBytes;
 use super::entrance::Operator;
-use super::figures::gauge;
+use super::figures::{counters, gauge};
 use super::problem::json;
 use super::{Peer, Problem, Shared, api};
 use crate::logging::rfc3339;
@@ -233,12 +232,9 @@ impl Collector for ReloadFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let inner = &self.0.0;
         let help = "Attempts to take another configuration, by what became of them";
-        let mut metric = encoder.encode_descriptor("config_reloads", help, None, MetricType::Counter)?;
-        for (result, count) in [(TAKEN, &inner.taken), (REFUSED, &inner.refused)] {
-            metric
-                .encode_family(&[("result", result)])?
-                .encode_counter::<NoLabelSet, _, f64>(&count.load(Ordering::Relaxed), None)?;
-        }
+        let results = [(TAKEN, &inner.taken), (REFUSED, &inner.refused)];
+        let results = results.map(|(result, count)| ([("result", result)], count.load(Ordering::Relaxed)));
+        counters(&mut encoder, "config_reloads", help, results)?;
         let untaken = u64::try_from(self.0.untaken().len()).unwrap_or(u64::MAX);
         let help = "Rooms that operators added and that this gate does not take";
         gauge(&mut encoder, "rooms_untaken", help, &untaken)?;

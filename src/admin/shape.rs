@@ -101,16 +101,15 @@ pub fn phase_name(phase: Phase) -> &'static str {
 /// The sums over a room's lines. A room without a line yet has the capacity that its first will have.
 #[must_use]
 pub fn total(view: &RoomView) -> api::Figures {
-    let none = api::Figures {
-        capacity: u64::from(view.settings.capacity),
-        stock: view.settings.stock.map(u64::from),
-        ..api::Figures::default()
-    };
-    view.lines
-        .values()
-        .map(|line| figures(&line.figures))
-        .reduce(plus)
-        .unwrap_or(none)
+    let mut total = api::Figures::default();
+    for line in view.lines.values() {
+        add(&mut total, &line.figures);
+    }
+    if view.lines.is_empty() {
+        total.capacity = view.settings.capacity.into();
+        total.stock = view.settings.stock.map(u64::from);
+    }
+    total
 }
 
 /// One line of a room.
@@ -170,47 +169,33 @@ fn lanes(line: &LineView) -> Vec<api::Lane> {
 }
 
 fn figures(figures: &Figures) -> api::Figures {
-    // The room itself counts what it opened again; a lowered capacity shows in the difference.
-    let above = (figures.called.saturating_add(figures.inside)).saturating_sub(figures.capacity);
-    api::Figures {
-        waiting: figures.waiting,
-        called: u64::from(figures.called),
-        sessions: u64::from(figures.inside),
-        capacity: u64::from(figures.capacity),
-        excess: u64::from(figures.excess.max(above)),
-        joins: figures.joins,
-        calls: figures.calls,
-        claims: figures.claims,
-        no_shows: figures.no_shows,
-        ends: figures.ends,
-        left: figures.left,
-        bypasses: figures.bypasses,
-        stock: figures.stock.map(u64::from),
-        completed: u64::from(figures.completed),
-        unfinished: u64::from(figures.unfinished),
-    }
+    let mut sum = api::Figures::default();
+    add(&mut sum, figures);
+    sum
 }
 
-fn plus(a: api::Figures, b: api::Figures) -> api::Figures {
-    api::Figures {
-        waiting: a.waiting.saturating_add(b.waiting),
-        called: a.called.saturating_add(b.called),
-        sessions: a.sessions.saturating_add(b.sessions),
-        capacity: a.capacity.saturating_add(b.capacity),
-        excess: a.excess.saturating_add(b.excess),
-        joins: a.joins.saturating_add(b.joins),
-        calls: a.calls.saturating_add(b.calls),
-        claims: a.claims.saturating_add(b.claims),
-        no_shows: a.no_shows.saturating_add(b.no_shows),
-        ends: a.ends.saturating_add(b.ends),
-        left: a.left.saturating_add(b.left),
-        bypasses: a.bypasses.saturating_add(b.bypasses),
-        stock: a
-            .stock
-            .or(b.stock)
-            .map(|_| a.stock.unwrap_or(0).saturating_add(b.stock.unwrap_or(0))),
-        completed: a.completed.saturating_add(b.completed),
-        unfinished: a.unfinished.saturating_add(b.unfinished),
+fn add(sum: &mut api::Figures, line: &Figures) {
+    // The room itself counts what it opened again; a lowered capacity shows in the difference.
+    let above = (line.called.saturating_add(line.inside)).saturating_sub(line.capacity);
+    let stock = line.stock.map(u64::from);
+    sum.stock = sum.stock.or(stock).map(|_| sum.stock.unwrap_or(0) + stock.unwrap_or(0));
+    for (sum, count) in [
+        (&mut sum.waiting, line.waiting),
+        (&mut sum.called, line.called.into()),
+        (&mut sum.sessions, line.inside.into()),
+        (&mut sum.capacity, line.capacity.into()),
+        (&mut sum.excess, line.excess.max(above).into()),
+        (&mut sum.joins, line.joins),
+        (&mut sum.calls, line.calls),
+        (&mut sum.claims, line.claims),
+        (&mut sum.no_shows, line.no_shows),
+        (&mut sum.ends, line.ends),
+        (&mut sum.left, line.left),
+        (&mut sum.bypasses, line.bypasses),
+        (&mut sum.completed, line.completed.into()),
+        (&mut sum.unfinished, line.unfinished.into()),
+    ] {
+        *sum = sum.saturating_add(count);
     }
 }
 

@@ -4,10 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::counter;
+use super::figures::{counter, counters, gauges};
 use crate::tls::Tls;
 
 /// Counts are 0, and there are no certificates, where nobody comes in over TLS.
@@ -27,22 +26,17 @@ impl Collector for TlsFigures {
         )?;
         let (taken, kept) = tls.map_or((0, 0), |tls| (tls.certificates().reloaded(), tls.certificates().kept()));
         let help = "New certificates seen, by whether they were taken";
-        let mut reloads = encoder.encode_descriptor("certificate_reloads", help, None, MetricType::Counter)?;
-        for (outcome, count) in [("taken", taken), ("refused", kept)] {
-            reloads
-                .encode_family(&[("outcome", outcome)])?
-                .encode_counter::<NoLabelSet, _, f64>(&count, None)?;
-        }
-        let help = "The end of a certificate in force, seconds since 1970";
-        let name = "certificate_expiry_timestamp_seconds";
-        let mut expiry = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for shown in tls.map(|tls| tls.certificates().in_force()).unwrap_or_default() {
+        let reloads = [("taken", taken), ("refused", kept)].map(|(outcome, count)| ([("outcome", outcome)], count));
+        counters(&mut encoder, "certificate_reloads", help, reloads)?;
+        let in_force = tls.map(|tls| tls.certificates().in_force()).unwrap_or_default();
+        let expiry = in_force.into_iter().map(|shown| {
             let file = shown.files.certificate.display().to_string();
-            let labels = [("name", shown.name), ("file", file)];
             #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit")]
             let secs = shown.expires.0 as f64 / 1e3;
-            expiry.encode_family(&labels)?.encode_gauge(&secs)?;
-        }
-        Ok(())
+            ([("name", shown.name), ("file", file)], secs)
+        });
+        let name = "certificate_expiry_timestamp_seconds";
+        let help = "The end of a certificate in force, seconds since 1970";
+        gauges(&mut encoder, name, help, expiry)
     }
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use axum::extract::State;
 use axum::response::Response;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::DescriptorEncoder;
 
+use super::figures::{counters, gauges};
 use super::problem::json;
 use super::{Live, Shared, api};
 use crate::proxy::Standing;
@@ -39,22 +39,17 @@ impl Collector for UpstreamFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let servers = self.0.load().origins.standing();
         for (name, help, figure) in GAUGES {
-            let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for server in &servers {
-                let labels = [("origin", server.origin.as_str())];
-                metric.encode_family(&labels)?.encode_gauge(&figure(server))?;
-            }
+            let values = servers.iter().map(|server| (of_server(server), figure(server)));
+            gauges(&mut encoder, name, help, values)?;
         }
+        let failures = servers.iter().map(|server| (of_server(server), server.failures));
         let help = "Requests and checks that a server of the shop failed";
-        let mut metric = encoder.encode_descriptor("upstream_failures", help, None, MetricType::Counter)?;
-        for server in &servers {
-            let labels = [("origin", server.origin.as_str())];
-            metric
-                .encode_family(&labels)?
-                .encode_counter::<NoLabelSet, _, f64>(&server.failures, None)?;
-        }
-        Ok(())
+        counters(&mut encoder, "upstream_failures", help, failures)
     }
+}
+
+fn of_server(server: &Standing) -> [(&'static str, &str); 1] {
+    [("origin", server.origin.as_str())]
 }
 
 type Gauge = (&'static str, &'static str, fn(&Standing) -> u32);
