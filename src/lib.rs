@@ -7,6 +7,7 @@
 pub mod admin;
 pub mod archive;
 pub mod calendar;
+pub mod charts;
 pub mod cli;
 pub mod config;
 pub mod crawlers;

@@ -2,6 +2,7 @@
 
 use super::findings::{Advice, Sessions};
 use super::series::{Moment, Series};
+use crate::charts::{rounded, whole_in_words};
 use crate::room::Settings;
 
 /// Nothing where there is too little to go by.
@@ -16,25 +17,25 @@ pub(super) fn of(settings: &Settings, sessions: &Sessions, series: &Series) -> V
 
 /// A session as long as all but one in twenty were in use.
 fn session(settings: &Settings, sessions: &Sessions) -> Advice {
-    let used = whole(sessions.used.p95_secs);
+    let used = rounded(sessions.used.p95_secs);
     let suggested = used.div_ceil(30).max(2) * 30;
     Advice {
         setting: "session_duration",
-        now: in_words(settings.session_ms / 1_000),
-        suggested: in_words(suggested),
+        now: whole_in_words(settings.session_ms / 1_000),
+        suggested: whole_in_words(suggested),
         rule: format!(
             "95 of 100 sessions were last in use within {} of coming in (p95 of use, rounded up to 30 s); they held their \
              slot for {} on average, and used it for {}",
-            in_words(used),
-            in_words(whole(sessions.held.mean_secs)),
-            in_words(whole(sessions.used.mean_secs)),
+            whole_in_words(used),
+            whole_in_words(rounded(sessions.held.mean_secs)),
+            whole_in_words(rounded(sessions.used.mean_secs)),
         ),
     }
 }
 
 /// Little's law: how many are inside is how many come in a time, times how long each stays.
 fn capacity(settings: &Settings, sessions: &Sessions, series: &Series) -> Option<Advice> {
-    let held_ms = whole(sessions.held.mean_secs * 1_000.0);
+    let held_ms = rounded(sessions.held.mean_secs * 1_000.0);
     // Minute by minute, or as coarse as the history is kept.
     let together = usize::try_from(60_000 / series.step_ms.max(1)).unwrap_or(1).max(1);
     let span_ms = series.step_ms * together as u64;
@@ -56,31 +57,11 @@ fn capacity(settings: &Settings, sessions: &Sessions, series: &Series) -> Option
         rule: format!(
             "Little's law: {busy} came in {} where it was busiest but for one time in twenty, and a slot is held for {}; \
              with so many slots hardly anybody would have waited. {} slots let in about {per_minute} a minute",
-            in_words(span_ms / 1_000),
-            in_words(held_ms / 1_000),
+            whole_in_words(span_ms / 1_000),
+            whole_in_words(held_ms / 1_000),
             settings.capacity,
         ),
     })
-}
-
-/// A duration for people.
-pub(super) fn in_words(secs: u64) -> String {
-    match (secs / 3_600, secs / 60 % 60, secs % 60) {
-        (0, 0, secs) => format!("{secs} s"),
-        (0, minutes, 0) => format!("{minutes} min"),
-        (0, minutes, secs) => format!("{minutes} min {secs} s"),
-        (hours, 0, _) => format!("{hours} h"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a duration is neither negative nor beyond 2^53"
-)]
-pub(super) fn whole(value: f64) -> u64 {
-    value.round() as u64
 }
 
 /// Sessions below which nothing is suggested.
@@ -88,8 +69,8 @@ const LEAST: u64 = 20;
 
 #[cfg(test)]
 mod tests {
-    use super::super::histogram::Spread;
     use super::*;
+    use crate::charts::Spread;
     use crate::room::Wall;
 
     fn sessions(used: f64, held: f64) -> Sessions {

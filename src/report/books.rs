@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::advice;
 use super::findings::{Capacity, Cohort, Line};
-use super::histogram::Histogram;
 use super::ledger::{COHORTS, Happened, Ledger};
 use super::visits::{Now, Who};
+use crate::charts::{Histogram, secs};
 use crate::room::{
     Change, Changed, Clock, Effects, Entry, LaneId, LineName, Lines, Number, Redeem, Redeemed, RoomName, RoomView,
     Section, Settings, View,
@@ -229,7 +229,7 @@ fn found(room: &RoomName, line: &LineName, kept: &Kept) -> Line {
         waits_by_lane: lanes
             .map(|(lane, waits)| cohort(&format!("lane {lane}"), waits))
             .collect(),
-        waits_bars: bars.map(|(from, count)| (Histogram::secs(from), count)).collect(),
+        waits_bars: bars.map(|(from, count)| (secs(from), count)).collect(),
         sessions: ledger.sessions(),
         capacity: Capacity {
             at_end: kept.settings.capacity,

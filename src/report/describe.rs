@@ -1,7 +1,7 @@
 //! Entries in words.
 
-use super::advice::in_words;
 use super::codes;
+use crate::charts::whole_in_words;
 use crate::logging::rfc3339;
 use crate::room::{
     Admission, Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, Mode, Number, Outside, Overrides,
@@ -85,7 +85,7 @@ fn admission(admission: Option<&Admission>) -> String {
             bounds.p95_ms, bounds.errors_permille
         ),
     };
-    format!("{by}, figures hold for {}", in_words(admission.ttl_ms / 1_000))
+    format!("{by}, figures hold for {}", whole_in_words(admission.ttl_ms / 1_000))
 }
 
 fn load(figures: Option<&Outside>) -> String {
@@ -98,7 +98,7 @@ fn load(figures: Option<&Outside>) -> String {
     format!(
         "says of the shop: {} requests a second{p95}{errors}; for {}",
         figures.requests_per_second,
-        in_words(u64::from(figures.ttl_ms) / 1_000)
+        whole_in_words(u64::from(figures.ttl_ms) / 1_000)
     )
 }
 
@@ -135,7 +135,7 @@ fn configured(settings: &Settings, was: Option<&Settings>) -> String {
 fn values(settings: &Settings) -> Vec<(&'static str, String)> {
     let duration = |ms: u64| {
         if ms.is_multiple_of(1_000) {
-            in_words(ms / 1_000)
+            whole_in_words(ms / 1_000)
         } else {
             format!("{ms} ms")
         }

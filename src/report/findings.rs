@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::histogram::Spread;
 use super::series::{Points, Series};
+use crate::charts::Spread;
 use crate::logging::rfc3339;
 use crate::room::{Position, Wall};
 

@@ -1,12 +1,12 @@
 //! One line's books: what its entries say, against what the room made of them.
 
 use super::findings::{self, Inversion, Stamp, Tally};
-use super::histogram::Histogram;
 use super::order::{Given, Order};
 use super::pieces::Pieces;
 use super::series::{Point, Points, Series};
 use super::usage::Usage;
 use super::visits::{Missed, Now, Visits, Who};
+use crate::charts::Histogram;
 use crate::room::{
     CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section, Standing,
     Wall,

@@ -10,7 +10,6 @@ mod closings;
 mod codes;
 pub mod describe;
 mod findings;
-mod histogram;
 mod interventions;
 mod ledger;
 mod numbers;
@@ -34,14 +33,10 @@ mod votes;
 use std::path::PathBuf;
 
 pub use findings::*;
-pub(crate) use histogram::Histogram;
-pub use histogram::Spread;
 pub use page::html;
-pub(crate) use plot::{BOTTOM, HIGH, LEFT, WIDE, grid, label};
 pub use sentence::verdict;
 pub use series::{Moment, Point, Points, Series};
 pub use source::{OpenError, Source};
-pub(crate) use text::said;
 pub use text::text;
 
 use crate::room::{Chain, RoomName};

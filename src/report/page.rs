@@ -7,8 +7,9 @@ use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::findings::Findings;
-use super::plot::{self, Plot};
-use super::text::{said, text};
+use super::plot;
+use super::text::text;
+use crate::charts::{Plot, in_words};
 
 const PAGE: &str = include_str!("../../static/report/report.html");
 const STYLE: &str = include_str!("../../static/report/report.css");
@@ -49,7 +50,7 @@ pub fn html(findings: &Findings) -> String {
 fn rendered(shown: &Shown<'_>) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_filter("secs", said);
+    environment.add_filter("secs", in_words);
     environment.add_filter("clock", |time: String| {
         // Without the milliseconds, and with a word for the zone.
         time.get(..19)

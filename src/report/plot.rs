@@ -1,28 +1,13 @@
-//! Plots as inline SVG: no script, colours by class, so that the page's style fits them to light, dark and paper.
+//! The plots of the report's page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::findings::Line;
-use super::histogram::Histogram;
-use super::series::{Point, Points, Series};
-use super::text::said;
+use super::series::{Moment, Point, Points, Series};
+use crate::charts::{Frame, Plot, across, float, in_words, label};
 use crate::logging::rfc3339;
 use crate::room::Wall;
-
-/// A plot with its title and what its colours mean.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub(super) struct Plot {
-    pub title: String,
-    pub keys: Vec<Key>,
-    pub svg: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-pub(super) struct Key {
-    pub class: &'static str,
-    pub name: &'static str,
-}
 
 /// All plots of a line that there is something to show for.
 pub(super) fn of(line: &Line) -> Vec<Plot> {
@@ -40,80 +25,70 @@ pub(super) fn of(line: &Line) -> Vec<Plot> {
 }
 
 fn waiting(series: &Series) -> Plot {
-    let frame = Frame::over_time(series, highest(series, |step| step.waiting));
-    let line: Vec<_> = values(series, |step| step.waiting);
-    let mut svg = frame.open("Visitors waiting over time");
-    let _ = write!(
-        svg,
-        "<path class=\"area\" d=\"{}L{:.1} {BOTTOM}L{LEFT} {BOTTOM}Z\"/>",
-        frame.steps(&line),
-        frame.x(line.len())
-    );
-    let _ = write!(svg, "<path class=\"a\" d=\"{}\"/>", frame.steps(&line));
-    plot("Waiting", &[], svg)
+    let waiting = values(series, |step| step.waiting);
+    let frame = Frame::new(waiting.len(), highest(&waiting));
+    let mut svg = open(&frame, "Visitors waiting over time", series.start_ms, series.step_ms);
+    frame.area(&mut svg, &waiting);
+    frame.stairs(&mut svg, "a", &waiting);
+    Plot::new("Waiting", &[], svg)
 }
 
 fn slots(series: &Series) -> Plot {
-    let top = highest(series, |step| {
+    let tops = values(series, |step| {
         step.slots.max(step.capacity.min(step.slots.saturating_mul(4)))
     });
-    let frame = Frame::over_time(series, top);
-    let mut svg = frame.open("Slots in use and capacity over time");
-    let used = values(series, |step| step.slots);
-    let capacity = values(series, |step| step.capacity.min(frame.top));
-    let _ = write!(svg, "<path class=\"a\" d=\"{}\"/>", frame.steps(&used));
-    let _ = write!(svg, "<path class=\"b\" d=\"{}\"/>", frame.steps(&capacity));
-    let keys = [("a", "called or inside"), ("b", "capacity")];
-    plot("Slots", &keys, svg)
+    let frame = Frame::new(tops.len(), highest(&tops));
+    let mut svg = open(
+        &frame,
+        "Slots in use and capacity over time",
+        series.start_ms,
+        series.step_ms,
+    );
+    frame.stairs(&mut svg, "a", &values(series, |step| step.slots));
+    frame.stairs(&mut svg, "b", &values(series, |step| step.capacity));
+    Plot::new("Slots", &[("a", "called or inside"), ("b", "capacity")], svg)
 }
 
 fn calls(series: &Series) -> Plot {
     let per_minute = |count: u64| (count * 60_000).div_ceil(series.step_ms.max(1));
     // A line as fine as the seconds would only flicker.
     let coarse = usize::try_from(60_000 / series.step_ms).unwrap_or(1).max(1);
-    let steps: Vec<u64> = series
-        .steps
-        .chunks(coarse)
-        .map(|steps| {
-            let calls: u64 = steps.iter().map(|step| step.calls).sum();
-            per_minute(calls) / u64::try_from(coarse).unwrap_or(1)
-        })
-        .collect();
-    let span = series.step_ms * u64::try_from(coarse).unwrap_or(1);
-    let frame = Frame::new(
+    let coarse_steps = u64::try_from(coarse).unwrap_or(1);
+    let calls = series.steps.chunks(coarse).map(|steps| {
+        let calls: u64 = steps.iter().map(|step| step.calls).sum();
+        float(per_minute(calls) / coarse_steps)
+    });
+    let calls: Vec<f64> = calls.collect();
+    let frame = Frame::new(calls.len(), highest(&calls));
+    let mut svg = open(
+        &frame,
+        "Calls a minute over time",
         series.start_ms,
-        span,
-        steps.len(),
-        steps.iter().copied().max().unwrap_or(0),
+        series.step_ms * coarse_steps,
     );
-    let mut svg = frame.open("Calls a minute over time");
-    for (at, calls) in steps.iter().enumerate() {
-        bar(&mut svg, &frame, at, *calls, "bar", &format!("{calls} a minute"));
+    for (at, calls) in calls.iter().enumerate() {
+        frame.bar(&mut svg, at, *calls, "bar", &format!("{calls} a minute"));
     }
-    plot("Calls a minute", &[], svg)
+    Plot::new("Calls a minute", &[], svg)
 }
 
 fn waits(bars: &[(f64, u64)]) -> Plot {
-    let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0);
-    let frame = Frame::new(0, 1, bars.len(), most);
-    let mut svg = frame.open_without_time("How many waited how long");
+    let counts: Vec<f64> = bars.iter().map(|(_, count)| float(*count)).collect();
+    let frame = Frame::new(bars.len(), highest(&counts));
+    let mut svg = frame.open("How many waited how long");
     for (at, (from, count)) in bars.iter().enumerate() {
         let last = at > 0 && at + 1 == bars.len();
-        let to = bars.get(at + 1).map_or_else(|| "more".to_owned(), |(to, _)| said(*to));
+        let from = in_words(*from);
+        let to = bars
+            .get(at + 1)
+            .map_or_else(|| "more".to_owned(), |(to, _)| in_words(*to));
         let class = if last { "rest" } else { "bar" };
-        bar(
-            &mut svg,
-            &frame,
-            at,
-            *count,
-            class,
-            &format!("{} to {to}: {count}", said(*from)),
-        );
+        frame.bar(&mut svg, at, counts[at], class, &format!("{from} to {to}: {count}"));
         if at % (bars.len() / 5).max(1) == 0 {
-            label(&mut svg, frame.x(at), &said(*from));
+            label(&mut svg, frame.x(at), &from);
         }
     }
-    plot("Waits, the last bar and longer", &[], svg)
+    Plot::new("Waits, the last bar and longer", &[], svg)
 }
 
 /// Every call of a lane as a dot, its number against its time: a fair line rises.
@@ -134,14 +109,14 @@ fn order(points: &Points, lane: u8, many: bool) -> Plot {
         bases.insert(*era, base);
         base += u64::from(high - low) + 1;
     }
-    let frame = Frame::new(first, span, 1, base);
-    let mut svg = frame.open("Number against the time of its call");
+    let frame = Frame::new(1, float(base).max(4.0));
+    let mut svg = open(&frame, "Number against the time of its call", first, span);
     for point in points {
         let low = eras.get(&point.era).map_or(0, |(low, _)| *low);
         let base = bases.get(&point.era).copied().unwrap_or(0);
         let (x, y) = (
-            LEFT + WIDE * ratio(point.at_ms - first, span),
-            frame.y(base + u64::from(point.number - low)),
+            across(float(point.at_ms - first) / float(span)),
+            frame.y(float(base + u64::from(point.number - low))),
         );
         let (class, r) = if point.again {
             (" class=\"again\"", 2.5)
@@ -156,132 +131,21 @@ fn order(points: &Points, lane: u8, many: bool) -> Plot {
     } else {
         "Order: number against time of call".to_owned()
     };
-    plot(&title, &keys, svg)
+    Plot::new(&title, &keys, svg)
 }
 
-fn plot(title: &str, keys: &[(&'static str, &'static str)], svg: String) -> Plot {
-    Plot {
-        title: title.to_owned(),
-        keys: keys.iter().map(|(class, name)| Key { class, name }).collect(),
-        svg: svg + "</svg>",
-    }
-}
-
-/// Where values and steps lie on the picture.
-struct Frame {
-    start_ms: u64,
-    step_ms: u64,
-    steps: usize,
-    /// The value at the upper edge.
-    top: u64,
-}
-
-impl Frame {
-    fn new(start_ms: u64, step_ms: u64, steps: usize, most: u64) -> Self {
-        Self {
-            start_ms,
-            step_ms,
-            steps: steps.max(1),
-            top: round_up(most),
-        }
-    }
-
-    fn over_time(series: &Series, most: u64) -> Self {
-        Self::new(series.start_ms, series.step_ms, series.steps.len(), most)
-    }
-
-    fn x(&self, step: usize) -> f64 {
-        LEFT + WIDE * ratio(step as u64, self.steps as u64)
-    }
-
-    fn y(&self, value: u64) -> f64 {
-        BOTTOM - HIGH * ratio(value.min(self.top), self.top)
-    }
-
-    /// A line that stands until the next step.
-    fn steps(&self, values: &[u64]) -> String {
-        let mut path = String::new();
-        let mut last = None;
-        for (at, value) in values.iter().enumerate() {
-            if last == Some(value) {
-                continue;
-            }
-            let (x, y) = (self.x(at), self.y(*value));
-            let _ = match last {
-                None => write!(path, "M{x:.1} {y:.1}"),
-                Some(_) => write!(path, "H{x:.1}V{y:.1}"),
-            };
-            last = Some(value);
-        }
-        let _ = write!(path, "H{:.1}", self.x(values.len()));
-        path
-    }
-
-    fn open(&self, title: &str) -> String {
-        let mut svg = self.open_without_time(title);
-        let span = self.step_ms.saturating_mul(self.steps as u64).max(1);
-        let every = EVERY.iter().copied().find(|every| span / every < MARKS).unwrap_or(span);
-        let mut at = self.start_ms.next_multiple_of(every);
-        while at <= self.start_ms + span {
-            label(
-                &mut svg,
-                LEFT + WIDE * ratio(at - self.start_ms, span),
-                &clock(at, every, span),
-            );
-            at += every;
-        }
-        svg
-    }
-
-    fn open_without_time(&self, title: &str) -> String {
-        grid(title, &|part| (self.top * u64::from(part) / 4).to_string())
-    }
-}
-
-/// A picture with five lines across it, and beside each what it stands for: so many quarters of the top.
-pub(crate) fn grid(title: &str, value: &dyn Fn(u32) -> String) -> String {
-    let mut svg = format!("<svg viewBox=\"0 0 {VIEW_WIDE} {VIEW_HIGH}\" role=\"img\" aria-label=\"{title}\">");
-    for part in 0..=4 {
-        let y = BOTTOM - HIGH * f64::from(part) / 4.0;
-        let _ = write!(
-            svg,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            LEFT + WIDE,
-            LEFT - 6.0,
-            y + 4.0,
-            amount(&value(part))
-        );
+/// The picture with times below it, `step_ms` apart.
+fn open(frame: &Frame, title: &str, start_ms: u64, step_ms: u64) -> String {
+    let mut svg = frame.open(title);
+    let span = step_ms.saturating_mul(frame.steps as u64).max(1);
+    let every = EVERY.iter().copied().find(|every| span / every < MARKS).unwrap_or(span);
+    let mut at = start_ms.next_multiple_of(every);
+    while at <= start_ms + span {
+        let x = across(float(at - start_ms) / float(span));
+        label(&mut svg, x, &clock(at, every, span));
+        at += every;
     }
     svg
-}
-
-fn bar(svg: &mut String, frame: &Frame, at: usize, value: u64, class: &str, title: &str) {
-    if value == 0 {
-        return;
-    }
-    let (x, y) = (frame.x(at), frame.y(value));
-    let wide = (WIDE * ratio(1, frame.steps as u64) - 1.0).max(0.5);
-    let _ = write!(
-        svg,
-        "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{:.1}\"><title>{title}</title></rect>",
-        BOTTOM - y
-    );
-}
-
-/// Seven digits do not fit beside a plot: millions as such.
-fn amount(value: &str) -> String {
-    let millions = value.parse().ok().filter(|value: &f64| *value >= 1e6);
-    millions.map_or_else(|| value.to_owned(), |value| format!("{} M", value / 1e6))
-}
-
-/// Below the lowest line.
-pub(crate) fn label(svg: &mut String, x: f64, text: &str) {
-    let _ = write!(
-        svg,
-        "<text x=\"{x:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{text}</text>",
-        BOTTOM + 16.0
-    );
 }
 
 /// The time of day in UTC, with the seconds or the date where they tell marks apart.
@@ -295,39 +159,14 @@ fn clock(ms: u64, every: u64, span: u64) -> String {
     part.unwrap_or_default().replace('T', " ")
 }
 
-/// A round number at or above, divisible by four.
-fn round_up(most: u64) -> u64 {
-    let mut unit = 4_u64;
-    loop {
-        for times in [1, 2, 3, 5, 6, 8] {
-            if unit.saturating_mul(times) >= most.max(4) {
-                return unit.saturating_mul(times);
-            }
-        }
-        unit = unit.saturating_mul(10);
-    }
+fn values(series: &Series, of: impl Fn(&Moment) -> u64) -> Vec<f64> {
+    series.steps.iter().map(|step| float(of(step))).collect()
 }
 
-fn values(series: &Series, of: impl Fn(&super::series::Moment) -> u64) -> Vec<u64> {
-    series.steps.iter().map(of).collect()
+/// The highest value, at least the four that a plot of counts has lines for.
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(4.0, f64::max)
 }
-
-fn highest(series: &Series, of: impl Fn(&super::series::Moment) -> u64) -> u64 {
-    values(series, of).into_iter().max().unwrap_or(0)
-}
-
-fn ratio(part: u64, whole: u64) -> f64 {
-    Histogram::secs(part) / Histogram::secs(whole.max(1))
-}
-
-const VIEW_WIDE: f64 = 560.0;
-const VIEW_HIGH: f64 = 230.0;
-
-/// Where what is drawn lies on the picture.
-pub(crate) const LEFT: f64 = 52.0;
-pub(crate) const WIDE: f64 = 472.0;
-pub(crate) const BOTTOM: f64 = 202.0;
-pub(crate) const HIGH: f64 = 190.0;
 
 /// Fewer marks than this are on the axis of time, so many milliseconds apart.
 const MARKS: u64 = 6;
@@ -354,20 +193,3 @@ const EVERY: [u64; 21] = [
     604_800_000,
     2_419_200_000,
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn millions_are_told_in_as_little_as_fits_beside_a_plot() {
-        for (value, told) in [
-            ("900000", "900000"),
-            ("1200000", "1.2 M"),
-            ("2250000", "2.25 M"),
-            ("0.3", "0.3"),
-        ] {
-            assert_eq!(amount(value), told);
-        }
-    }
-}

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::advice::in_words;
 use super::findings::{Change, Findings, Line, Stamp, Tally};
-use super::histogram::Spread;
 use super::sentence::verdict;
+use crate::charts::{Spread, in_words};
 use crate::terminal::{may_be_shown, plain};
 
 /// The whole report as plain text, at most 120 columns wide but for names.
@@ -215,7 +214,7 @@ fn spread(text: &mut String, name: &str, spread: &Spread) {
         spread.p99_secs,
         spread.max_secs,
     ] {
-        let _ = write!(text, "{:>11}", said(secs));
+        let _ = write!(text, "{:>11}", in_words(secs));
     }
     text.push('\n');
 }
@@ -226,11 +225,11 @@ fn uses(text: &mut String, line: &Line) {
         let _ = writeln!(
             text,
             "  sessions        used p50 {}, p95 {}, longest {}; slot held p50 {}, p95 {}",
-            said(sessions.used.p50_secs),
-            said(sessions.used.p95_secs),
-            said(sessions.used.max_secs),
-            said(sessions.held.p50_secs),
-            said(sessions.held.p95_secs)
+            in_words(sessions.used.p50_secs),
+            in_words(sessions.used.p95_secs),
+            in_words(sessions.used.max_secs),
+            in_words(sessions.held.p50_secs),
+            in_words(sessions.held.p95_secs)
         );
     }
     let used = capacity.used_while_waiting_percent.map_or_else(
@@ -275,7 +274,7 @@ fn trail(text: &mut String, findings: &Findings) {
                 "{} to {to}: {} ({})",
                 interruption.from.time,
                 interruption.kind,
-                said(interruption.secs)
+                in_words(interruption.secs)
             ),
         );
     }
@@ -337,14 +336,6 @@ fn counted(count: u64, what: &str) -> String {
         (_, "entry") => format!("{count} entries"),
         _ => format!("{count} {what}s"),
     }
-}
-
-/// Seconds for people: to the tenth below a minute.
-pub(crate) fn said(secs: f64) -> String {
-    if secs < 60.0 {
-        return format!("{secs:.1} s");
-    }
-    in_words(super::advice::whole(secs))
 }
 
 /// The operator, and why; or the file.

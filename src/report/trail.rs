@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe;
 use super::findings::{Change, Gate, Interruption, NotListed, Routine, Stamp};
-use super::histogram::Histogram;
+use crate::charts::secs;
 use crate::room::{self, Changed, Effects, Entry, GateId, Settings, View, Wall};
 
 /// See the module.
@@ -60,7 +60,7 @@ impl Trail {
         let mut all = self.interruptions.clone();
         let end = self.last.as_ref().map_or(0, |(_, time)| time.0);
         for open in all.iter_mut().filter(|interruption| interruption.to.is_none()) {
-            open.secs = Histogram::secs(end.saturating_sub(open.from.time_ms));
+            open.secs = secs(end.saturating_sub(open.from.time_ms));
         }
         all
     }
@@ -95,7 +95,7 @@ impl Trail {
                 kind: "silence",
                 from: from.clone(),
                 to: Some(stamp.clone()),
-                secs: Histogram::secs(ms),
+                secs: secs(ms),
             };
             self.interrupt(silence);
         }
@@ -125,7 +125,7 @@ impl Trail {
         if let Some(interruption) = self.interruptions.iter_mut().rev().find(open) {
             let ms = stamp.time_ms.saturating_sub(interruption.from.time_ms);
             interruption.to = Some(stamp.clone());
-            interruption.secs = Histogram::secs(ms);
+            interruption.secs = secs(ms);
         }
         self.standing = why;
         if let Some(kind) = why {

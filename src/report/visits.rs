@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::histogram::Histogram;
+use crate::charts::Histogram;
 use crate::room::{Clock, LaneId, Number, SLACK_MS, Settings, Wall};
 
 /// A visitor of a line.

@@ -26,7 +26,7 @@
 //!
 //! `examples/crowd` measures the unit costs, and holds what the formula says to runs of one and of several gates.
 
-use super::float;
+use crate::charts::float;
 use crate::room::IDLE_TICK_MS;
 
 /// What happens in a second, all gates together.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::bill::{Load, Units};
-use super::float;
 use super::series::Step;
+use crate::charts::float;
 
 /// What a simulated sale would cost with so many gates, in its busiest second and in all. Processor time of the store is
 /// not told: it was lost in the noise where it was measured.

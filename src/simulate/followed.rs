@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::float;
+use crate::charts::float;
 use crate::room::{Controller, LoadView, Settings, Why};
 
 /// What a room's controller came to while there was a line.

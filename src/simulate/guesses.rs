@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::report::Histogram;
+use crate::charts::Histogram;
 use crate::room::Estimate;
 use crate::waiting::{Kept, Stall};
 

@@ -4,14 +4,12 @@ use std::fmt::Write as _;
 
 use minijinja::HtmlEscape;
 
-use super::float;
 use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
 use super::plot::{Curve, calibration, over_time};
 use super::series::Step;
 use super::text::text;
-use crate::report::said;
-
+use crate::charts::{Plot, float, in_words};
 const STYLE: &str = include_str!("../../static/report/report.css");
 
 /// The outcome as HTML.
@@ -40,8 +38,8 @@ fn tiles(page: &mut String, outcome: &Outcome) {
     let tiles = [
         (outcome.visitors.to_string(), "visitors"),
         (outcome.claims.to_string(), "came in"),
-        (said(outcome.waits.p50_secs), "half waited at most"),
-        (said(outcome.waits.p95_secs), "95 of 100 at most"),
+        (in_words(outcome.waits.p50_secs), "half waited at most"),
+        (in_words(outcome.waits.p95_secs), "95 of 100 at most"),
         (outcome.peak_waiting.to_string(), "most in line at once"),
         (percent(outcome.utilisation), "of the slots busy while there was a line"),
         (
@@ -57,7 +55,7 @@ fn tiles(page: &mut String, outcome: &Outcome) {
         let a_second = followed.mean_calls * 1_000.0 / float(followed.step_ms.max(1));
         [
             (format!("{a_second:.2}"), "calls a second allowed, on average"),
-            (said(followed.stopped_secs), "in line while nobody might be called"),
+            (in_words(followed.stopped_secs), "in line while nobody might be called"),
         ]
     });
     page.push_str("<section>\n<ul class=\"tiles\">\n");
@@ -76,35 +74,45 @@ fn plots(page: &mut String, outcome: &Outcome) {
     };
     let a_second = |count: u64| float(count) * 1_000.0 / float(series.step_ms.max(1));
     page.push_str("<section>\n<h2>Over time</h2>\n<div class=\"plots\">\n");
-    page.push_str(&over_time(
-        "Waiting",
-        series.step_ms,
-        &[curve("a", "waiting", &|step| float(step.waiting))],
-    ));
+    add(
+        page,
+        &over_time(
+            "Waiting",
+            series.step_ms,
+            &[curve("a", "waiting", &|step| float(step.waiting))],
+        ),
+    );
     let slots = [
         curve("a", "called or inside", &|step| float(step.slots)),
         curve("b", "capacity", &|step| {
             f64::from(step.capacity).min(float(step.slots.saturating_mul(4)))
         }),
     ];
-    page.push_str(&over_time("Slots", series.step_ms, &slots));
+    add(page, &over_time("Slots", series.step_ms, &slots));
     let joined = [curve("a", "joined", &|step| a_second(step.joins))];
-    page.push_str(&over_time("Joined a second", series.step_ms, &joined));
+    add(page, &over_time("Joined a second", series.step_ms, &joined));
     let called = [curve("a", "called", &|step| a_second(step.calls))];
-    page.push_str(&over_time("Called a second", series.step_ms, &called));
-    page.push_str(&over_time(
-        "Requests of the shop a second",
-        series.step_ms,
-        &[curve("a", "requests", &|step| a_second(step.requests))],
-    ));
+    add(page, &over_time("Called a second", series.step_ms, &called));
+    add(
+        page,
+        &over_time(
+            "Requests of the shop a second",
+            series.step_ms,
+            &[curve("a", "requests", &|step| a_second(step.requests))],
+        ),
+    );
     if let Some(followed) = &outcome.admission {
         admission(page, outcome, followed);
     }
-    page.push_str(&calibration(
-        "Estimates shown (upright, minutes) and waits (across)",
-        &outcome.points,
-    ));
+    add(
+        page,
+        &calibration("Estimates shown (upright, minutes) and waits (across)", &outcome.points),
+    );
     page.push_str("</div>\n</section>\n");
+}
+
+fn add(page: &mut String, plot: &Plot) {
+    page.push_str(&plot.figure());
 }
 
 /// What a controller allowed, and what it saw of the shop.
@@ -121,21 +129,19 @@ fn admission(page: &mut String, outcome: &Outcome, followed: &Followed) {
     };
     let a_second = |milli: u64| float(milli) / float(followed.step_ms.max(1));
     let allowed = curve("a", "allowed", &|allowed| Some(a_second(allowed.step_milli)));
-    page.push_str(&over_time("Calls allowed a second", series.step_ms, &[allowed]));
+    add(page, &over_time("Calls allowed a second", series.step_ms, &[allowed]));
     let p95 = curve("a", "95 of 100 take", &|allowed| {
         allowed.p95_ms.map(|ms| float(ms) / 1_000.0)
     });
-    page.push_str(&over_time(
-        "95 of 100 requests take at most (seconds)",
-        series.step_ms,
-        &[p95],
-    ));
+    add(
+        page,
+        &over_time("95 of 100 requests take at most (seconds)", series.step_ms, &[p95]),
+    );
     let failed = curve("a", "failed", &|allowed| {
         Some(f64::from(allowed.errors_permille) / 10.0)
     });
-    page.push_str(&over_time(
-        "Requests that fail, of a hundred",
-        series.step_ms,
-        &[failed],
-    ));
+    add(
+        page,
+        &over_time("Requests that fail, of a hundred", series.step_ms, &[failed]),
+    );
 }

@@ -39,9 +39,3 @@ pub use saw::Saw;
 pub use series::{Series, Step};
 pub use serving::Served;
 pub use text::text;
-
-/// A count as a figure for people.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn float(count: u64) -> f64 {
-    count as f64
-}

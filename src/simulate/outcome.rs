@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 
-use crate::report::Spread;
+use crate::charts::{Spread, secs};
 use crate::room::{Figures, Section};
 
 use super::bills::Bill;
-use super::float;
 use super::followed::Followed;
 use super::gate::Gate;
 use super::guesses::{Point, Trust};
@@ -192,10 +191,6 @@ impl Outcome {
 
 /// The version of the form.
 const FORM: u32 = 1;
-
-fn secs(ms: u64) -> f64 {
-    float(ms) / 1_000.0
-}
 
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(part: u128, whole: u128) -> f64 {

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use fastrand::Rng;
 
-use crate::report::Histogram;
+use crate::charts::Histogram;
 use crate::room::{Edition, LaneId, LineName, LineView, Number, RoomView, Standing, pace};
 
 use super::bills::Bills;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::plan::Upstream;
 use super::saw::Saw;
 use super::shop::{Cliff, Done, Shop};
-use crate::report::{Histogram, Spread};
+use crate::charts::{Histogram, Spread};
 use crate::room::Report;
 
 pub(super) struct Serving {

@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{Spread, said};
-
 use super::bill::STREAM_SECS;
-use super::float;
 use super::followed::{Allowed, Followed};
 use super::outcome::Outcome;
 use super::series::Step;
+use crate::charts::{Spread, float, in_words};
 use crate::room::Why;
 
 /// The outcome as a page of text.
@@ -46,9 +44,9 @@ fn head(text: &mut String, outcome: &Outcome) {
         outcome.arrive,
         outcome.seed,
         if outcome.finished {
-            format!("over after {}", said(outcome.took_secs))
+            format!("over after {}", in_words(outcome.took_secs))
         } else {
-            let (waiting, took) = (outcome.still_waiting, said(outcome.took_secs));
+            let (waiting, took) = (outcome.still_waiting, in_words(outcome.took_secs));
             let coming = match outcome.never_came {
                 0 => String::new(),
                 coming => format!(" and {coming} still to come"),
@@ -90,7 +88,11 @@ fn waits(text: &mut String, name: &str, spread: &Spread) {
     let _ = write!(text, "  {name}{:>15}", spread.count);
     for secs in columns {
         // Of nobody there is none.
-        let secs = if spread.count == 0 { "-".to_owned() } else { said(secs) };
+        let secs = if spread.count == 0 {
+            "-".to_owned()
+        } else {
+            in_words(secs)
+        };
         let _ = write!(text, "{secs:>14}");
     }
     text.push('\n');
@@ -104,13 +106,13 @@ fn shop(text: &mut String, outcome: &Outcome) {
         text,
         "\nslots while there was a line ({}): {:.1} % held, {:.1} % in a session, {:.1} % by people busy inside\n\
          calls at most {:.1}/s, requests of the shop at most {:.1}/s (over {})",
-        said(outcome.line_secs),
+        in_words(outcome.line_secs),
         outcome.held * 100.0,
         outcome.in_session * 100.0,
         outcome.utilisation * 100.0,
         per_sec(most(|step| step.calls)),
         per_sec(most(|step| step.requests)),
-        said(rate(series.step_ms, 1_000_000)),
+        in_words(rate(series.step_ms, 1_000_000)),
     );
     if let Some(served) = &outcome.upstream {
         let times = &served.times;
@@ -118,8 +120,8 @@ fn shop(text: &mut String, outcome: &Outcome) {
             text,
             "the shop answered {} requests, half within {}, 99 % within {}; {} failed; at most {} at once",
             served.answered,
-            said(times.p50_secs),
-            said(times.p99_secs),
+            in_words(times.p50_secs),
+            in_words(times.p99_secs),
             served.failed,
             served.most_in_flight,
         );
@@ -135,14 +137,14 @@ fn admission(text: &mut String, followed: &Followed) {
         "admission {}: {:.2} might be called each {} on average, {:.2} at most, and nobody for {}",
         followed.by,
         followed.mean_calls,
-        said(rate(followed.step_ms, 1_000_000)),
+        in_words(rate(followed.step_ms, 1_000_000)),
         followed.most_calls,
-        said(followed.stopped_secs),
+        in_words(followed.stopped_secs),
     );
     let held = followed.why_secs.iter().filter(|(_, secs)| **secs > 0.0);
     let name = |why: &'static str| if why == Why::Free.as_str() { "nothing" } else { why };
     let held: Vec<_> = held
-        .map(|(why, secs)| format!("{} {}", name(why), said(*secs)))
+        .map(|(why, secs)| format!("{} {}", name(why), in_words(*secs)))
         .collect();
     let _ = writeln!(
         text,
@@ -194,7 +196,7 @@ fn over_time(text: &mut String, outcome: &Outcome) {
         let _ = write!(
             text,
             "  {:<12} {:>10} {:>10} {:>9.1} {:>8.1}",
-            said(rate(from_ms, 1_000_000)),
+            in_words(rate(from_ms, 1_000_000)),
             most(|step| step.waiting),
             most(|step| step.slots),
             a_second(|step| step.calls),
@@ -213,7 +215,7 @@ fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
         return;
     };
     let a_second = rate(allowed.step_milli, step_ms.saturating_mul(1_000));
-    let p95 = allowed.p95_ms.map(|ms| said(rate(ms, 1_000_000)));
+    let p95 = allowed.p95_ms.map(|ms| in_words(rate(ms, 1_000_000)));
     let (p95, why) = (p95.unwrap_or_else(|| "-".to_owned()), allowed.why.as_str());
     let _ = write!(text, "{a_second:>11.2} {p95:>7}  {why}");
 }
