@@ -17,7 +17,7 @@ use crate::waiting::{PageFacts, PageKind, percent_encode};
 
 use super::answers::{Answer, Refusal, page};
 use super::cookies::Own;
-use super::decide::{PassState, TicketState, Verdict};
+use super::decide::{PassState, TicketState};
 use super::forward_auth::no;
 use super::kind::{Kind, is_by_own_hand};
 use super::location;
@@ -127,7 +127,7 @@ impl Seat<'_> {
         let (here, text) = without_code(visit.here())?;
         let back = location::back(visit, head, &here);
         // Where a proxy only asks whether a request may pass, no cookie can be set; it is to ask for the words.
-        if !visit.aim.carries_out(Verdict::Claim) {
+        if visit.aim.is_for_leave_only() {
             return Some(no());
         }
         if text == NO_CODE {

@@ -1,4 +1,6 @@
-//! What happens to a request: the outside contract's rows, tried top to bottom. Pure; the shell in `mod.rs` carries it out.
+//! What happens to a request: the rows of the outside contract, tried top to bottom. Pure.
+//!
+//! A decision that lacks a fact says which one. `settle` fetches it, asks again, and `mod.rs` carries the verdict out.
 
 use crate::room::{Mode, PendingId};
 
@@ -88,6 +90,58 @@ pub struct Facts {
     pub account: Account,
     pub pass: PassState,
     pub ticket: TicketState,
+    /// The visitor waits, and shows a code whose use is the log's to decide.
+    pub uses_code: bool,
+    /// A proxy asks only whether the request may pass: nothing but a yes is carried out.
+    pub leave_only: bool,
+    pub open: Open,
+}
+
+/// Facts that are not known yet and can be fetched. Each is fetched at most once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Open {
+    /// The log has not heard which account the tokens belong to.
+    pub owner: bool,
+    /// The log was not asked about a place that the view does not know.
+    pub place: bool,
+    /// The request body is not here.
+    pub body: bool,
+}
+
+/// What a decision waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fact {
+    /// That the place belongs to the request's account. Waits for the log only where the place had no account.
+    Owner,
+    /// Whether the log knows the place that the ticket names. Waits for the log.
+    Place,
+    /// The request body, while the session of this token is kept alive. What the request shows is judged anew with it.
+    Body(Option<Token>),
+}
+
+/// The token that names a request's session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token {
+    Pass,
+    Ticket,
+}
+
+/// The answer to a question about a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision<T> {
+    Done(T),
+    /// It cannot be answered without this fact.
+    Needs(Fact),
+}
+
+/// Whether an endpoint may tell of the place that the tokens show, and change it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Granted,
+    /// It is another account's place.
+    NotYours,
+    /// It is an account's place, and the request names none.
+    SignIn,
 }
 
 /// What to do.
@@ -124,13 +178,15 @@ pub enum Verdict {
     SignIn,
     /// 503, in a form that suits the asker.
     NotNow,
+    /// No, to a proxy that asks for nothing else.
+    No,
 }
 
 impl Verdict {
-    /// The request's body is received now, and what it shows is judged anew with it. Other ways to the shop hold it to a limit
-    /// first, or number the visitor.
+    /// The request body is received before the verdict is carried out. Other ways to the shop hold the request to a limit first,
+    /// or number the visitor.
     #[must_use]
-    pub fn awaits_body(self) -> bool {
+    fn awaits_body(self) -> bool {
         matches!(self, Self::Forward | Self::ForwardInside | Self::LetPast | Self::Claim)
     }
 
@@ -144,10 +200,63 @@ impl Verdict {
     }
 }
 
-/// The rows for a request to one of a room's routes; those above, up to preflights, and what belongs to no room have been
-/// answered before.
+/// What happens to a request on one of a room's routes, or the fact that is missing to decide it.
 #[must_use]
-pub fn decide(facts: &Facts) -> Verdict {
+pub fn decide(facts: &Facts) -> Decision<Verdict> {
+    let verdict = verdict(facts);
+    if facts.leave_only && !verdict.passes() {
+        return Decision::Done(Verdict::No);
+    }
+    if facts.open.owner && verdict != Verdict::NotYours {
+        return Decision::Needs(Fact::Owner);
+    }
+    if facts.open.place && verdict == Verdict::Wait && facts.ticket == TicketState::Unknown {
+        return Decision::Needs(Fact::Place);
+    }
+    if facts.open.body && verdict.awaits_body() {
+        return Decision::Needs(Fact::Body(session_of(verdict, facts)));
+    }
+    Decision::Done(verdict)
+}
+
+/// The token by whose session the request will be forwarded.
+fn session_of(verdict: Verdict, facts: &Facts) -> Option<Token> {
+    match verdict {
+        Verdict::ForwardInside => Some(Token::Pass),
+        Verdict::Claim if facts.ticket == TicketState::Inside => Some(Token::Ticket),
+        _ => None,
+    }
+}
+
+/// Whether `status` and `check-in` may tell of the place.
+#[must_use]
+pub fn may_see(facts: &Facts) -> Decision<Access> {
+    if facts.open.place && facts.ticket == TicketState::Unknown {
+        return Decision::Needs(Fact::Place);
+    }
+    if facts.account == Account::Other {
+        return Decision::Done(Access::NotYours);
+    }
+    if facts.open.owner {
+        return Decision::Needs(Fact::Owner);
+    }
+    Decision::Done(Access::Granted)
+}
+
+/// Whether `join` may hand out a place, or what the tokens' place yields.
+#[must_use]
+pub fn may_join(facts: &Facts) -> Decision<Access> {
+    match may_see(facts) {
+        Decision::Needs(Fact::Owner) | Decision::Done(Access::Granted) if facts.account == Account::Missing => {
+            Decision::Done(Access::SignIn)
+        }
+        decision => decision,
+    }
+}
+
+/// The row of the contract by these facts alone. Rows up to preflights, and requests that belong to no room, are answered before.
+#[must_use]
+pub fn verdict(facts: &Facts) -> Verdict {
     let own = !matches!(facts.account, Account::Other | Account::Missing);
     if facts.pass == PassState::Valid && own {
         return Verdict::ForwardInside;
@@ -203,6 +312,10 @@ fn rest(facts: &Facts) -> Verdict {
 fn by_ticket(facts: &Facts) -> Verdict {
     match facts.ticket {
         TicketState::Called | TicketState::Inside => Verdict::Claim,
+        TicketState::Waiting if facts.uses_code => Verdict::Join {
+            pending: None,
+            told: None,
+        },
         TicketState::Waiting | TicketState::Unknown => Verdict::Wait,
         _ if facts.account == Account::Nobody => Verdict::SignIn,
         TicketState::Pending(id) => Verdict::Join {

@@ -11,7 +11,7 @@
 //! Limits           429
 //! Seat::of         the genuine tokens it carries
 //! Seat::worth      what they are worth by the newest view
-//! decide           the row of the contract
+//! settle, decide   the row of the contract, with the facts that it rests on
 //! forward | join | page | refusal      to the shop, or, where a proxy asks, its leave to pass (`forward_auth`)
 //! finish           metrics, access log: every answer passes it
 //! ```
@@ -55,6 +55,7 @@ mod rehearsal;
 mod rules;
 mod seat;
 mod seat_answers;
+mod settle;
 mod shared;
 mod sharing;
 mod sockets;
@@ -72,20 +73,16 @@ use http::header::UPGRADE;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body as _;
-use tokio_util::sync::CancellationToken;
 
 use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
-use crate::names::form::Kind as FormKind;
-use crate::proxy::{self, Body, BodyOf, Conn, ForwardError, Ration, RequestBody, Upstream, boxed};
-use crate::time;
+use crate::proxy::{self, Body, BodyOf, Conn, Ration, RequestBody, Upstream, boxed};
 use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
-use decide::{PassState, Purpose, TicketState, Verdict, decide};
+use decide::{PassState, Purpose, Verdict, decide};
 use forward::Admission;
-use forward_auth::Aim;
-use in_flight::{InFlight, Right};
+use in_flight::InFlight;
 use join::Newcomer;
 use kind::Kind;
 use seat::{Seat, Worth};
@@ -272,47 +269,16 @@ impl Gate {
         if let Some(answer) = seat.take_code(visit, &request.head) {
             return answer;
         }
-        let Some(mut worth) = seat.worth(visit) else {
-            return self.shared.unavailable(&rules.pages, visit);
+        let settled = self.settle(&seat, visit, Some(&mut request), purpose, decide).await;
+        let (worth, verdict) = match settled {
+            Ok(settled) => settled,
+            Err(unsettled) => return self.unsettled(unsettled, &rules.pages, visit),
         };
-        let mut verdict = decide(&worth.facts(visit, &seat, purpose));
-        if !visit.aim.carries_out(verdict) {
-            return forward_auth::no();
-        }
-        if verdict != Verdict::NotYours && !seat.tags.is_empty() {
-            worth = Box::pin(seat.own(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, purpose));
-        }
-        if verdict == Verdict::Wait && worth.ticket() == TicketState::Unknown {
-            worth = Box::pin(seat.give_back(visit, worth)).await;
-            verdict = decide(&worth.facts(visit, &seat, purpose));
-        }
-        if verdict.awaits_body() && visit.aim == Aim::Shop && !request.body.is_complete() {
-            // The session goes on for as long as the body comes, as while an answer does.
-            if let (Verdict::ForwardInside, Some(shown)) = (verdict, &worth.pass) {
-                seat.renew(shown);
-            }
-            let visitor = match verdict {
-                Verdict::ForwardInside => seat.pass_visitor(),
-                Verdict::Claim if worth.ticket() == TicketState::Inside => seat.ticket_visitor(),
-                _ => None,
-            };
-            let by = visitor.map(|visitor| Right::Session(Arc::new(visitor)));
-            let _under_way = by.map(|by| self.in_flight.raise(by, CancellationToken::new()));
-            if let Err(error) = Box::pin(self.receive(visit, &mut request)).await {
-                return self.failed(error, &rules.pages, visit);
-            }
-            let Some(now) = seat.worth(visit) else {
-                return self.shared.unavailable(&rules.pages, visit);
-            };
-            worth = now;
-            verdict = decide(&worth.facts(visit, &seat, purpose));
-        }
         request.meets = place.ends_on;
         // PERF: most requests go on by the session of their pass.
         let by_pass = worth.pass() == PassState::Valid && verdict == Verdict::ForwardInside;
         request.former = (!by_pass).then(|| seat.former(&worth)).flatten();
-        match seat.or_by_code(verdict, &worth, visit) {
+        match verdict {
             Verdict::Forward => {
                 let right = Admission::Open(&seat);
                 self.forward(visit, request, &rules.pages, Outcome::Open, right).await
@@ -336,23 +302,8 @@ impl Gate {
             Verdict::NotYours => seat.not_yours(visit),
             Verdict::SignIn => seat.sign_in(visit),
             Verdict::NotNow => seat.with_ticket_anew(&worth, seat.not_now(visit, &worth)),
+            Verdict::No => forward_auth::no(),
         }
-    }
-
-    /// Receives what is received of the body of somebody let in, before it is forwarded. SECURITY: that may take as long as the client
-    /// likes, so what the request shows is judged anew afterwards.
-    async fn receive(&self, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
-        let Some(upstream) = &self.upstream else { return Ok(()) };
-        let begun = time::uptime();
-        let Halves { head, body, told, .. } = request;
-        let whose = BodyOf::Inside(visit.client);
-        let mut received = upstream.receive(&head.headers, body, whose).await;
-        if received.is_ok() && !told.is_all() && FormKind::of(&head.headers).is_read() {
-            let read = body.receive(forms::MAX_FORM, self.ration(whose)).await;
-            received = read.map_err(|error| proxy::Kind::from(error).into());
-        }
-        visit.has_waited(begun);
-        received
     }
 
     /// The memory for the request's body.

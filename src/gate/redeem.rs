@@ -16,7 +16,7 @@ use crate::token::{Code, Grant, Ticket, TicketPlace};
 use super::Gate;
 use super::answers::Answer;
 use super::codes::{NO_CODE, PARAMETER, parted};
-use super::decide::{Door, TicketState, Verdict};
+use super::decide::{Door, TicketState};
 use super::join::Joined;
 use super::kind::Kind;
 use super::seat::{Seat, Worth};
@@ -70,17 +70,11 @@ impl Seat<'_> {
         self.use_of_code(visit).is_some() && waits()
     }
 
-    /// Whoever waits and shows a code that is not used yet uses it now.
-    pub(super) fn or_by_code(&self, verdict: Verdict, worth: &Worth, visit: &Visit) -> Verdict {
-        let waits = verdict == Verdict::Wait && worth.ticket() == TicketState::Waiting;
-        let may = waits && visit.kind == Kind::Navigation && !self.lacks_account(worth);
-        if may && self.use_of_code(visit).is_some() {
-            return Verdict::Join {
-                pending: None,
-                told: None,
-            };
-        }
-        verdict
+    /// A visitor who waits shows a code that is not used yet: it is used now.
+    pub(super) fn uses_code(&self, worth: &Worth, visit: &Visit) -> bool {
+        // PERF: hardly anybody has a code.
+        let waits = self.code().is_some() && worth.ticket() == TicketState::Waiting;
+        waits && visit.kind == Kind::Navigation && !self.lacks_account(worth) && self.use_of_code(visit).is_some()
     }
 
     /// Which of the room's doors is open now: nobody needs a code where everybody is called at once.

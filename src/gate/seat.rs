@@ -18,7 +18,7 @@ use super::accounts;
 use super::anew::Signed;
 use super::codes::ShownCode;
 use super::cookies::{Own, Policy};
-use super::decide::{Account, Door, Facts, PassState, Purpose, TicketState, Void};
+use super::decide::{Account, Door, Facts, Open, PassState, Purpose, TicketState, Void};
 use super::join::number_of;
 use super::kind::{Kind, is_link_from_elsewhere};
 use super::known::{KnownPass, Memory, Tokens};
@@ -293,7 +293,7 @@ impl<'a> Seat<'a> {
 }
 
 impl Worth {
-    /// What the decision rests on.
+    /// What the decision rests on, with nothing to be fetched.
     #[must_use]
     pub fn facts(&self, visit: &Visit, seat: &Seat<'_>, purpose: Purpose) -> Facts {
         Facts {
@@ -316,6 +316,9 @@ impl Worth {
             },
             pass: self.pass(),
             ticket: self.ticket(),
+            uses_code: seat.uses_code(self, visit),
+            leave_only: visit.aim.is_for_leave_only(),
+            open: Open::default(),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::proxy::{Body, RequestBody};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
-use super::decide::{Purpose, TicketState, Verdict, decide};
+use super::decide::{Purpose, TicketState, Verdict, verdict};
 use super::forward::Admission;
 use super::pages::Pages;
 use super::preflight;
@@ -200,7 +200,7 @@ impl Gate {
         };
         let seat = Seat::of(&self.shared, &self.shared.rules[index], line, head, visit);
         let worth = seat.worth(visit);
-        let is_inside = |worth: Worth| match decide(&worth.facts(visit, &seat, Purpose::default())) {
+        let is_inside = |worth: Worth| match verdict(&worth.facts(visit, &seat, Purpose::default())) {
             Verdict::ForwardInside => true,
             Verdict::Claim => worth.ticket() == TicketState::Inside,
             _ => false,

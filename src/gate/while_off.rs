@@ -9,7 +9,7 @@ use crate::metrics::Outcome;
 use crate::room::{LineName, Standing};
 
 use super::Gate;
-use super::decide::{PassState, Purpose, Verdict, decide};
+use super::decide::{PassState, Purpose, Verdict, verdict};
 use super::forward::{Admission, Session};
 use super::seat::{PASS_HEADER, Seat};
 use super::visit::Visit;
@@ -49,7 +49,7 @@ impl Gate {
         let worth = seat.worth(visit).filter(|_| !seat.doubtful)?;
         let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
         let is_called = matches!(shown.standing, Standing::Called(_));
-        if is_called || decide(&worth.facts(visit, &seat, Purpose::default())) != Verdict::ForwardInside {
+        if is_called || verdict(&worth.facts(visit, &seat, Purpose::default())) != Verdict::ForwardInside {
             return None;
         }
         let named = worth.named(&seat, visit)?;

@@ -18,4 +18,5 @@ mod rush;
 mod stores;
 mod toxics;
 mod trial;
+mod waits;
 mod wire;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gate::decide::tests::FACTS;
-use crate::gate::decide::{Account, Door, Facts, Purpose, Verdict, Void, decide};
+use crate::gate::decide::{Account, Door, Facts, Purpose, Verdict, Void, verdict};
 use crate::gate::kind::Kind;
 use crate::room::PendingId;
 
@@ -20,9 +20,9 @@ fn anothers_place_is_refused_on_every_route_but_a_return() {
                 account: Account::Other,
                 ..FACTS
             };
-            assert_eq!(decide(&facts), Verdict::NotYours);
+            assert_eq!(verdict(&facts), Verdict::NotYours);
             assert_eq!(
-                decide(&Facts {
+                verdict(&Facts {
                     purpose: Purpose {
                         returning: true,
                         ..FACTS.purpose
@@ -39,7 +39,7 @@ fn anothers_place_is_refused_on_every_route_but_a_return() {
 #[test]
 fn without_an_account_nobody_joins_and_nobody_loses_a_place() {
     let nameless = |ticket| {
-        decide(&Facts {
+        verdict(&Facts {
             ticket,
             account: Account::Nobody,
             ..FACTS
@@ -74,7 +74,7 @@ fn a_place_that_lets_in_without_its_account_leads_to_the_sign_in() {
                     account: Account::Missing,
                     ..FACTS
                 };
-                assert_eq!(decide(&facts), Verdict::SignIn);
+                assert_eq!(verdict(&facts), Verdict::SignIn);
                 let returning = Facts {
                     purpose: Purpose {
                         returning: true,
@@ -82,7 +82,7 @@ fn a_place_that_lets_in_without_its_account_leads_to_the_sign_in() {
                     },
                     ..facts
                 };
-                assert_eq!(decide(&returning), Verdict::ForwardReturn);
+                assert_eq!(verdict(&returning), Verdict::ForwardReturn);
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod needs;
+
 /// A newcomer's navigation to an ordinary room.
 pub(in crate::gate) const FACTS: Facts = Facts {
     kind: Kind::Navigation,
@@ -16,6 +18,13 @@ pub(in crate::gate) const FACTS: Facts = Facts {
     account: Account::Fits,
     pass: PassState::None,
     ticket: TicketState::None,
+    uses_code: false,
+    leave_only: false,
+    open: Open {
+        owner: false,
+        place: false,
+        body: false,
+    },
 };
 const RETURN: Purpose = Purpose {
     returning: true,
@@ -43,7 +52,7 @@ fn a_valid_pass_is_forwarded_whatever_the_mode() {
                 pass: PassState::Valid,
                 ..FACTS
             };
-            assert_eq!(decide(&facts), Verdict::ForwardInside);
+            assert_eq!(verdict(&facts), Verdict::ForwardInside);
         }
     }
 }
@@ -57,7 +66,7 @@ fn a_return_route_is_forwarded_without_a_session_even_when_closed() {
         mode: Mode::Closed,
         ..FACTS
     };
-    assert_eq!(decide(&facts), Verdict::ForwardReturn);
+    assert_eq!(verdict(&facts), Verdict::ForwardReturn);
 }
 
 #[test]
@@ -70,26 +79,26 @@ fn an_outage_that_opens_the_room_lets_everybody_past_but_who_has_a_turn() {
             ..FACTS
         };
         for ticket in [TicketState::None, TicketState::Waiting, TicketState::Void(Void::Late)] {
-            assert_eq!(decide(&Facts { ticket, ..facts }), Verdict::LetPast, "{kind:?}");
+            assert_eq!(verdict(&Facts { ticket, ..facts }), Verdict::LetPast, "{kind:?}");
         }
         let inside = Facts {
             pass: PassState::Valid,
             ..facts
         };
-        assert_eq!(decide(&inside), Verdict::ForwardInside);
+        assert_eq!(verdict(&inside), Verdict::ForwardInside);
     }
     let called = Facts {
         door: Door::LetPast,
         ticket: TicketState::Called,
         ..FACTS
     };
-    assert_eq!(decide(&called), Verdict::Claim);
+    assert_eq!(verdict(&called), Verdict::Claim);
     let returning = Facts {
         purpose: RETURN,
         door: Door::LetPast,
         ..FACTS
     };
-    assert_eq!(decide(&returning), Verdict::ForwardReturn);
+    assert_eq!(verdict(&returning), Verdict::ForwardReturn);
 }
 
 #[test]
@@ -99,16 +108,16 @@ fn a_form_from_another_site_without_cookies_gets_a_link_and_never_a_place() {
         held_back: true,
         ..FACTS
     };
-    assert_eq!(decide(&facts), Verdict::SameSiteLink);
+    assert_eq!(verdict(&facts), Verdict::SameSiteLink);
     assert_eq!(
-        decide(&Facts {
+        verdict(&Facts {
             door: Door::Open,
             ..facts
         }),
         Verdict::SameSiteLink
     );
     assert_eq!(
-        decide(&Facts {
+        verdict(&Facts {
             held_back: false,
             ..facts
         }),
@@ -123,16 +132,16 @@ fn a_link_of_another_site_whose_cookies_were_held_back_gets_a_link_and_never_a_p
         ..FACTS
     };
     for door in [Door::Line, Door::Open] {
-        assert_eq!(decide(&Facts { door, ..facts }), Verdict::SameSiteLink);
+        assert_eq!(verdict(&Facts { door, ..facts }), Verdict::SameSiteLink);
     }
     for mode in [Mode::Hold, Mode::Closed] {
-        assert_eq!(decide(&Facts { mode, ..facts }), Verdict::SameSiteLink);
+        assert_eq!(verdict(&Facts { mode, ..facts }), Verdict::SameSiteLink);
     }
     let returning = Facts {
         purpose: RETURN,
         ..facts
     };
-    assert_eq!(decide(&returning), Verdict::ForwardReturn);
+    assert_eq!(verdict(&returning), Verdict::ForwardReturn);
 }
 
 #[test]
@@ -142,9 +151,9 @@ fn a_frame_in_another_sites_page_gets_a_link_unless_its_cookies_are_kept() {
         held_back: true,
         ..FACTS
     };
-    assert_eq!(decide(&facts), Verdict::SameSiteLink);
+    assert_eq!(verdict(&facts), Verdict::SameSiteLink);
     assert_eq!(
-        decide(&Facts {
+        verdict(&Facts {
             held_back: false,
             ..facts
         }),
@@ -157,7 +166,7 @@ fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
     for kind in [Kind::Passive, Kind::Api] {
         for ticket in [TicketState::None, TicketState::Waiting] {
             assert_eq!(
-                decide(&Facts {
+                verdict(&Facts {
                     kind,
                     door: Door::Open,
                     ticket,
@@ -165,7 +174,7 @@ fn what_no_person_looks_at_passes_an_open_room_and_never_joins() {
                 }),
                 Verdict::Forward
             );
-            assert_eq!(decide(&Facts { kind, ticket, ..FACTS }), Verdict::NotNow);
+            assert_eq!(verdict(&Facts { kind, ticket, ..FACTS }), Verdict::NotNow);
         }
     }
 }
@@ -190,7 +199,7 @@ fn an_order_of_a_room_that_sells_passes_by_a_session_alone() {
                     ticket,
                     ..order
                 };
-                assert_eq!(decide(&facts), Verdict::NotNow);
+                assert_eq!(verdict(&facts), Verdict::NotNow);
             }
         }
     }
@@ -198,12 +207,12 @@ fn an_order_of_a_room_that_sells_passes_by_a_session_alone() {
         ticket: TicketState::Inside,
         ..order
     };
-    assert_eq!(decide(&inside), Verdict::ForwardInside);
+    assert_eq!(verdict(&inside), Verdict::ForwardInside);
     let form = Facts {
         kind: Kind::Post,
         ..order
     };
-    assert_eq!(decide(&form), JOIN, "it opens a session");
+    assert_eq!(verdict(&form), JOIN, "it opens a session");
 }
 
 /// However it gets through: as a return, in an outage, or where the room is open.
@@ -215,7 +224,7 @@ fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
     };
     for (returning, door) in [(true, Door::Line), (false, Door::Open), (false, Door::LetPast)] {
         for kind in KINDS {
-            let verdict = decide(&Facts {
+            let verdict = verdict(&Facts {
                 kind,
                 purpose: Purpose {
                     returning,
@@ -233,7 +242,7 @@ fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
     }
     for kind in [Kind::Passive, Kind::Api] {
         assert_eq!(
-            decide(&Facts { kind, ..called }),
+            verdict(&Facts { kind, ..called }),
             Verdict::NotNow,
             "nothing else lets it through"
         );
@@ -243,7 +252,7 @@ fn what_is_forwarded_of_a_called_visitor_is_forwarded_as_the_session() {
         account: Account::Other,
         ..called
     };
-    assert_eq!(decide(&other), Verdict::ForwardReturn);
+    assert_eq!(verdict(&other), Verdict::ForwardReturn);
 }
 
 #[test]
@@ -261,12 +270,12 @@ fn the_ticket_of_a_session_is_worth_what_its_pass_is() {
                 Kind::Passive | Kind::Api => Verdict::ForwardInside,
                 _ => Verdict::Claim,
             };
-            assert_eq!(decide(&facts), expected, "{kind:?} {mode:?}");
+            assert_eq!(verdict(&facts), expected, "{kind:?} {mode:?}");
             let other = Facts {
                 account: Account::Other,
                 ..facts
             };
-            assert_eq!(decide(&other), Verdict::NotYours);
+            assert_eq!(verdict(&other), Verdict::NotYours);
         }
     }
 }
@@ -279,14 +288,14 @@ fn a_verified_crawler_goes_past_a_line_and_never_into_it() {
             ticket,
             ..FACTS
         };
-        assert_eq!(decide(&crawler), Verdict::Crawl);
+        assert_eq!(verdict(&crawler), Verdict::Crawl);
         let open = Facts {
             door: Door::Open,
             ..crawler
         };
-        assert_eq!(decide(&open), Verdict::Forward);
+        assert_eq!(verdict(&open), Verdict::Forward);
         for mode in [Mode::Hold, Mode::Closed] {
-            assert_eq!(decide(&Facts { mode, ..crawler }), Verdict::NotNow);
+            assert_eq!(verdict(&Facts { mode, ..crawler }), Verdict::NotNow);
         }
     }
     assert!(!Verdict::Crawl.passes(), "a proxy that asks is told no");
@@ -294,7 +303,7 @@ fn a_verified_crawler_goes_past_a_line_and_never_into_it() {
 
 #[test]
 fn a_navigation_goes_by_its_ticket() {
-    let by = |ticket| decide(&Facts { ticket, ..FACTS });
+    let by = |ticket| verdict(&Facts { ticket, ..FACTS });
     assert_eq!(by(TicketState::None), JOIN);
     assert_eq!(by(TicketState::Called), Verdict::Claim);
     assert_eq!(by(TicketState::Waiting), Verdict::Wait);
@@ -322,7 +331,7 @@ fn a_pass_whose_session_is_over_joins_anew_and_says_so() {
         ..FACTS
     };
     assert_eq!(
-        decide(&facts),
+        verdict(&facts),
         Verdict::Join {
             pending: None,
             told: Some(Void::Ended)
@@ -338,11 +347,11 @@ fn when_all_is_sold_nobody_joins_but_those_whose_turn_it_is_go_on() {
     };
     let void = TicketState::Void(Void::Late);
     for ticket in [TicketState::None, TicketState::Waiting, TicketState::Unknown, void] {
-        assert_eq!(decide(&Facts { ticket, ..sold_out }), Verdict::SoldOut);
+        assert_eq!(verdict(&Facts { ticket, ..sold_out }), Verdict::SoldOut);
     }
     let called = TicketState::Called;
     assert_eq!(
-        decide(&Facts {
+        verdict(&Facts {
             ticket: called,
             ..sold_out
         }),
@@ -352,9 +361,9 @@ fn when_all_is_sold_nobody_joins_but_those_whose_turn_it_is_go_on() {
         pass: PassState::Valid,
         ..sold_out
     };
-    assert_eq!(decide(&inside), Verdict::ForwardInside);
+    assert_eq!(verdict(&inside), Verdict::ForwardInside);
     assert_eq!(
-        decide(&Facts {
+        verdict(&Facts {
             kind: Kind::Api,
             ..sold_out
         }),
@@ -366,7 +375,7 @@ fn when_all_is_sold_nobody_joins_but_those_whose_turn_it_is_go_on() {
 fn a_closed_room_shows_its_page_to_navigations_and_nobody_joins() {
     for ticket in [TicketState::None, TicketState::Waiting, TicketState::Called] {
         assert_eq!(
-            decide(&Facts {
+            verdict(&Facts {
                 mode: Mode::Closed,
                 ticket,
                 ..FACTS

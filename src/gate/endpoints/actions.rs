@@ -13,7 +13,7 @@ use crate::waiting::{PageFacts, PageKind, State, Status};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json, page, plain};
-use super::super::decide::{Door, PassState, TicketState};
+use super::super::decide::{Door, PassState, Purpose, TicketState, may_join};
 use super::super::join::{Coming, Joined};
 use super::super::location;
 use super::super::seat::Seat;
@@ -23,18 +23,15 @@ use super::status::Handed;
 
 impl Gate {
     /// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
-    pub(super) async fn join_app(&self, seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let Some(worth) = seat.worth(visit) else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
+    pub(super) async fn join_app(&self, seat: &Seat<'_>, visit: &mut Visit, head: &Parts) -> Answer {
+        let settled = self.settle(seat, visit, None, Purpose::default(), may_join).await;
+        let worth = match settled {
+            Ok((worth, access)) => match seat.refuse_access(access, visit) {
+                Some(answer) => return answer,
+                None => worth,
+            },
+            Err(unsettled) => return self.unsettled(unsettled, &seat.rules.pages, visit),
         };
-        let worth = seat.give_back(visit, worth).await;
-        if seat.is_foreign(&worth) {
-            return seat.not_yours(visit);
-        }
-        if seat.must_sign_in(&worth) {
-            return seat.sign_in(visit);
-        }
-        let worth = seat.own(visit, worth).await;
         let placed = matches!(
             worth.ticket(),
             TicketState::Waiting | TicketState::Unknown | TicketState::Called | TicketState::Inside

@@ -90,7 +90,7 @@ impl Endpoint {
 
 impl Gate {
     /// Answers a request below the reserved path; also says which room it was about.
-    pub(super) async fn endpoint(&self, conn: &Arc<Conn>, visit: &Visit, head: &Parts) -> (Option<usize>, Answer) {
+    pub(super) async fn endpoint(&self, conn: &Arc<Conn>, visit: &mut Visit, head: &Parts) -> (Option<usize>, Answer) {
         let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
         let mut parts = path.split('/').skip(1);
         match [(); 4].map(|()| parts.next()) {
@@ -111,7 +111,14 @@ impl Gate {
         }
     }
 
-    async fn of_room(&self, conn: &Arc<Conn>, visit: &Visit, head: &Parts, at: usize, endpoint: Endpoint) -> Answer {
+    async fn of_room(
+        &self,
+        conn: &Arc<Conn>,
+        visit: &mut Visit,
+        head: &Parts,
+        at: usize,
+        endpoint: Endpoint,
+    ) -> Answer {
         let rules = &self.shared.rules[at];
         let method = endpoint.method();
         if head.method != method {

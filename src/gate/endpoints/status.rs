@@ -10,7 +10,7 @@ use crate::waiting::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 
 use super::super::Gate;
 use super::super::answers::{Answer, json};
-use super::super::decide::{Door, PassState, TicketState, Void};
+use super::super::decide::{Access, Door, PassState, Purpose, TicketState, Void, may_see};
 use super::super::join::{Coming, Joined, number_of};
 use super::super::line_page::{jitter, reference};
 use super::super::seat::{Seat, Worth};
@@ -29,15 +29,15 @@ pub(super) struct Handed {
 
 impl Gate {
     /// `GET status` and `POST check-in`: both count as the visitor's presence.
-    pub(super) async fn status(&self, seat: &Seat<'_>, visit: &Visit, check_in: bool) -> Answer {
-        let Some(worth) = seat.worth(visit) else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
+    pub(super) async fn status(&self, seat: &Seat<'_>, visit: &mut Visit, check_in: bool) -> Answer {
+        let settled = self.settle(seat, visit, None, Purpose::default(), may_see).await;
+        let worth = match settled {
+            Ok((worth, access)) => match seat.refuse_access(access, visit) {
+                Some(answer) => return answer,
+                None => worth,
+            },
+            Err(unsettled) => return self.unsettled(unsettled, &seat.rules.pages, visit),
         };
-        let worth = seat.give_back(visit, worth).await;
-        if seat.is_foreign(&worth) {
-            return seat.not_yours(visit);
-        }
-        let worth = seat.own(visit, worth).await;
         if seat.may_be_numbered(visit, &worth) {
             return self.numbered(seat, visit, worth, check_in).await;
         }
@@ -222,6 +222,15 @@ impl Gate {
 }
 
 impl Seat<'_> {
+    /// The answer to a request that may not see the place which its tokens show.
+    pub(super) fn refuse_access(&self, access: Access, visit: &Visit) -> Option<Answer> {
+        match access {
+            Access::Granted => None,
+            Access::NotYours => Some(self.not_yours(visit)),
+            Access::SignIn => Some(self.sign_in(visit)),
+        }
+    }
+
     /// A pending ticket may have its number by now: it has not lapsed, the room has a line, and the request names what joining takes.
     fn may_be_numbered(&self, visit: &Visit, worth: &Worth) -> bool {
         let lasts = self.ticket().is_some_and(|ticket| !self.has_lapsed(ticket, visit));

@@ -24,7 +24,6 @@ use crate::proxy::{Body, Conn};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
-use super::decide::Verdict;
 use super::kind::Kind;
 use super::preflight;
 use super::rehearsal::unmarked;
@@ -50,7 +49,7 @@ impl Aim {
     /// The limits on routes are counted before anything is decided. Who asks twice is counted when the answer is final.
     #[must_use]
     pub fn counts_first(self) -> bool {
-        !matches!(self, Self::Leave(_))
+        !self.is_for_leave_only()
     }
 
     /// The answer lets the request pass to the shop, unless a cookie has to be set first (`must_set`): then it leads back here.
@@ -63,10 +62,10 @@ impl Aim {
         }
     }
 
-    /// The verdict is carried out, rather than told.
+    /// The answer is a yes or a no, and nothing but a yes is carried out.
     #[must_use]
-    pub fn carries_out(self, verdict: Verdict) -> bool {
-        !matches!(self, Self::Leave(_)) || verdict.passes()
+    pub fn is_for_leave_only(self) -> bool {
+        matches!(self, Self::Leave(_))
     }
 }
 
@@ -218,35 +217,6 @@ mod tests {
             "/",
         ] {
             assert_eq!(aim(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn a_question_for_leave_alone_carries_nothing_out_but_a_yes() {
-        let join = Verdict::Join {
-            pending: None,
-            told: None,
-        };
-        for verdict in [
-            Verdict::Claim,
-            join,
-            Verdict::Wait,
-            Verdict::Closed,
-            Verdict::SameSiteLink,
-            Verdict::NotNow,
-        ] {
-            assert!(!Aim::Leave(Asker::Nginx).carries_out(verdict), "{verdict:?}");
-            for aim in [Aim::Shop, Aim::Words(Asker::Nginx), Aim::LeaveOrWords(Asker::Caddy)] {
-                assert!(aim.carries_out(verdict), "{verdict:?}");
-            }
-        }
-        for verdict in [
-            Verdict::Forward,
-            Verdict::ForwardInside,
-            Verdict::ForwardReturn,
-            Verdict::LetPast,
-        ] {
-            assert!(Aim::Leave(Asker::Nginx).carries_out(verdict), "{verdict:?}");
         }
     }
 }

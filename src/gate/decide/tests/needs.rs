@@ -1,0 +1,172 @@
+//! Which facts a decision waits for: what it does not need, no request waits for.
+
+use super::*;
+
+const ALL: Open = Open {
+    owner: true,
+    place: true,
+    body: true,
+};
+
+const TICKETS: [TicketState; 8] = [
+    TicketState::None,
+    TicketState::Pending(PendingId([1; 12])),
+    TicketState::Waiting,
+    TicketState::Unknown,
+    TicketState::Called,
+    TicketState::Inside,
+    TicketState::Void(Void::Late),
+    TicketState::Void(Void::Reset),
+];
+
+/// Every combination of what tells requests apart, with everything still to be fetched.
+fn all_facts() -> Vec<Facts> {
+    let kinds = [&KINDS[..], &[Kind::Crawler, Kind::CrossSiteFrame, Kind::SignIn]].concat();
+    let mut all = Vec::new();
+    for kind in kinds {
+        for mode in [Mode::Auto, Mode::Hold, Mode::Closed] {
+            for door in [Door::Line, Door::Open, Door::LetPast] {
+                for account in [Account::Fits, Account::Other, Account::Missing, Account::Nobody] {
+                    for pass in [PassState::None, PassState::Void, PassState::Valid] {
+                        for ticket in TICKETS {
+                            for bits in 0..32 {
+                                let is = |bit: u32| bits >> bit & 1 == 1;
+                                all.push(Facts {
+                                    kind,
+                                    purpose: Purpose {
+                                        returning: is(0),
+                                        orders: is(1),
+                                    },
+                                    mode,
+                                    sold_out: is(2),
+                                    door,
+                                    held_back: is(3),
+                                    account,
+                                    pass,
+                                    ticket,
+                                    uses_code: is(4),
+                                    leave_only: false,
+                                    open: ALL,
+                                });
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn only_a_page_that_would_show_a_lost_place_waits_for_the_log_to_know_it() {
+    for facts in all_facts() {
+        let facts = Facts {
+            open: Open { owner: false, ..ALL },
+            ..facts
+        };
+        let waits = decide(&facts) == Decision::Needs(Fact::Place);
+        let shows = verdict(&facts) == Verdict::Wait && facts.ticket == TicketState::Unknown;
+        assert_eq!(waits, shows, "{facts:?}");
+        let status = may_see(&facts) == Decision::Needs(Fact::Place);
+        assert_eq!(status, facts.ticket == TicketState::Unknown, "{facts:?}");
+    }
+}
+
+#[test]
+fn anothers_place_is_refused_before_the_log_hears_of_it() {
+    for facts in all_facts() {
+        let refused = verdict(&facts) == Verdict::NotYours;
+        let expected = if refused {
+            Decision::Done(Verdict::NotYours)
+        } else {
+            Decision::Needs(Fact::Owner)
+        };
+        assert_eq!(decide(&facts), expected, "{facts:?}");
+        if facts.ticket != TicketState::Unknown {
+            let access = match facts.account {
+                Account::Other => Decision::Done(Access::NotYours),
+                Account::Missing => Decision::Done(Access::SignIn),
+                _ => Decision::Needs(Fact::Owner),
+            };
+            assert_eq!(may_join(&facts), access, "{facts:?}");
+        }
+    }
+}
+
+#[test]
+fn only_the_body_of_a_request_that_goes_to_the_upstream_without_a_bound_is_waited_for() {
+    for facts in all_facts() {
+        let open = Open {
+            body: true,
+            ..Open::default()
+        };
+        let facts = Facts { open, ..facts };
+        let session = match decide(&facts) {
+            Decision::Needs(Fact::Body(session)) => Some(session),
+            decision => {
+                assert_eq!(decision, Decision::Done(verdict(&facts)), "{facts:?}");
+                None
+            }
+        };
+        let expected = match verdict(&facts) {
+            Verdict::ForwardInside => Some(Some(Token::Pass)),
+            Verdict::Claim if facts.ticket == TicketState::Inside => Some(Some(Token::Ticket)),
+            Verdict::Claim | Verdict::Forward | Verdict::LetPast => Some(None),
+            _ => None,
+        };
+        assert_eq!(session, expected, "{facts:?}");
+    }
+}
+
+#[test]
+fn each_fact_is_asked_for_at_most_once_and_then_the_row_stands() {
+    for facts in all_facts() {
+        let mut facts = facts;
+        let mut asked = 0;
+        let verdict_now = loop {
+            match decide(&facts) {
+                Decision::Done(verdict) => break verdict,
+                Decision::Needs(Fact::Owner) => facts.open.owner = false,
+                Decision::Needs(Fact::Place) => facts.open.place = false,
+                Decision::Needs(Fact::Body(_)) => facts.open.body = false,
+            }
+            asked += 1;
+            assert!(asked <= 3, "{facts:?}");
+        };
+        assert_eq!(verdict_now, verdict(&facts));
+    }
+}
+
+#[test]
+fn a_question_for_leave_alone_carries_nothing_out_but_a_yes() {
+    for facts in all_facts() {
+        let facts = Facts {
+            leave_only: true,
+            ..facts
+        };
+        let decision = decide(&facts);
+        if verdict(&facts).passes() {
+            assert_ne!(decision, Decision::Done(Verdict::No), "{facts:?}");
+            assert_ne!(decision, Decision::Needs(Fact::Place), "{facts:?}");
+        } else {
+            assert_eq!(decision, Decision::Done(Verdict::No), "{facts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_visitor_who_waits_with_a_code_joins_by_it() {
+    let waits = Facts {
+        ticket: TicketState::Waiting,
+        ..FACTS
+    };
+    assert_eq!(verdict(&waits), Verdict::Wait);
+    assert_eq!(
+        verdict(&Facts {
+            uses_code: true,
+            ..waits
+        }),
+        JOIN
+    );
+}
