@@ -32,12 +32,11 @@ pub struct Options {
 /// The replica's end; dropping it leaves what is not filed yet to other gates.
 #[derive(Debug)]
 pub struct Archiver {
-    gate: GateId,
+    options: Options,
     /// `None` until the first state is known.
     cutter: Option<Cutter>,
     orders: Sender<Order>,
     counts: Arc<Counts>,
-    most_bytes: u64,
     /// Entries are being dropped, and that was told.
     dropping: bool,
     ended: Receiver<()>,
@@ -87,34 +86,27 @@ impl Archiver {
     /// Starts the thread. A folder that cannot be used is told in the log and tried again; it stops nobody.
     pub fn start(options: &Options) -> io::Result<Self> {
         let counts = Arc::<Counts>::default();
-        let (orders, taken) = channel();
-        let (end, ended) = channel();
-        let filer = Filer::new(
-            Folder::new(&options.folder),
-            options.gate,
-            options.patience,
-            Arc::clone(&counts),
-        );
-        thread::Builder::new().name("archive".into()).spawn(move || {
-            filer.run(&taken);
-            // Nobody listens any more where the replica was let go of.
-            let _ = end.send(());
-        })?;
+        let (orders, ended) = start_filer(options, &counts)?;
         Ok(Self {
-            gate: options.gate,
+            options: options.clone(),
             cutter: None,
             orders,
             counts,
-            most_bytes: options.most_bytes,
             dropping: false,
             ended,
         })
     }
 
+    /// Starts the thread again after [`Archiver::stop`].
+    pub fn restart(&mut self) -> io::Result<()> {
+        (self.orders, self.ended) = start_filer(&self.options, &self.counts)?;
+        Ok(())
+    }
+
     /// The replica goes on from `state`: after a start, a reload, and where a new log begins.
     pub fn begin(&mut self, state: &State) {
         let Some(cutter) = &mut self.cutter else {
-            self.cutter = Some(Cutter::new(self.gate, state));
+            self.cutter = Some(Cutter::new(self.options.gate, state));
             return;
         };
         let cut = cutter.begin(state);
@@ -139,7 +131,7 @@ impl Archiver {
 
     /// The gate stops. What is in no file yet is filed before this returns, or `within` is over: those that stay may have begun
     /// to read the log behind it.
-    pub fn stop(mut self, within: Duration) {
+    pub fn stop(&mut self, within: Duration) {
         if let Some(segment) = self.cutter.take().and_then(Cutter::end) {
             self.order(segment, false);
         }
@@ -168,7 +160,7 @@ impl Archiver {
     /// False when too much is waiting already, and the range is dropped.
     fn order(&mut self, segment: Segment, mine: bool) -> bool {
         let waiting = self.counts.waiting_bytes.load(Ordering::Relaxed);
-        if waiting > 0 && waiting + segment.bytes() > self.most_bytes {
+        if waiting > 0 && waiting + segment.bytes() > self.options.most_bytes {
             self.counts.dropped.fetch_add(segment.count(), Ordering::Relaxed);
             if !std::mem::replace(&mut self.dropping, true) {
                 tracing::warn!(
@@ -186,6 +178,23 @@ impl Archiver {
         let _ = self.orders.send(Order::File(Box::new(segment), mine));
         true
     }
+}
+
+fn start_filer(options: &Options, counts: &Arc<Counts>) -> io::Result<(Sender<Order>, Receiver<()>)> {
+    let (orders, taken) = channel();
+    let (end, ended) = channel();
+    let filer = Filer::new(
+        Folder::new(&options.folder),
+        options.gate,
+        options.patience,
+        Arc::clone(counts),
+    );
+    thread::Builder::new().name("archive".into()).spawn(move || {
+        filer.run(&taken);
+        // Nobody listens any more where the replica was let go of.
+        let _ = end.send(());
+    })?;
+    Ok((orders, ended))
 }
 
 #[cfg(test)]

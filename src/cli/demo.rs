@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use crate::admin::Reloads;
 use crate::config::{self, Config};
 use crate::metrics::Metrics;
+use crate::proxy::Endpoint;
 use crate::{demo, logging};
 
 use super::say;
 use super::signals::Signals;
-use super::start::start;
-use super::upgrade::Succession;
+use super::start::{self, Operator};
 
 /// Arguments of `ropeline demo`.
 #[derive(Debug, Args)]
@@ -69,13 +69,15 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
     let (shop, provider) = (loopback()?, loopback()?);
     let shop_address = shop.local_addr()?;
     let folder = folder(args)?;
-    let (running, _) = start(
-        &config(args, shop_address, &folder)?,
+    let config = config(args, shop_address, &folder)?;
+    let bound = start::bind(&config, None)?;
+    let opened = start::open(&config, &metrics, None)?;
+    let operator = Operator {
         metrics,
-        Reloads::new().0,
-        &mut Succession::default(),
-        &mut |_| None,
-    )?;
+        reloads: Reloads::new().0,
+        upgrades: None,
+    };
+    let (running, _) = start::serve(&config, bound, opened, operator, false)?;
     let closing = CancellationToken::new();
     let shop = runtime.block_on(async {
         let shop = tokio::net::TcpListener::from_std(shop)?;
@@ -86,7 +88,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
             closing.clone().cancelled_owned(),
         )))
     })?;
-    let (gate, admin) = (running.addresses()[0], running.admin_address());
+    let (gate, admin) = (&running.endpoints()[0], running.admin_address());
     say(&(greeting(args, gate, admin, shop_address, &folder) + "\n"));
     signals.wait();
     signals.end_at_once();
@@ -156,7 +158,7 @@ window = "10s"
     Ok(config::check(&text, "demo").finish()?.0)
 }
 
-fn greeting(args: &DemoArgs, gate: SocketAddr, admin: SocketAddr, shop: SocketAddr, folder: &Path) -> String {
+fn greeting(args: &DemoArgs, gate: &Endpoint, admin: SocketAddr, shop: SocketAddr, folder: &Path) -> String {
     format!(
         "\nRopeline is in front of a small shop, with room for {}.\n\n  \
          open this       http://{gate}/\n  \

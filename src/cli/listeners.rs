@@ -2,6 +2,8 @@
 //! systemd.
 
 use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -10,24 +12,24 @@ use crate::proxy::{Listener, ServerSettings};
 
 use super::start::StartError;
 use super::systemd::{Passed, PassedError};
-use super::upgrade::{Held, Inherited, Later, of_systemd};
+use super::upgrade::{Inherited, Later, of_systemd};
 
-/// Where listeners come from, and what is kept of them for the process after this one.
-pub struct Sockets<'a> {
+/// Where listeners come from.
+pub struct Listeners<'a> {
     pub settings: &'a ServerSettings,
     pub inherited: &'a mut Inherited,
-    pub held: &'a mut Held,
 }
 
 /// Those of one entry.
 type Named = Vec<Opened>;
 
-struct Opened {
+/// One of them.
+pub struct Opened {
     /// By which it is handed on.
-    name: String,
-    listener: Listener,
+    pub name: String,
+    pub listener: Listener,
     /// What it is to be when this process is in charge.
-    later: Option<Later>,
+    pub later: Option<Later>,
 }
 
 impl Opened {
@@ -40,9 +42,9 @@ impl Opened {
     }
 }
 
-impl Sockets<'_> {
+impl Listeners<'_> {
     /// Opens every one of them, in their order, those in the clear apart from those for TLS; one that cannot be had fails all.
-    pub fn open(&mut self, server: &Server, tls: &Tls) -> Result<[Vec<Listener>; 2], StartError> {
+    pub fn open(&mut self, server: &Server, tls: &Tls) -> Result<[Vec<Opened>; 2], StartError> {
         let mut passed = None;
         let places: Vec<&Listen> = server.listen.iter().chain(&tls.listen).collect();
         let mut listeners: Vec<Named> = Vec::with_capacity(places.len());
@@ -67,14 +69,18 @@ impl Sockets<'_> {
         if let Some(mut passed) = passed {
             rest(&places, &mut passed, &mut listeners)?;
         }
-        for (list, place) in listeners.iter().zip(&places) {
-            for one in list {
-                let held = self.held.hold(one.name.clone(), &one.listener, one.later.clone());
-                held.map_err(refused(place))?;
-            }
-        }
         let secured = listeners.split_off(server.listen.len());
-        Ok([listeners, secured].map(|list| list.into_iter().flatten().map(|one| one.listener).collect()))
+        Ok([listeners, secured].map(|list| list.into_iter().flatten().collect()))
+    }
+
+    /// The operator's.
+    pub fn admin(&mut self, address: SocketAddr) -> Result<TcpListener, StartError> {
+        let inherited = self.inherited.admin(address).transpose();
+        let listener = inherited.unwrap_or_else(|| self.settings.bind(address));
+        listener.map_err(|source| StartError::Listen {
+            place: address.to_string(),
+            source,
+        })
     }
 
     /// One that the process before had, or that is bound now.
@@ -91,7 +97,7 @@ impl Sockets<'_> {
     }
 
     fn unix(&self, socket: &Listener, path: &Path, mode: u32) -> io::Result<(Listener, Option<Later>)> {
-        let socket = UnixListener::from(socket.duplicate()?);
+        let socket = UnixListener::from(socket.as_fd().try_clone_to_owned()?);
         Ok(match self.settings.take_unix(socket, path)? {
             Some(listener) => (listener, Some(self.later(Some((path.to_owned(), mode))))),
             // Its file was removed, and nobody finds it any more.

@@ -12,13 +12,13 @@ use crate::logging;
 use crate::metrics::Metrics;
 use crate::proxy::Endpoint;
 use crate::report::describe;
-use crate::room::Additions;
 
 use super::reload::{self, Source};
+use super::running::Running;
 use super::signals::{Hangup, Signals};
-use super::start::{Running, StartError, start};
+use super::start::{self, Operator, StartError};
 use super::systemd::Supervisor;
-use super::upgrade::{self, Desk, Former, Given, Program, Starter, Succession, wishes};
+use super::upgrade::{self, Desk, Former, Given, Program, Starter, wishes};
 use super::{EXIT_CONFIG, say};
 
 /// Arguments of `ropeline run`.
@@ -74,11 +74,8 @@ impl RunArgs {
 /// Runs `ropeline run`.
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
-    let mut succession = match Former::find(config::environment) {
-        Ok(former) => Succession {
-            former,
-            ..Succession::default()
-        },
+    let mut former = match Former::find(config::environment) {
+        Ok(former) => former,
         Err(error) => return failed(&error),
     };
     let mut source = Source::new(args.file().map(Path::to_owned), args.overrides());
@@ -86,7 +83,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         Ok(read) => read,
         Err(mistakes) => {
             eprintln!("{mistakes}");
-            succession.failed(&mistakes.to_string());
+            upgrade::failed(former.as_mut(), &mistakes.to_string());
             return ExitCode::from(EXIT_CONFIG);
         }
     };
@@ -103,10 +100,10 @@ pub fn run(args: &RunArgs) -> ExitCode {
     for warning in &warnings {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
-    match until_told(config, metrics, (source, &logging), &mut succession) {
+    match until_told(config, metrics, (source, &logging), &mut former) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            succession.failed(&error.to_string());
+            upgrade::failed(former.as_mut(), &error.to_string());
             failed_for(error.as_ref())
         }
     }
@@ -149,25 +146,30 @@ fn until_told(
     config: Config,
     metrics: Metrics,
     (mut source, logging): (Source, &logging::Logging),
-    succession: &mut Succession,
+    former: &mut Option<Former>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let program = Program::own()?;
-    let starter = succession.former.is_none().then(|| Starter::find(config::environment));
+    let starter = former.is_none().then(|| Starter::find(config::environment));
     let mut signals = Signals::catch()?;
     let hangup = signals.catch_hangup()?;
     let entered = signals.enter();
     let (upgrades, wishes) = wishes()?;
     drop(entered);
-    succession.upgrades = Some(upgrades);
     let supervisor = Arc::new(Supervisor::find(config::environment));
     let (reloads, orders) = Reloads::new();
-    let mut composed = None;
-    let mut with_rooms = |additions: &Arc<Additions>| {
-        composed = source.with_rooms(additions, &reloads);
-        composed.clone()
+    if let Some(former) = former.as_ref() {
+        former.check_store(&config.store)?;
+    }
+    let bound = start::bind(&config, former.as_mut())?;
+    let opened = start::open(&config, &metrics, former.as_mut())?;
+    // Before a visitor comes in: the paths of rooms that only the store has are not to be open for a moment.
+    let config = source.with_rooms(&opened.additions(), &reloads).unwrap_or(config);
+    let operator = Operator {
+        metrics: metrics.clone(),
+        reloads: reloads.clone(),
+        upgrades: Some(upgrades),
     };
-    let (running, live) = start(&config, metrics.clone(), reloads.clone(), succession, &mut with_rooms)?;
-    let config = composed.unwrap_or(config);
+    let (running, live) = start::serve(&config, bound, opened, operator, former.is_some())?;
     let (patience, deadline, shop) = (
         reload::Patience::of(&config),
         config.server.upgrade_deadline,
@@ -175,7 +177,10 @@ fn until_told(
     );
     let told = (reloads.clone(), Arc::clone(&supervisor));
     let reloader = reload::look_after(source, config, live, logging.filter(), told, orders, patience.clone())?;
-    let former = succession.take_over()?;
+    let former = former
+        .take()
+        .map(|former| former.ready(&running.service().sockets()))
+        .transpose()?;
     let list = |endpoints: &[Endpoint]| endpoints.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let secured = Some(list(running.secured())).filter(|list| !list.is_empty());
     tracing::info!(
@@ -193,8 +198,7 @@ fn until_told(
     let given = Given {
         program,
         starter,
-        sockets: std::mem::take(&mut succession.held),
-        log: succession.log.take(),
+        service: Arc::clone(running.service()),
         drain: patience.clone(),
         deadline,
         supervisor: Arc::clone(&supervisor),
@@ -202,7 +206,7 @@ fn until_told(
     };
     let takes_over = upgrade::takes_over(running.replica().clone(), former.clone());
     let mut desk = Desk::new(given, wishes, former, metrics);
-    let falls = running.falls();
+    let falls = running.replica().falls();
     let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());
     let told = signals.wait_or(async {
         tokio::select! {
@@ -264,7 +268,7 @@ async fn watched(supervisor: &Supervisor, running: &Running) {
     let mut beat = tokio::time::interval(patience / 2);
     loop {
         beat.tick().await;
-        running.turns().await;
+        running.service().front.turns().await;
         supervisor.alive();
     }
 }

@@ -5,13 +5,13 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use crate::config::Tls as Config;
-use crate::proxy::Listener;
 use crate::tls::{Certificates, INTERVAL, PairError, Tls, Watch};
 
-/// Listeners with TLS, and what belongs to them; empty where there are none.
+use super::listeners::Opened;
+
+/// What listeners with TLS have in common; nothing where there are none.
 #[derive(Default)]
 pub struct Secured {
-    pub listeners: Vec<Listener>,
     pub tls: Option<Arc<Tls>>,
     /// The port of the first of them that has one.
     pub first_port: Option<u16>,
@@ -30,19 +30,16 @@ pub enum SecuredError {
 }
 
 impl Secured {
-    /// Reads the certificates, begins to look after them, and has these listeners speak TLS.
-    pub fn open(config: &Config, listeners: Vec<Listener>) -> Result<Self, SecuredError> {
+    /// Reads the certificates for these listeners and begins to look after them.
+    pub fn open(config: &Config, listeners: &[Opened]) -> Result<Self, SecuredError> {
         if listeners.is_empty() {
             return Ok(Self::default());
         }
         let certificates = Arc::new(Certificates::load(&config.certificates)?);
         let watch = Watch::start(Arc::clone(&certificates), INTERVAL)?;
         let tls = Arc::new(Tls::new(certificates, config.min_version, config.http2)?);
-        let first_port = first_port(&listeners);
-        let secured = listeners.into_iter().map(|listener| listener.secured(Arc::clone(&tls)));
         Ok(Self {
-            listeners: secured.collect(),
-            first_port,
+            first_port: first_port(listeners),
             watch: Some(watch),
             tls: Some(tls),
         })
@@ -62,11 +59,9 @@ pub fn redirect(config: &Config, first: Option<u16>) -> Option<u16> {
     config.redirect.then(|| port.unwrap_or(USUAL_PORT))
 }
 
-fn first_port(listeners: &[Listener]) -> Option<u16> {
-    let endpoints = listeners.iter().filter_map(|listener| listener.endpoint().ok());
-    endpoints
-        .into_iter()
-        .find_map(|endpoint| Some(endpoint.address()?.port()))
+fn first_port(listeners: &[Opened]) -> Option<u16> {
+    let mut endpoints = listeners.iter().filter_map(|one| one.listener.endpoint().ok());
+    endpoints.find_map(|endpoint| Some(endpoint.address()?.port()))
 }
 
 /// Of a Unix socket nobody knows where visitors reach it.

@@ -1,13 +1,12 @@
-//! Putting a gate together from its configuration, and taking it down again.
+//! The three stages of a start: `bind` has the sockets, `open` the store, and `serve` lets visitors in.
 
 use std::io;
-use std::net::SocketAddr;
-use std::num::NonZeroUsize;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::admin::{self, AdminServer, Handles, Readiness, Reloads};
+use crate::admin::{self, AdminServer, Handles, Readiness, Reloads, Upgrades};
 use crate::config::{Config, Store, StoreKind};
 use crate::crawlers::Crawlers;
 use crate::gate::{Cores, GateParts, Shared};
@@ -15,20 +14,22 @@ use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::log::{Log, OpenError};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{self, Drained, Endpoint, Listener, Origins, OriginsError, ServerSettings, Stats};
-use crate::replica::{self, Charge, Condition, Replica, ReplicaThread};
-use crate::room::{Additions, GateId, VERSION};
-use crate::time;
-use crate::tls::Watch;
+use crate::proxy::{self, Origins, OriginsError, ServerSettings, Stats};
+use crate::replica::{self, Charge, Condition, Replica};
+use crate::room::{Additions, VERSION};
 use crate::token::{KeyError, Keyring};
 use crate::waiting::TemplateError;
 
+use super::front::Front;
+use super::listeners::Listeners;
 use super::own_key::OwnKeyError;
 use super::parts::{self, admin_options, server_settings, upstream_settings};
 use super::reload::Live;
+use super::running::Running;
 use super::secured::{Secured, SecuredError};
+use super::service::{OpenStore, Service, open_embedded};
 use super::systemd::PassedError;
-use super::upgrade::{HandedError, Succession};
+use super::upgrade::{Former, HandedError, Held, Inherited, TAKE_WITHIN};
 
 /// Why a gate cannot start; each says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -76,124 +77,80 @@ fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// A gate at work.
-pub struct Running {
-    server: proxy::Server,
-    admin: AdminServer,
-    handle: Replica,
-    replica: ReplicaThread,
-    readiness: Readiness,
-    /// So many of the server's endpoints, the first ones, are in the clear.
+/// Everything that a gate listens on, and what its listeners have in common.
+pub struct Bound {
+    sockets: Held,
+    settings: ServerSettings,
+    /// So many of the visitors' listeners, the first ones, are in the clear.
     clear: usize,
-    /// Of the certificates' files.
-    _watch: Option<Watch>,
-    cores: Arc<Cores>,
+    secured: Secured,
+    admin: TcpListener,
+    /// How many this process may open.
+    descriptors: u64,
 }
 
-impl Running {
-    /// Where visitors come in, in the clear.
-    #[must_use]
-    pub fn endpoints(&self) -> &[Endpoint] {
-        &self.server.endpoints()[..self.clear]
-    }
-
-    /// Where they come in over TLS.
-    #[must_use]
-    pub fn secured(&self) -> &[Endpoint] {
-        &self.server.endpoints()[self.clear..]
-    }
-
-    /// The addresses of those over TCP, in the clear or not.
-    #[must_use]
-    pub fn addresses(&self) -> &[SocketAddr] {
-        self.server.addresses()
-    }
-
-    /// Resolves when every thread that serves visitors has turned once more.
-    pub fn turns(&self) -> impl Future<Output = ()> + use<> {
-        self.server.turns()
-    }
-
-    /// What visitors' places are asked of, and the operator's words told.
-    #[must_use]
-    pub fn replica(&self) -> &Replica {
-        &self.handle
-    }
-
-    /// Where the operator's side is.
-    #[must_use]
-    pub fn admin_address(&self) -> SocketAddr {
-        self.admin.address()
-    }
-
-    /// Its id in the log, for this life of the process.
-    pub fn gate(&self) -> GateId {
-        self.handle.gate()
-    }
-
-    /// Resolves when the rooms stand still by a fault of the program, and only a restart helps; never otherwise.
-    pub fn falls(&self) -> impl Future<Output = ()> + use<> {
-        self.handle.falls()
-    }
-
-    /// As [`Running::stop`], for a process that has handed over: the operator's side is the next one's, so that nobody is told
-    /// here that the gate is not ready.
-    pub fn leave(self, patience: Duration) -> Drained {
-        self.admin.stop();
-        drain(self.server, &self.cores, self.replica, patience)
-    }
-
-    /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
-    pub fn stop(self, patience: Duration) -> Drained {
-        self.readiness.draining();
-        let drained = drain(self.server, &self.cores, self.replica, patience);
-        self.admin.stop();
-        drained
-    }
+/// A store that was read, and what answers from it.
+pub struct Opened {
+    replica: Replica,
+    thread: OpenStore,
+    /// The data folder, where there is one.
+    folder: Option<PathBuf>,
+    keyring: Keyring,
+    access: Option<AccessLog>,
+    origins: Origins,
 }
 
-/// What is left of `patience` then is for a log that does not take what this gate was told last.
-fn drain(server: proxy::Server, cores: &Cores, replica: ReplicaThread, patience: Duration) -> Drained {
-    let began = time::uptime();
-    let drained = server.drain(patience);
-    flush(cores);
-    replica.stop_within(patience.saturating_sub(time::uptime().saturating_sub(began)));
-    drained
+/// The operator's handles to a gate.
+pub struct Operator {
+    pub metrics: Metrics,
+    pub reloads: Reloads,
+    /// Where wishes for an upgrade go; `None` where there can be none.
+    pub upgrades: Option<Upgrades>,
 }
 
-/// Writes what the access log in force still has in its queue.
-fn flush(cores: &Cores) {
-    let shared = cores.shared();
-    if shared.access().is_some_and(|log| !log.flush(FLUSH_WITHIN)) {
-        tracing::warn!("the access log takes its last lines too slowly: some are lost");
-    }
-}
-
-/// How long an end waits for a slow disk, or for a pipe that nobody reads.
-const FLUSH_WITHIN: Duration = Duration::from_secs(1);
-
-/// Starts a gate: listeners first, so that a taken port is told before anything is written; the admin listener before the
-/// visitors', so that a load balancer sees it become ready. What the process before hands over is taken from `succession`, and
-/// what the one after is to have is left in it. `with_rooms` is told which rooms the log has that are in no file, and gives the
-/// configuration with those. With the gate comes what of it another configuration changes.
-pub fn start(
-    config: &Config,
-    metrics: Metrics,
-    reloads: Reloads,
-    succession: &mut Succession,
-    with_rooms: &mut dyn FnMut(&Arc<Additions>) -> Option<Config>,
-) -> Result<(Running, Live), StartError> {
+/// The first stage: takes over, binds or accepts from systemd every socket, so that a taken port is told before anything is
+/// written.
+pub fn bind(config: &Config, former: Option<&mut Former>) -> Result<Bound, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
-    succession.check_store(&config.store)?;
-    let [listeners, secured] = succession.listeners((&config.server, &config.tls), &settings)?;
-    let secured = Secured::open(&config.tls, secured)?;
-    let admin_listener = succession.admin_listener(&config.admin, &settings)?;
-    let (log, folder) = open_log(&config.store, succession)?;
-    let keyring = parts::keyring(config, folder.as_deref())?;
-    if config.keys.is_empty() {
-        tracing::info!("tickets and passes are signed with this gate's own key");
+    let mut none = Inherited::default();
+    let inherited = former.map_or(&mut none, |former| &mut former.sockets);
+    let mut listeners = Listeners {
+        settings: &settings,
+        inherited,
+    };
+    let [clear, encrypted] = listeners.open(&config.server, &config.tls)?;
+    let admin = listeners.admin(config.admin.listen)?;
+    let secured = Secured::open(&config.tls, &encrypted)?;
+    let mut sockets = Held::default();
+    let count = clear.len();
+    clear.into_iter().for_each(|one| sockets.hold(one));
+    for mut one in encrypted {
+        if let Some(tls) = &secured.tls {
+            one.listener = one.listener.secured(Arc::clone(tls));
+        }
+        sockets.hold(one);
     }
+    sockets
+        .hold_admin(config.admin.listen, &admin)
+        .map_err(|source| StartError::Listen {
+            place: config.admin.listen.to_string(),
+            source,
+        })?;
+    Ok(Bound {
+        sockets,
+        settings,
+        clear: count,
+        secured,
+        admin,
+        descriptors,
+    })
+}
+
+/// The second stage: opens the store and reads the rooms. A process before this one serves visitors until it is asked for an
+/// embedded store, so what else may fail comes first.
+pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Former>) -> Result<Opened, StartError> {
+    let takes_over = former.is_some();
     let access = config
         .log
         .access
@@ -201,83 +158,131 @@ pub fn start(
         .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
     let origins = Origins::start(upstream_settings(config.upstream.as_ref()))?;
-    let (replica, thread) = Replica::start(
-        log,
-        parts::rooms(config),
-        replica_options(&config.store, keyring.clone(), succession.former.is_some()),
-    )?;
-    if succession.former.is_some() {
+    let folder = match &config.store.kind {
+        StoreKind::Redis(_) => None,
+        StoreKind::Embedded { folder } => Some(folder.clone()),
+    };
+    let known = takes_over.then(|| parts::keyring(config, folder.as_deref()));
+    let known = known.transpose()?;
+    let log = match &config.store.kind {
+        StoreKind::Redis(url) => open_shared(&config.store, url)?,
+        StoreKind::Embedded { folder } => {
+            if let Some(former) = &mut former {
+                former.ask_for_store()?;
+            }
+            open_embedded(folder, &config.store)?
+        }
+    };
+    let keyring = known.map_or_else(|| parts::keyring(config, folder.as_deref()), Ok)?;
+    if config.keys.is_empty() {
+        tracing::info!("tickets and passes are signed with this gate's own key");
+    }
+    let options = replica_options(&config.store, keyring.clone(), takes_over);
+    let (replica, thread) = Replica::start(log, parts::rooms(config), options)?;
+    let thread = OpenStore::new(thread);
+    if takes_over {
         check_rooms(&replica)?;
     }
-    // Before anybody comes in: their paths are not to be open for a moment.
-    let composed = with_rooms(&replica.view().additions);
-    let config = composed.as_ref().unwrap_or(config);
+    Ok(Opened {
+        replica,
+        thread,
+        folder,
+        keyring,
+        access,
+        origins,
+    })
+}
 
+impl Opened {
+    /// The rooms that the store has and no file.
+    pub fn additions(&self) -> Arc<Additions> {
+        Arc::clone(&self.replica.view().additions)
+    }
+}
+
+/// The third stage: the operator's listener first, so that a load balancer sees the gate become ready, then the visitors'. With
+/// the gate comes what of it another configuration changes.
+pub fn serve(
+    config: &Config,
+    bound: Bound,
+    opened: Opened,
+    operator: Operator,
+    takes_over: bool,
+) -> Result<(Running, Live), StartError> {
     let readiness = Readiness::new();
-    if succession.former.is_some() {
+    if takes_over {
         // Both answer the operator now, and one of them serves.
         readiness.serving();
     }
     let stats = Arc::new(Stats::default());
-    let handles = Handles {
-        replica: replica.clone(),
-        metrics: metrics.clone(),
-        proxy: Arc::clone(&stats),
-        origins: origins.clone(),
-        readiness: readiness.clone(),
-        tls: secured.tls.clone(),
-        keyring: keyring.clone(),
-        reloads,
-    };
-    let admin_options = admin::Options {
-        upgrades: succession.upgrades.clone(),
-        ..admin_options(config)
-    };
-    let admin = admin::serve(admin_listener, handles, admin_options)?;
+    let admin = serve_admin(config, &bound, &opened, &operator, (&stats, &readiness))?;
+    let metrics = operator.metrics;
     let gate_parts = GateParts {
-        keyring,
+        keyring: opened.keyring,
         signer: parts::signer(config)?,
-        replica: replica.clone(),
+        replica: opened.replica.clone(),
         metrics: metrics.clone(),
-        access: access.clone(),
+        access: opened.access.clone(),
         crawlers: Crawlers::start(&config.crawlers, None, metrics.crawlers.clone())?,
-        redirect: secured.redirect(&config.tls),
+        redirect: bound.secured.redirect(&config.tls),
     };
     let shared = Shared::new(config, gate_parts, None)?;
-    let has_shop = config.upstream.is_some();
-    let cores = Arc::new(Cores::new(
-        shared,
-        has_shop.then(|| origins.clone()),
-        Arc::clone(&stats),
-    ));
-    let clear = listeners.len();
-    let listeners = listeners.into_iter().chain(secured.listeners).collect();
-    let server = serve(config, listeners, &settings, stats, Arc::clone(&cores)).map_err(StartError::Threads)?;
+    let upstream = config.upstream.is_some().then(|| opened.origins.clone());
+    let cores = Arc::new(Cores::new(shared, upstream, Arc::clone(&stats)));
+    let front = Front::new(Arc::clone(&cores), stats, config.server.threads, bound.settings);
+    let listeners = bound.sockets.visitors().map_err(StartError::Threads)?;
+    let endpoints = front.start(listeners).map_err(StartError::Threads)?;
+    let service = Arc::new(Service::new(bound.sockets, front, config.store.clone(), opened.thread));
     let live = Live {
-        bounds: server.bounds(),
+        service: Arc::clone(&service),
         cores: Arc::clone(&cores),
-        origins,
+        origins: opened.origins,
         admin: admin.live(),
-        replica: replica.clone(),
+        replica: opened.replica.clone(),
         metrics,
-        tls: secured.tls,
-        first_port: secured.first_port,
-        access,
-        folder,
+        tls: bound.secured.tls,
+        first_port: bound.secured.first_port,
+        access: opened.access,
+        folder: opened.folder,
     };
-    warn_of_few(descriptors, config.server.max_connections);
+    warn_of_few(bound.descriptors, config.server.max_connections);
     readiness.serving();
     let running = Running {
-        server,
+        service,
+        endpoints,
+        clear: bound.clear,
         admin,
-        handle: replica,
-        replica: thread,
+        replica: opened.replica,
         readiness,
-        clear,
-        _watch: secured.watch,
+        _watch: bound.secured.watch,
         cores,
     };
     Ok((running, live))
+}
+
+fn serve_admin(
+    config: &Config,
+    bound: &Bound,
+    opened: &Opened,
+    operator: &Operator,
+    (stats, readiness): (&Arc<Stats>, &Readiness),
+) -> Result<AdminServer, StartError> {
+    let listener = bound.admin.try_clone().map_err(StartError::Threads)?;
+    let handles = Handles {
+        replica: opened.replica.clone(),
+        metrics: operator.metrics.clone(),
+        proxy: Arc::clone(stats),
+        origins: opened.origins.clone(),
+        readiness: readiness.clone(),
+        tls: bound.secured.tls.clone(),
+        keyring: opened.keyring.clone(),
+        reloads: operator.reloads.clone(),
+    };
+    let options = admin::Options {
+        upgrades: operator.upgrades.clone(),
+        ..admin_options(config)
+    };
+    Ok(admin::serve(listener, handles, options)?)
 }
 
 /// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.
@@ -307,11 +312,15 @@ fn check_rooms(replica: &Replica) -> Result<(), StartError> {
     }
 }
 
-/// Whoever comes after another gate has time to read the log, since that one serves meanwhile.
+/// A gate that takes over from another has time to read a shared log, since that one serves meanwhile.
 fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replica::Options {
     let options = replica::Options::default();
     replica::Options {
-        read_within: if comes_after { READ_WITHIN } else { options.read_within },
+        read_within: match &store.kind {
+            StoreKind::Redis(_) if comes_after => READ_WITHIN,
+            StoreKind::Embedded { .. } if comes_after => TAKE_WITHIN.mul_f32(0.8),
+            _ => options.read_within,
+        },
         charge: if comes_after { Charge::Before } else { Charge::Own },
         knows: store.machine_version.unwrap_or(VERSION),
         archive: store.archive.clone(),
@@ -323,41 +332,12 @@ fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replic
 /// Less than an upgrade may take.
 const READ_WITHIN: Duration = Duration::from_secs(15);
 
-/// The log, and the data folder where there is one.
-fn open_log(store: &Store, succession: &mut Succession) -> Result<(Box<dyn Log>, Option<PathBuf>), StartError> {
-    match &store.kind {
-        StoreKind::Redis(url) => Ok((Box::new(open_shared(store, url)?), None)),
-        StoreKind::Embedded { folder } => {
-            let log = succession.embedded(folder, store)?;
-            Ok((Box::new(log), Some(folder.clone())))
-        }
-    }
-}
-
 /// A store that does not answer is no reason not to start: pages are shown, and it is tried again.
-fn open_shared(store: &Store, url: &RedisUrl) -> Result<RedisLog, StartError> {
+fn open_shared(store: &Store, url: &RedisUrl) -> Result<Box<dyn Log>, StartError> {
     let options = redis::Options {
         prefix: store.prefix.clone(),
         ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
         ..redis::Options::default()
     };
-    Ok(RedisLog::open(url, options)?)
-}
-
-fn serve(
-    config: &Config,
-    listeners: Vec<Listener>,
-    settings: &ServerSettings,
-    stats: Arc<Stats>,
-    cores: Arc<Cores>,
-) -> io::Result<proxy::Server> {
-    let count = config.server.threads.map_or_else(processors, NonZeroUsize::get);
-    proxy::serve(listeners, count, settings, stats, move |index| {
-        let core = cores.join(index);
-        move |conn, request| core.gate().handle(conn, request)
-    })
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+    Ok(Box::new(RedisLog::open(url, options)?))
 }

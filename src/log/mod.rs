@@ -2,11 +2,10 @@
 //!
 //! A log is an ordered record of entries within one *incarnation*; the replica appends what its gate saw, reads what is
 //! new, and applies it. What a log may do is refuse, answer late, or repeat; it never reorders and never invents.
-//! [`Embedded`] is a folder with a redb file for a single gate; it can be handed to another process ([`Relay`], [`Far`]). A
-//! store shared by many gates is another implementation of the same trait, tried by the same suite (`tests/log`).
+//! [`Embedded`] is a folder with a redb file for a single gate. A store shared by many gates is another implementation of the
+//! same trait, tried by the same suite (`tests/log`).
 
 mod embedded;
-mod handed;
 pub mod redis;
 mod rootless;
 pub mod sealed;
@@ -14,7 +13,6 @@ mod snapshot;
 mod trouble;
 
 pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
-pub use handed::{Far, Hand, Relay};
 pub use rootless::Rootless;
 pub use snapshot::{Snapshot, Unreadable};
 pub use trouble::{Trouble, Unavailable};
@@ -27,8 +25,7 @@ use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};
 /// unchanged until it has an answer.
 pub trait Log: Send {
     /// True when no other gate can have this log while this one has it open: then nobody can have read further, and a new
-    /// log has its root at once. True as well for two processes of one gate while it is upgraded: what one of them does not
-    /// know it reads, and none begins a log for want of the other's ([`Relay`]).
+    /// log has its root at once.
     fn alone(&self) -> bool;
 
     /// Appends `append`, if any, and reads what follows `at`: one round trip.

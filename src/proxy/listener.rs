@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::tls::Tls;
 pub struct Listener {
     pub(super) socket: Socket,
     pub(super) terms: Terms,
-    file: Option<SocketFile>,
+    /// Removed with the last of the listener's duplicates.
+    file: Option<Arc<SocketFile>>,
 }
 
 /// What all connections of a listener have in common.
@@ -58,6 +59,15 @@ impl From<UnixListener> for Listener {
     }
 }
 
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.socket {
+            Socket::Tcp(listener) => listener.as_fd(),
+            Socket::Unix(listener) => listener.as_fd(),
+        }
+    }
+}
+
 impl Listener {
     fn new(socket: Socket) -> Self {
         let terms = Terms {
@@ -70,7 +80,7 @@ impl Listener {
 
     /// Removes its file with it.
     pub(super) fn with_file(self, file: SocketFile) -> Self {
-        let file = Some(file);
+        let file = Some(Arc::new(file));
         Self { file, ..self }
     }
 
@@ -81,18 +91,22 @@ impl Listener {
         self
     }
 
-    /// The socket once more, to be handed to another process. Whoever holds one keeps the socket open.
-    pub fn duplicate(&self) -> io::Result<OwnedFd> {
-        match &self.socket {
-            Socket::Tcp(listener) => listener.as_fd().try_clone_to_owned(),
-            Socket::Unix(listener) => listener.as_fd().try_clone_to_owned(),
-        }
+    /// The same listener over a descriptor of its own; the socket stays open for as long as one of them is there.
+    pub fn duplicate(&self) -> io::Result<Self> {
+        Ok(Self {
+            socket: match &self.socket {
+                Socket::Tcp(listener) => Socket::Tcp(listener.try_clone()?),
+                Socket::Unix(listener) => Socket::Unix(listener.try_clone()?),
+            },
+            terms: self.terms.clone(),
+            file: self.file.clone(),
+        })
     }
 
     /// Who removes its file, where it has one.
     #[must_use]
-    pub fn custody(&self) -> Option<Custody> {
-        self.file.as_ref().map(|file| file.custody.clone())
+    pub fn custody(&self) -> Option<&Custody> {
+        self.file.as_ref().map(|file| &file.custody)
     }
 
     /// Where it is.
@@ -130,7 +144,7 @@ impl Listener {
 
 /// A listener at work.
 pub(super) struct Door {
-    _file: Option<SocketFile>,
+    _file: Option<Arc<SocketFile>>,
     socket: AsyncSocket,
     pub(super) terms: Arc<Terms>,
 }

@@ -115,6 +115,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd as _;
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -171,7 +172,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("http.sock");
         let settings = ServerSettings::default();
-        let handed = |from: &Listener| UnixListener::from(from.duplicate().unwrap());
+        let handed = |from: &Listener| UnixListener::from(from.as_fd().try_clone_to_owned().unwrap());
         let old = bind(&path).unwrap();
         // A successor that fails takes nothing with it.
         let failed = settings.take_unix(handed(&old), &path).unwrap().unwrap();

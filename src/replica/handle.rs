@@ -7,7 +7,7 @@ mod woken;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -45,6 +45,9 @@ pub struct ReplicaThread {
     inbox: SyncSender<Message>,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    released: Receiver<()>,
+    /// `None` at the end: the thread waits for no other log then.
+    logs: Option<SyncSender<Box<dyn Log>>>,
 }
 
 /// Why a replica cannot start.
@@ -103,29 +106,35 @@ impl Replica {
         let shared = Arc::new(Shared::new(placeholder(&rooms, time::wall())));
         let (inbox, messages) = sync_channel(INBOX);
         let (ready, started) = sync_channel(1);
+        let alone = log.alone();
+        let (release, released) = sync_channel(1);
+        let (logs, given) = sync_channel(1);
         let setup = Setup {
             gate,
             rooms,
             options,
-            alone: log.alone(),
+            alone,
             apply,
             archiver,
             random: Box::new(random),
         };
         let worker = Worker {
-            log,
             protocol: Protocol::sharing(setup, Arc::clone(&shared)),
             messages,
             shared: Arc::clone(&shared),
             ready,
+            released: release,
+            logs: given,
         };
         let thread = thread::Builder::new()
             .name("replica".into())
-            .spawn(move || worker.run());
+            .spawn(move || worker.run(log));
         let thread = ReplicaThread {
             inbox: inbox.clone(),
             shared: Arc::clone(&shared),
             thread: Some(thread.map_err(StartError::Thread)?),
+            released,
+            logs: Some(logs),
         };
         // An answer that does not come in time is the cut-off case; the thread goes on trying.
         let _ = started.recv_timeout(read_within);
@@ -369,7 +378,25 @@ impl ReplicaThread {
         self.end();
     }
 
+    /// Says goodbye and closes the log as [`ReplicaThread::stop`] does, and keeps the thread: the handles show the last view,
+    /// and what visitors leave waits, until [`ReplicaThread::resume`].
+    pub fn release(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        let _ = self.inbox.try_send(Message::Wake);
+        // A thread that has ended by a fault has closed it too.
+        let _ = self.released.recv();
+        self.shared.stop.store(false, Ordering::Release);
+    }
+
+    /// Goes on with this log after [`ReplicaThread::release`].
+    pub fn resume(&mut self, log: Box<dyn Log>) {
+        if let Some(logs) = &self.logs {
+            let _ = logs.try_send(log);
+        }
+    }
+
     fn end(&mut self) {
+        self.logs = None;
         // A full queue needs no waking.
         let _ = self.inbox.try_send(Message::Wake);
         if let Some(thread) = self.thread.take() {

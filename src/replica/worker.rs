@@ -10,26 +10,29 @@ use std::time::Duration;
 
 use super::calls::Call;
 use super::inbox::Message;
-use super::protocol::{Answer, Ask, Protocol, Step};
+use super::protocol::{Answer, Ask, Protocol, Step, tell_loss};
 use super::publish::Shared;
 use crate::log::{Log, Unavailable};
 use crate::time;
 
 pub(super) struct Worker {
-    pub log: Box<dyn Log>,
     pub protocol: Protocol,
     pub messages: Receiver<Message>,
     pub shared: Arc<Shared>,
     /// Told when visitors can be numbered, when it cannot be for now, or not at all.
     pub ready: SyncSender<()>,
+    /// Told when the log is closed, after the goodbye.
+    pub released: SyncSender<()>,
+    /// Another log to go on with then; closed when there will be none.
+    pub logs: Receiver<Box<dyn Log>>,
 }
 
 impl Worker {
     /// The thread's whole life.
-    pub fn run(self) {
+    pub fn run(self, log: Box<dyn Log>) {
         let shared = Arc::clone(&self.shared);
         // A fault of ours must not take those inside with it at once: the last view stands until the process has drained.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.live())) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.live(log))) {
             let reason = words(panic.as_ref());
             tracing::error!(
                 reason,
@@ -39,11 +42,25 @@ impl Worker {
         }
     }
 
-    fn live(mut self) {
+    /// On one log after the other.
+    fn live(mut self, mut log: Box<dyn Log>) {
+        while self.live_on(log.as_mut()) {
+            drop(log);
+            let _ = self.released.try_send(());
+            let Ok(next) = self.logs.recv() else {
+                return self.tell_unsaid();
+            };
+            log = next;
+            self.protocol.come_back(time::uptime());
+        }
+    }
+
+    /// Until the goodbye; false when there was none.
+    fn live_on(&mut self, log: &mut dyn Log) -> bool {
         let mut leaving = false;
         loop {
             if self.shared.abandon.load(Ordering::Acquire) {
-                return;
+                return false;
             }
             let now = time::uptime();
             if self.shared.stop.load(Ordering::Acquire) && !leaving {
@@ -55,23 +72,30 @@ impl Worker {
             match self.protocol.next(now) {
                 Step::Ask(ask) => {
                     let (call, asked) = (Call::of(&ask), time::uptime());
-                    let answer = carry_out(self.log.as_mut(), ask);
+                    let answer = carry_out(log, ask);
                     let now = time::uptime();
                     let took = now.saturating_sub(asked);
-                    self.shared.calls.answered(call, took, self.log.connections());
+                    self.shared.calls.answered(call, took, log.connections());
                     self.protocol.answer(now, answer);
                     self.tell_ready();
                 }
                 Step::Wait(until) => match self.messages.recv_timeout(until.saturating_sub(now)) {
                     Ok(message) => self.protocol.take(message),
                     Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Disconnected) => return false,
                 },
                 // PERF: in a crowd each of them would wake the thread for nothing.
                 Step::Rest(until) => thread::park_timeout(until.saturating_sub(now)),
-                Step::Ended => return,
+                Step::Ended => return true,
             }
         }
+    }
+
+    /// Says how much came in after the goodbye that no later request says again.
+    fn tell_unsaid(mut self) {
+        let told = self.protocol.final_notes();
+        self.collect();
+        tell_loss(self.protocol.final_notes() - told, false);
     }
 
     /// Takes what has come in.

@@ -8,7 +8,6 @@ mod damage;
 mod embedded;
 mod files;
 mod full_disk;
-mod handed;
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::admin;
 use crate::cli::parts::{admin_options, server_settings};
+use crate::cli::service::Service;
 use crate::cli::start::StartError;
 use crate::config::{Config, StoreKind};
 use crate::gate::{Cores, Odd};
 use crate::logging::{AccessLog, Filter};
 use crate::metrics::Metrics;
-use crate::proxy::{Bounds, Origins};
+use crate::proxy::Origins;
 use crate::replica::{Replica, Unrecorded};
 use crate::room::{RoomName, Settings};
 use crate::time;
@@ -21,7 +22,7 @@ use super::prepared::{Access, Prepared};
 /// Handles to a gate at work; clones are the same gate.
 #[derive(Clone)]
 pub struct Live {
-    pub bounds: Bounds,
+    pub service: Arc<Service>,
     pub cores: Arc<Cores>,
     pub origins: Origins,
     pub admin: admin::Live,
@@ -113,7 +114,7 @@ impl Live {
         shared.log_to(self.access.clone());
         // It was checked with everything else.
         let _ = filter.set(&config.log.level);
-        self.bounds.set(server_settings(&config.server));
+        self.service.front.bind_by(server_settings(&config.server));
         // They have servers from then on.
         if !origins.is(&self.origins) {
             origins.succeed(&self.origins);

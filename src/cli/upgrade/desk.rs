@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::line::Line;
-use super::next::{Given, Next, hand_over};
+use super::next::{Given, Next, NotUpgraded, hand_over};
 use crate::admin::{Upgraded, Upgrades, Wish};
 use crate::metrics::Metrics;
 use crate::replica::{Charge, Replica};
@@ -70,7 +70,7 @@ impl Desk {
         }
     }
 
-    /// Resolves when another process is in charge.
+    /// Resolves when another process is in charge, or when an upgrade has failed and this one cannot serve any more.
     pub async fn handed_over(&mut self) {
         loop {
             let wish = tokio::select! {
@@ -84,16 +84,19 @@ impl Desk {
                     version = upgraded.version,
                     "upgraded: the next process serves"
                 ),
-                Err(reason) => {
+                Err(NotUpgraded { reason, is_lost: true }) => {
+                    tracing::error!(reason, "the upgrade did not come about, and this process cannot go on");
+                }
+                Err(NotUpgraded { reason, .. }) => {
                     self.metrics.upgrades_failed.inc();
                     self.given.replica.compare_rooms().await;
                     tracing::error!(reason, "the upgrade did not come about: this process goes on as before");
                 }
             }
-            let is_done = outcome.is_ok();
+            let is_done = outcome.as_ref().err().is_none_or(|failed| failed.is_lost);
             if let Some(wish) = wish {
-                // Whoever asked may be gone.
-                let _ = wish.send(outcome);
+                // The client may be gone.
+                let _ = wish.send(outcome.map_err(|failed| failed.reason));
             }
             if is_done {
                 return;
@@ -109,9 +112,9 @@ impl Desk {
     }
 
     /// Carries a wish out, and refuses those that come meanwhile.
-    async fn one_at_a_time(&mut self) -> Result<Upgraded, String> {
+    async fn one_at_a_time(&mut self) -> Result<Upgraded, NotUpgraded> {
         if let Some(refusal) = self.given.refusal() {
-            return Err(refusal.to_owned());
+            return Err(NotUpgraded::as_before(refusal.to_owned()));
         }
         let (done, mut outcome) = oneshot::channel();
         let mut until_alone = std::pin::pin!(alone(self.former.clone()));
@@ -121,13 +124,16 @@ impl Desk {
                 biased;
                 outcome = &mut outcome => {
                     self.under_way = None;
-                    return outcome.unwrap_or_else(|_| Err("the thread that hands over has failed".to_owned()));
+                    return outcome.unwrap_or_else(|_| Err(NotUpgraded::as_before("the thread that hands over has failed".to_owned())));
                 }
                 () = &mut until_alone, if waits.is_some() => {
                     let Some(done) = waits.take() else { continue };
                     match Attempt::start(Arc::clone(&self.given), Arc::clone(&self.handed), done) {
                         Ok(attempt) => self.under_way = Some(attempt),
-                        Err(error) => return Err(format!("the system gives nothing to hand over with: {error}")),
+                        Err(error) => {
+                            let reason = format!("the system gives nothing to hand over with: {error}");
+                            return Err(NotUpgraded::as_before(reason));
+                        }
                     }
                 }
                 _ = self.wishes.signal.recv() => tracing::warn!("{BUSY}"),
@@ -162,7 +168,7 @@ impl Attempt {
     fn start(
         given: Arc<Given>,
         handed: Arc<Mutex<Option<Next>>>,
-        done: oneshot::Sender<Result<Upgraded, String>>,
+        done: oneshot::Sender<Result<Upgraded, NotUpgraded>>,
     ) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let line = Line::new(ours);

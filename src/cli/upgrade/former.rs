@@ -12,7 +12,6 @@ use tokio::sync::watch;
 use super::line::{After, Before, FORMAT, Hello, Line};
 use super::sockets::{Held, Inherited};
 use crate::config::{Store, StoreKind};
-use crate::log::{Embedded, OpenError, Options, Relay};
 use crate::time;
 
 /// The process before, which serves until this one does.
@@ -20,8 +19,6 @@ use crate::time;
 pub struct Former {
     line: Line,
     folder: Option<PathBuf>,
-    log: Option<UnixStream>,
-    drains_within: Duration,
     pub sockets: Inherited,
 }
 
@@ -38,8 +35,6 @@ pub enum HandedError {
         "[store] url is not the running gate's ({had}): its visitors would lose their places; stop the gate to give it another store"
     )]
     Store { had: String },
-    #[error(transparent)]
-    Log(#[from] OpenError),
 }
 
 impl Former {
@@ -61,8 +56,6 @@ impl Former {
         let mut former = Self {
             line,
             folder: hello.folder.map(PathBuf::from),
-            log: None,
-            drains_within: Duration::from_secs(hello.drain_secs),
             sockets: Inherited::default(),
         };
         if hello.format != FORMAT {
@@ -70,10 +63,6 @@ impl Former {
             let error = HandedError::Format { version, format };
             former.failed(&error.to_string());
             return Err(error);
-        }
-        let mut descriptors = descriptors.into_iter();
-        if former.folder.is_some() {
-            former.log = descriptors.next().map(UnixStream::from);
         }
         former.sockets = Inherited::new(hello.sockets, descriptors);
         Ok(former)
@@ -100,17 +89,13 @@ impl Former {
         }
     }
 
-    /// Has the process before close the log, opens it, and appends for that process until it has ended.
-    pub fn open_log(&mut self, folder: &Path, options: Options) -> Result<Relay, HandedError> {
-        self.line.say(&After::WantsLog)?;
-        let Before::LogClosed = self.line.hear(time::uptime() + HEAR_WITHIN)? else {
-            return Err(strange().into());
-        };
-        let log = Relay::taken_over(Embedded::open(folder, options)?);
-        let socket = self.log.take().ok_or_else(strange)?;
-        log.hand().serve(socket, self.drains_within + GOODBYE)?;
-        self.line.say(&After::HasLog)?;
-        Ok(log)
+    /// Has the process before close its embedded store; returns when this one may open it.
+    pub fn ask_for_store(&mut self) -> Result<(), HandedError> {
+        self.line.say(&After::WantsStore)?;
+        match self.line.hear(time::uptime() + HEAR_WITHIN)? {
+            Before::StoreClosed => Ok(()),
+            _ => Err(strange().into()),
+        }
     }
 
     /// Says that this process serves; returns when it is in charge, with what tells when the process before has ended.
@@ -144,10 +129,17 @@ impl Former {
     }
 
     /// Says why this process does not take over.
-    pub fn failed(&mut self, reason: &str) {
+    fn failed(&mut self, reason: &str) {
         let reason = reason.chars().take(MAX_REASON).collect();
         // Where nobody hears it, the end of this process says enough.
         let _ = self.line.say(&After::Failed { reason });
+    }
+}
+
+/// Tells the process before, if there is one, why this process does not take over.
+pub fn failed(former: Option<&mut Former>, reason: &str) {
+    if let Some(former) = former {
+        former.failed(reason);
     }
 }
 
@@ -163,9 +155,7 @@ fn strange() -> io::Error {
 /// Says that standard input is the line to the process before.
 pub const VARIABLE: &str = "ROPELINE_HANDED_OVER";
 pub const STDIN: &str = "stdin";
-/// The process before answers at once, but for a snapshot that it is writing.
+/// The process before waits for requests under way, and writes what it knows.
 const HEAR_WITHIN: Duration = Duration::from_secs(30);
-/// What the process before takes after its drain to say goodbye to the log, and more.
-const GOODBYE: Duration = Duration::from_secs(10);
 /// Letters of a reason.
 const MAX_REASON: usize = 4_000;

@@ -22,8 +22,8 @@ use crate::time;
 pub enum Before {
     /// The first word.
     Hello(Hello),
-    /// The log's file is closed; its socket, handed with the first word, is to be served.
-    LogClosed,
+    /// The embedded store is closed, and visitors wait.
+    StoreClosed,
     /// The one after is in charge.
     Go,
 }
@@ -34,9 +34,7 @@ pub struct Hello {
     /// [`FORMAT`].
     pub format: u16,
     pub version: String,
-    /// How long the process before may take to drain.
-    pub drain_secs: u64,
-    /// The data folder of an embedded log; its socket is the first of the descriptors then.
+    /// The data folder of an embedded store.
     pub folder: Option<String>,
     /// The listening sockets, in the order of the descriptors.
     pub sockets: Vec<Named>,
@@ -55,10 +53,8 @@ pub struct Named {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum After {
-    /// Everything but the log is there.
-    WantsLog,
-    /// The file is open, and the socket is served.
-    HasLog,
+    /// Everything but the embedded store is there.
+    WantsStore,
     /// It serves. Of the sockets handed over it keeps these, by their place in the list.
     Ready { version: String, kept: Vec<usize> },
     /// It does not, and ends.
@@ -167,7 +163,7 @@ impl Line {
     }
 }
 
-/// Of the words, and of the calls to the log; a process that speaks another is not talked to.
+/// Of the words; a process that speaks another is not talked to.
 pub const FORMAT: u16 = 1;
 /// As many as go beside one word (`SCM_MAX_FD`).
 pub const MAX_DESCRIPTORS: usize = 253;
@@ -199,7 +195,6 @@ mod tests {
         let hello = Before::Hello(Hello {
             format: FORMAT,
             version: "1".into(),
-            drain_secs: 30,
             folder: None,
             sockets: vec![named],
         });

@@ -1,7 +1,6 @@
 //! The process before: starts the next one, hands everything over, and takes it back when that does not serve.
 
 use std::io;
-use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::Arc;
@@ -10,23 +9,19 @@ use std::time::Duration;
 
 use super::line::{After, Before, FORMAT, Hello, Line};
 use super::program::Program;
-use super::sockets::Held;
 use super::starter::Starter;
 use crate::cli::reload::Patience;
+use crate::cli::service::Service;
 use crate::cli::systemd::Supervisor;
-use crate::log::{Far, Hand};
 use crate::replica::Replica;
 use crate::time;
 
 /// What is handed over, and how.
-#[derive(Debug)]
 pub struct Given {
     pub program: Program,
     /// `None` for a process that has taken over: whoever watched the one before was told of this one, or does not mind.
     pub starter: Option<Starter>,
-    pub sockets: Held,
-    /// Of an embedded log.
-    pub log: Option<Hand>,
+    pub service: Arc<Service>,
     /// How long this process may take to drain.
     pub drain: Patience,
     /// How long the next may take until it serves.
@@ -81,10 +76,9 @@ impl Next {
 struct Handing<'a> {
     given: &'a Given,
     line: Line,
-    log: Option<UnixStream>,
     pid: u32,
     until: Duration,
-    /// The log's file is closed here.
+    /// This process has stopped accepting, and closed its store.
     lent: bool,
     /// The supervisor, if there is one, knows of the next process.
     is_told: bool,
@@ -94,18 +88,17 @@ struct Handing<'a> {
 /// charge, or has ended and everything is as it was.
 ///
 /// # Errors
-/// Why the next process did not come to serve, for the operator.
-pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, String> {
+/// Why the next process did not come to serve.
+pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, NotUpgraded> {
     let path = given.program.path();
     let until = time::uptime() + given.deadline;
     let started = given.program.start(theirs);
-    let mut child = started.map_err(|error| format!("{path} cannot be started: {error}"))?;
+    let mut child = started.map_err(|error| NotUpgraded::as_before(format!("{path} cannot be started: {error}")))?;
     let pid = child.id();
     tracing::info!(pid, path, "an upgrade: the next process is started");
     let mut handing = Handing {
         given,
         line,
-        log: None,
         pid,
         until,
         lent: false,
@@ -127,16 +120,37 @@ pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, 
     // Whatever it does still, it does not with what is taken back.
     let _ = child.kill();
     let status = child.wait();
-    let took_back = handing.take_back();
-    Err(match (reason, status) {
+    let (took_back, is_lost) = handing.take_back();
+    let reason = match (reason, status) {
         (Failed::Said(reason), _) => format!("{path} does not start: {reason}{took_back}"),
+        (Failed::Late, _) if handing.lent => {
+            let seconds = TAKE_WITHIN.as_secs();
+            format!("{path} did not serve within {seconds} s of getting the store, and was ended{took_back}")
+        }
         (Failed::Late, _) => {
             let seconds = given.deadline.as_secs_f32();
             format!("{path} was not ready within {seconds} s, and was ended{took_back}")
         }
         (Failed::Line(_), Ok(status)) => format!("{path} ended ({status}) before it was ready{took_back}"),
         (Failed::Line(error), Err(_)) => format!("{path} cannot be talked to: {error}{took_back}"),
-    })
+    };
+    Err(NotUpgraded { reason, is_lost })
+}
+
+/// An upgrade that did not come about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotUpgraded {
+    /// For the operator.
+    pub reason: String,
+    /// This process cannot serve any more either.
+    pub is_lost: bool,
+}
+
+impl NotUpgraded {
+    /// This process goes on as if nothing had been asked.
+    pub fn as_before(reason: String) -> Self {
+        Self { reason, is_lost: false }
+    }
 }
 
 enum Failed {
@@ -164,8 +178,7 @@ impl Handing<'_> {
         self.greet()?;
         loop {
             match self.line.hear(self.until)? {
-                After::WantsLog => self.lend()?,
-                After::HasLog => {}
+                After::WantsStore => self.lend()?,
                 After::Ready { version, kept } => {
                     self.leave(&kept)?;
                     return Ok(version);
@@ -176,60 +189,36 @@ impl Handing<'_> {
     }
 
     fn greet(&mut self) -> Result<(), Failed> {
-        let sockets = &self.given.sockets;
-        let far = self.far_end()?;
+        let service = &self.given.service;
+        let sockets = service.sockets();
         let hello = Before::Hello(Hello {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            drain_secs: self.given.drain.now().as_secs(),
-            folder: self.given.log.as_ref().map(|log| real(log.folder())),
+            folder: service.folder().map(real),
             sockets: sockets.names(),
         });
-        let log = far.as_ref().map(|far| far.as_fd());
-        let descriptors: Vec<_> = log.into_iter().chain(sockets.descriptors()).collect();
+        let descriptors: Vec<_> = sockets.descriptors().collect();
         Ok(self.line.say_with(&hello, &descriptors)?)
     }
 
-    /// The next process's end of the socket for the log, where there is a log to hand over; this one's is kept.
-    fn far_end(&mut self) -> io::Result<Option<UnixStream>> {
-        if self.given.log.is_none() {
-            return Ok(None);
-        }
-        let (ours, theirs) = UnixStream::pair()?;
-        self.log = Some(ours);
-        Ok(Some(theirs))
-    }
-
-    /// Closes the log's file. From here on this gate's calls wait for the next process to open it, which it says within
-    /// [`OPEN_WITHIN`].
+    /// Stops accepting and closes the store. From here on visitors wait for the next process.
     fn lend(&mut self) -> Result<(), Failed> {
-        let (Some(log), Some(socket)) = (&self.given.log, self.log.take()) else {
-            return Err(Failed::Said("it asks for a log that is not here".to_owned()));
-        };
-        let lent = log.give(Far::new(socket)?);
-        lent.map_err(|reason| Failed::Said(format!("the log cannot be handed over: {}", reason.reason)))?;
-        self.lent = true;
-        self.line.say(&Before::LogClosed)?;
-        let open_by = time::uptime() + OPEN_WITHIN;
-        match self.line.hear(self.until.min(open_by)) {
-            Ok(After::HasLog) => Ok(()),
-            Ok(After::Failed { reason }) => Err(Failed::Said(reason)),
-            Ok(_) => Err(Failed::Line(io::ErrorKind::InvalidData.into())),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut && open_by < self.until => {
-                let seconds = OPEN_WITHIN.as_secs();
-                Err(Failed::Said(format!(
-                    "it did not open the log within {seconds} s, and was ended"
-                )))
-            }
-            Err(error) => Err(error.into()),
+        if self.given.service.folder().is_none() {
+            return Err(Failed::Said("it asks for a store that is not here".to_owned()));
         }
+        self.lent = true;
+        let released = self.given.service.release(self.given.drain.now());
+        released.map_err(|error| Failed::Said(format!("the store cannot be handed over: {error}")))?;
+        self.until = self.until.min(time::uptime() + TAKE_WITHIN);
+        Ok(self.line.say(&Before::StoreClosed)?)
     }
 
     /// Leaves the field to the next process.
     fn leave(&mut self, kept: &[usize]) -> Result<(), Failed> {
         let Given {
-            sockets, supervisor, ..
+            service, supervisor, ..
         } = self.given;
+        let sockets = service.sockets();
         sockets.give_up(kept);
         if let Err(error) = self.line.say(&Before::Go) {
             sockets.take_back(kept);
@@ -240,14 +229,11 @@ impl Handing<'_> {
         Ok(())
     }
 
-    /// Opens the log again; says what became of that where it did not work.
-    fn take_back(&self) -> String {
-        let Some(log) = self.given.log.as_ref().filter(|_| self.lent) else {
-            return String::new();
-        };
-        match log.take_back() {
-            Ok(()) => String::new(),
-            Err(error) => format!("; and the log cannot be opened again for now: {error}"),
+    /// Serves visitors again, from the store if that was closed; says what became of that where it did not work.
+    fn take_back(&self) -> (String, bool) {
+        match self.lent.then(|| self.given.service.resume()) {
+            Some(Err(error)) => (format!("; and this process cannot serve again: {error}"), true),
+            _ => (String::new(), false),
         }
     }
 }
@@ -257,6 +243,5 @@ fn real(folder: &std::path::Path) -> String {
     real.display().to_string()
 }
 
-/// How long the next process may take to open the log: meanwhile nobody is called, and after two seconds newcomers are told
-/// that the gate is cut off from its store.
-const OPEN_WITHIN: Duration = Duration::from_secs(5);
+/// How long the next process may take to serve from an embedded store once it may open it; visitors wait meanwhile.
+pub const TAKE_WITHIN: Duration = Duration::from_secs(5);

@@ -10,19 +10,18 @@ use std::path::PathBuf;
 use socket2::SockRef;
 
 use super::line::Named;
+use crate::cli::listeners::Opened;
 use crate::cli::systemd::{Passed, listening};
 use crate::proxy::{Custody, Listener};
 
-/// What this process listens on, to be handed over. While it lives the sockets stay open: to be dropped before a drain.
+/// What this process listens on. While it lives the sockets stay open: to be dropped before a drain.
 #[derive(Debug, Default)]
 pub struct Held(Vec<One>);
 
 #[derive(Debug)]
 struct One {
     named: Named,
-    socket: OwnedFd,
-    /// Of a Unix socket's file.
-    custody: Option<Custody>,
+    listener: Listener,
     later: Option<Later>,
 }
 
@@ -36,7 +35,7 @@ pub struct Later {
 }
 
 impl Later {
-    fn apply(&self, socket: &OwnedFd) -> io::Result<()> {
+    fn apply(&self, socket: &Listener) -> io::Result<()> {
         if let Some((path, mode)) = &self.mode {
             fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
         }
@@ -46,15 +45,14 @@ impl Later {
 }
 
 impl Held {
-    /// A listener of the visitors', called so.
-    pub fn hold(&mut self, place: String, listener: &Listener, later: Option<Later>) -> io::Result<()> {
-        self.0.push(One {
-            named: Named { admin: false, place },
-            socket: listener.duplicate()?,
-            custody: listener.custody(),
-            later,
-        });
-        Ok(())
+    /// A listener of the visitors'.
+    pub fn hold(&mut self, opened: Opened) {
+        let Opened { name, listener, later } = opened;
+        let named = Named {
+            admin: false,
+            place: name,
+        };
+        self.0.push(One { named, listener, later });
     }
 
     /// The operator's.
@@ -64,11 +62,16 @@ impl Held {
                 admin: true,
                 place: address.to_string(),
             },
-            socket: listener.as_fd().try_clone_to_owned()?,
-            custody: None,
+            listener: listener.try_clone()?.into(),
             later: None,
         });
         Ok(())
+    }
+
+    /// The visitors' listeners once more, to be served.
+    pub fn visitors(&self) -> io::Result<Vec<Listener>> {
+        let visitors = self.0.iter().filter(|one| !one.named.admin);
+        visitors.map(|one| one.listener.duplicate()).collect()
     }
 
     pub fn names(&self) -> Vec<Named> {
@@ -76,7 +79,7 @@ impl Held {
     }
 
     pub fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.0.iter().map(|one| one.socket.as_fd())
+        self.0.iter().map(|one| one.listener.as_fd())
     }
 
     /// The files of these sockets are the next process's from here on.
@@ -92,8 +95,8 @@ impl Held {
     /// All files are this process's, and all sockets as its configuration has them.
     pub fn take(&self) {
         for one in &self.0 {
-            one.custody.iter().for_each(Custody::take);
-            let applied = one.later.as_ref().map_or(Ok(()), |later| later.apply(&one.socket));
+            one.listener.custody().into_iter().for_each(Custody::take);
+            let applied = one.later.as_ref().map_or(Ok(()), |later| later.apply(&one.listener));
             if let Err(error) = applied {
                 let place = &one.named.place;
                 tracing::error!(%error, place, "a socket keeps the mode and the backlog of the process before");
@@ -103,7 +106,7 @@ impl Held {
 
     fn custody<'a>(&'a self, kept: &'a [usize]) -> impl Iterator<Item = &'a Custody> {
         let held = kept.iter().filter_map(|at| self.0.get(*at));
-        held.filter_map(|one| one.custody.as_ref())
+        held.filter_map(|one| one.listener.custody())
     }
 }
 

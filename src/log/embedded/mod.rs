@@ -41,8 +41,6 @@ pub struct Embedded {
     closed_bytes: u64,
     /// The part in use is not the one that was last.
     torn: bool,
-    /// Another process reads on in the part in use.
-    keeps_part: bool,
 }
 
 /// How the embedded log keeps its files.
@@ -117,7 +115,6 @@ impl Embedded {
             stopped: false,
             closed_bytes: 0,
             torn: false,
-            keeps_part: false,
         };
         match log.reopen() {
             Ok(()) => {}
@@ -147,28 +144,6 @@ impl Embedded {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
-    }
-
-    pub(super) fn options(&self) -> &Options {
-        &self.options
-    }
-
-    /// While another process reads on in the part in use, another snapshot does not close it.
-    pub(super) fn keep_part(&mut self, keeps: bool) {
-        self.keeps_part = keeps;
-    }
-
-    /// Closes the log for another process, which is to go on where this one stopped; every entry is on disk. A snapshot that
-    /// is being written is waited for.
-    ///
-    /// # Errors
-    /// When the disk takes nothing; the next to open the log begins a new one then.
-    pub(super) fn close(mut self) -> Result<(), Unavailable> {
-        if self.part()?.is_some() {
-            self.part = InUse::Closed;
-            self.folder.mark_stopped().map_err(io).map_err(unavailable)?;
-        }
-        Ok(())
     }
 
     /// Opens the current part if it is not; sets it aside when it is damaged. A fault is one that may pass.
@@ -265,7 +240,7 @@ impl Log for Embedded {
     }
 
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
-        let (options, keeps_part) = (self.options.clone(), self.keeps_part);
+        let options = self.options.clone();
         let Some(part) = self.part()? else {
             return Err(Unavailable::new(Trouble::Disk, "there is no log"));
         };
@@ -274,7 +249,7 @@ impl Log for Embedded {
         }
         let complete = snapshot.position.sequence == part.tail;
         let old = u128::from(snapshot.time.since(part.head.since)) >= options.part_age.as_millis();
-        let turn = complete && part.tail > part.head.base && (old || part.bytes >= options.part_bytes) && !keeps_part;
+        let turn = complete && part.tail > part.head.base && (old || part.bytes >= options.part_bytes);
         let known = snapshot.position.cmp(&self.saved);
         if occasion == Occasion::Root || known.is_lt() || (known.is_eq() && occasion == Occasion::Checkpoint) {
             return Ok(());

@@ -33,11 +33,6 @@ impl Embedded {
         Ok(())
     }
 
-    /// Whether the last life said that nothing followed, and nothing has since.
-    pub(in crate::log) fn ended_properly(&self) -> bool {
-        self.stopped
-    }
-
     /// Removes closed parts whose last entry is older than `log_keep`.
     fn trim(&mut self, now: Wall) {
         let keep_ms = u64::try_from(self.options.keep.as_millis()).unwrap_or(u64::MAX);

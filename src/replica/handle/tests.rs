@@ -56,6 +56,28 @@ async fn shows(replica: &Replica, wanted: &[(&str, u32)]) {
 }
 
 #[tokio::test]
+async fn a_log_that_is_released_is_another_process_s_until_it_is_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (replica, mut thread) = start(folder.path(), State::apply);
+    replica.change(name(), message("one"), None).await.unwrap();
+    let era = replica.view().position.incarnation;
+    thread.release();
+    let (next, next_thread) = start(folder.path(), State::apply);
+    assert_eq!(next.view().position.incarnation, era, "a clean end");
+    assert_eq!(next.view().roster.len(), 1, "the other said goodbye");
+    next.change(name(), message("two"), None).await.unwrap();
+    next_thread.stop();
+    thread.resume(Box::new(
+        Embedded::open(folder.path(), log::Options::default()).unwrap(),
+    ));
+    replica.change(name(), message("three"), None).await.unwrap();
+    let view = replica.view();
+    assert_eq!((view.position.incarnation, view.roster.len()), (era, 1));
+    thread.stop();
+    assert!(Embedded::open(folder.path(), log::Options::default()).is_ok());
+}
+
+#[tokio::test]
 async fn a_gate_that_comes_after_another_says_only_as_much_of_its_rooms_as_it_may() {
     let folder = tempfile::tempdir().unwrap();
     let start = |rooms: &[(&str, u32)], charge| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Phase, Protocol, Step};
+use crate::archive::Archiver;
 use crate::room::{Batch, Section};
 
 /// On the way out.
@@ -56,13 +57,25 @@ impl Protocol {
 
     /// Files what is in no file yet.
     pub(super) fn close_archive(&mut self) {
-        if let Some(archiver) = self.archiver.take() {
+        if let Some(archiver) = &mut self.archiver {
             archiver.stop(self.options.goodbye_within);
         }
     }
 
+    /// Goes on after [`Protocol::leave`] has ended, from what the log holds now, with a hello.
+    pub fn come_back(&mut self, now: Duration) {
+        self.leaving = None;
+        (self.hello, self.joined) = (true, false);
+        self.rest_until = Duration::ZERO;
+        if let Some(Err(error)) = self.archiver.as_mut().map(Archiver::restart) {
+            tracing::error!(%error, "the archive is not written any more: restart the gate");
+            self.archiver = None;
+        }
+        self.restart(None, now);
+    }
+
     /// Purchases, ends and leaves that the log has not taken: no later request says them again.
-    pub(super) fn final_notes(&self) -> usize {
+    pub(in crate::replica) fn final_notes(&self) -> usize {
         let of_section = |section: &Section| match section.rehearsal {
             None => section.completions.len() + section.ends.len() + section.leaves.len(),
             Some(_) => 0,
@@ -90,7 +103,7 @@ impl Protocol {
     }
 }
 
-fn tell_loss(notes: usize, over: bool) {
+pub(in crate::replica) fn tell_loss(notes: usize, over: bool) {
     if notes > 0 {
         tracing::error!(
             notes,

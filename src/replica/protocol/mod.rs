@@ -37,6 +37,7 @@ use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, S
 use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
 
 pub use draws::reveal;
+pub(super) use leaving::tell_loss;
 pub use setup::Setup;
 pub(super) use setup::placeholder;
 

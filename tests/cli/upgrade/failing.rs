@@ -1,6 +1,11 @@
 //! Upgrades that do not come about: the gate goes on as before, its log too, and says why.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use super::rooms::{THREADS, failing};
 use super::{Heir, Old, asks, era, figure};
+use crate::PATIENCE;
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
@@ -73,36 +78,62 @@ fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
 }
 
 #[test]
-fn a_binary_that_takes_the_log_and_does_not_open_it_is_told() {
+fn a_binary_that_takes_the_store_and_does_not_serve_is_told_and_the_gate_serves_again() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
     let before = era(old.gate.admin);
-    old.replace_by("echo '\"wants_log\"' >&0; exec cat > /dev/null");
-    is_refused(
-        &asks(&site, old.gate.admin),
-        "did not open the log within 5 s, and was ended",
-    );
-    // For so long nobody could be numbered.
-    old.gate.lives();
+    let mut waiting = old.gate.waits(1);
+    old.replace_by("echo '\"wants_store\"' >&0; head -n 2 <&0 > /dev/null; echo taken >&2; exec cat > /dev/null");
+    let (ended, mut newcomer) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| asks(&site, old.gate.admin));
+        until("the closed store", || {
+            old.gate.program.err().contains("taken\n").then_some(())
+        });
+        // Comes while nobody accepts, and waits in the socket's queue.
+        let newcomer = old.gate.waits(2);
+        (asked.join().unwrap(), newcomer)
+    });
+    is_refused(&ended, "did not serve within 5 s of getting the store, and was ended");
+    goes_on(&mut old, &before, 3);
+    assert_eq!((waiting.position(), newcomer.position()), (Some(1), Some(2)));
+}
+
+#[test]
+fn a_bad_key_is_told_before_the_store_is_asked_for() {
+    let site = Site::new("", "");
+    let mut old = Old::start(&site);
+    old.gate.insider();
+    let before = era(old.gate.admin);
+    std::fs::write(site.path("data/token.key"), "no key").unwrap();
+    let mut idle = TcpStream::connect(old.gate.address).unwrap();
+    idle.set_read_timeout(Some(PATIENCE)).unwrap();
+    idle.write_all(b"GET /robots.txt HTTP/1.1\r\nHo").unwrap();
+    is_refused(&asks(&site, old.gate.admin), "key");
+    // The server went on: it would close the connection with the answer otherwise.
+    idle.write_all(b"st: shop.test\r\n\r\n").unwrap();
+    let mut answer = [0; 4096];
+    let count = idle.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..count]).to_ascii_lowercase();
+    assert!(answer.starts_with("http/1.1 200 ok\r\n"), "{answer}");
+    assert!(!answer.contains("connection: close\r\n"), "{answer}");
     goes_on(&mut old, &before, 1);
 }
 
-/// It has the log already, and has to give it back.
+/// It has the store open already, and has to give it back.
 #[test]
-fn a_next_process_that_fails_with_the_log_in_its_hands_gives_it_back() {
+fn a_next_process_that_fails_with_the_store_in_its_hands_gives_it_back() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
     let before = era(old.gate.admin);
-    let key = site.path("data/token.key");
-    let kept = std::fs::read(&key).unwrap();
-    std::fs::write(&key, "no key").unwrap();
     let mut waiting = old.gate.waits(1);
-    is_refused(&asks(&site, old.gate.admin), "key");
+    site.edit("threads = 1", THREADS);
+    old.replace_by(&failing());
+    is_refused(&asks(&site, old.gate.admin), "no threads: Too many open files");
     goes_on(&mut old, &before, 2);
     assert_eq!(waiting.position(), Some(1));
-    std::fs::write(&key, kept).unwrap();
+    old.replace_by(&format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ropeline")));
     let heir = Heir::after(&site, &old);
     assert_eq!((waiting.position(), era(heir.admin)), (Some(1), before));
     old.ends();

@@ -13,9 +13,9 @@ const VIP: &str = "[[room]]\nname = \"vip\"\nroutes = [\"/vip/*\", \"/hold\"]\nt
 const LATE: &str = "[[room]]\nname = \"late\"\nroutes = [\"/late/*\"]\nmode = \"closed\"\n";
 
 /// With this many threads a process needs more descriptors than one may open that is to fail.
-const THREADS: &str = "threads = 64";
+pub const THREADS: &str = "threads = 64";
 /// Fails after it has read the rooms, said hello and begun to listen.
-fn failing() -> String {
+pub fn failing() -> String {
     format!("ulimit -n 64; exec {} \"$@\"", env!("CARGO_BIN_EXE_ropeline"))
 }
 
