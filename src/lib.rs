@@ -5,6 +5,7 @@
 //! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
 
 pub mod admin;
+pub mod app;
 pub mod archive;
 pub mod calendar;
 pub mod charts;

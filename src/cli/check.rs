@@ -9,7 +9,7 @@ use crate::config::{self, Config, Overrides};
 use crate::crawlers;
 use crate::time;
 
-use super::{EXIT_CONFIG, say};
+use super::output::{EXIT_CONFIG, say};
 
 /// Arguments of `ropeline check`.
 #[derive(Debug, Args)]

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::{EXIT_CONFIG, parts, say};
+use super::output::{EXIT_CONFIG, say};
+use crate::app::parts;
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
 use crate::log::Embedded;

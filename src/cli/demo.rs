@@ -14,9 +14,9 @@ use crate::metrics::Metrics;
 use crate::proxy::Endpoint;
 use crate::{demo, logging};
 
-use super::say;
-use super::signals::Signals;
-use super::start::{self, Operator};
+use super::output::say;
+use crate::app::signals::Signals;
+use crate::app::start::{self, Operator};
 
 /// Arguments of `ropeline demo`.
 #[derive(Debug, Args)]

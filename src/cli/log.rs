@@ -15,7 +15,7 @@ use crate::report::{Source, describe, structured};
 use crate::room::{Position, RoomName};
 use crate::terminal::plain;
 
-use super::say;
+use super::output::say;
 
 /// Arguments of `ropeline log`.
 #[derive(Debug, Args)]

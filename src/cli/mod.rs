@@ -3,43 +3,23 @@
 mod check;
 mod code;
 mod demo;
-mod draw;
-mod front;
-mod gates;
-mod healthcheck;
-mod listeners;
 mod log;
-mod own_key;
+mod output;
 mod page;
-mod parts;
 mod probe;
 mod rehearse;
-mod reload;
-mod remote;
+pub mod remote;
 mod replay;
 mod report;
-pub mod rooms;
 mod run;
-mod running;
-mod secured;
-mod service;
-mod signals;
 mod simulate;
-mod start;
-pub mod systemd;
-mod top;
-mod upgrade;
-mod upstreams;
 mod verify_draw;
-mod winners;
-mod words;
+
+use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, winners};
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-/// Exit code for a configuration that cannot be used (`EX_CONFIG` of `sysexits.h`).
-const EXIT_CONFIG: u8 = 78;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -133,12 +113,6 @@ pub fn main() -> ExitCode {
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
     }
-}
-
-/// Prints to standard output; a reader that has gone away, as behind `| head`, is nobody's mistake.
-fn say(text: &str) {
-    use std::io::Write as _;
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::waiting::{Pages, index, previews};
 
-use super::say;
+use super::output::say;
 
 /// Arguments of `ropeline page`.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::replica::{Progress, Report, replay};
 
-use super::say;
+use super::output::say;
 
 /// Arguments of `ropeline replay`.
 #[derive(Debug, Args)]

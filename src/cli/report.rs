@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use crate::report::{Findings, Options, Progress, audit, html, text, verdict};
 use crate::room::{Chain, RoomName};
 
-use super::say;
+use super::output::say;
 
 /// Arguments of `ropeline report`.
 #[derive(Debug, Args)]

@@ -22,7 +22,7 @@ use crate::time;
 use self::replay::Replay;
 use self::room::{lanes, room, start};
 use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
-use super::{EXIT_CONFIG, say};
+use super::output::{EXIT_CONFIG, say};
 
 /// Arguments of `ropeline simulate`.
 #[derive(Debug, Args)]

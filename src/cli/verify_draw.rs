@@ -12,8 +12,8 @@ use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
 use crate::logging::rfc3339;
 use crate::room::Wall;
 
-use super::say;
-use super::words::plain;
+use super::output::plain;
+use super::output::say;
 
 /// Arguments of `ropeline verify-draw`.
 #[derive(Debug, Args)]

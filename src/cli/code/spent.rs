@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::Format;
 use crate::admin::api;
+use crate::cli::output::csv_field as field;
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed};
-use crate::cli::words::csv_field as field;
 
 /// Arguments of `ropeline code list-spent`.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ async fn execute(args: &SpentArgs) -> Result<(), Failure> {
             None => break,
         }
     }
-    crate::cli::say(&listed(&spent, args.format));
+    crate::cli::output::say(&listed(&spent, args.format));
     Ok(())
 }
 

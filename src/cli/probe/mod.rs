@@ -13,10 +13,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::output::plain;
+use super::output::say;
 use super::rehearse::place::{Aim, Place};
 use super::remote::{self, AdminArgs, Failure, encoded, parsed};
-use super::say;
-use super::words::plain;
 use crate::admin::api;
 use attacks::{Attack, Expect, Site, all};
 use exchange::{Answer, Head, exchange, exchange_http2};

@@ -31,8 +31,8 @@ pub use self::options::RehearseArgs;
 use self::persona::{Persona, crowd};
 use self::stage::Stage;
 use self::target::Target;
+use super::output::say;
 use super::remote::{self, Failure, encoded};
-use super::say;
 use crate::time;
 
 /// Runs `ropeline rehearse`.

@@ -10,7 +10,7 @@ use super::options::{Format, RehearseArgs};
 use super::profile::Profile;
 use super::stage::Stage;
 use super::tally::{Fate, Look, Visit, Waits};
-use crate::cli::words::duration;
+use crate::cli::output::duration;
 use crate::logging::rfc3339;
 use crate::room::Wall;
 

@@ -14,6 +14,9 @@ use tokio::net::TcpStream;
 
 use crate::admin::api;
 
+/// Where the admin listener is by default.
+pub const DEFAULT_ADMIN: &str = "http://127.0.0.1:9925";
+
 /// Why a command was not carried out, in words for the operator.
 #[derive(Debug)]
 pub enum Failure {
@@ -75,12 +78,7 @@ pub struct Client {
 impl Client {
     /// `admin` is `http://host:port`, or `host:port`.
     pub fn new(admin: &str, token: Option<String>) -> Result<Self, Failure> {
-        let wrong = |why: &str| {
-            Failure::Local(format!(
-                "--admin {admin}: {why}; it looks like {}",
-                super::DEFAULT_ADMIN
-            ))
-        };
+        let wrong = |why: &str| Failure::Local(format!("--admin {admin}: {why}; it looks like {}", DEFAULT_ADMIN));
         let rest = admin.strip_prefix("http://").unwrap_or(admin).trim_end_matches('/');
         if admin.starts_with("https://") {
             return Err(wrong("the admin listener speaks plain HTTP; reach it through a tunnel"));

@@ -211,7 +211,7 @@ fn the_log_says_as_much_as_the_new_file_wants() {
     let gate = site.start();
     site.edit("level = \"info\"", "level = \"error\"");
     taken(&site, &gate);
-    site.edit("level = \"error\"", "level = \"warn,ropeline::cli=info\"");
+    site.edit("level = \"error\"", "level = \"warn,ropeline::app=info\"");
     taken(&site, &gate);
     let says = |words: &str| gate.program.err().contains(words);
     until("the word of the last", || says("was \\\"error\\\"").then_some(()));

@@ -1,0 +1,158 @@
+//! What a gate is made of, as its configuration has it: at the start, and whenever another one is taken.
+
+use std::path::Path;
+
+use crate::admin::{self, Entrance, May, Named, Token};
+use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Upstream, UpstreamTls};
+use crate::proxy::{ServerSettings, ShopTls, UpstreamSettings};
+use crate::room::{RoomName, Settings};
+use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
+
+use super::error::StartError;
+use super::own_key;
+
+/// The rooms of the file, as the log has them. Of those that operators added it has its own word.
+pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
+    let rooms = config.rooms.iter().filter(|room| !room.added);
+    rooms.map(|room| (room.name.clone(), room.settings.clone())).collect()
+}
+
+/// A gate without a data folder always has configured keys.
+pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError> {
+    let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
+        return Ok(Keyring::for_audiences(config.keys.clone(), &config.audiences)?);
+    };
+    let own = own_key::load_or_make(folder)?;
+    let path = own.path.display();
+    if own.new {
+        tracing::info!(%path, "no [tokens] keys are configured: made a key of this gate's own; keep it with the data folder");
+    }
+    let id = KeyId::new("own").expect("a plain word is a key id");
+    let secret = Secret::new(own.secret);
+    Ok(Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?)
+}
+
+/// What signs forwarded requests, if anything does.
+pub fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
+    let key = config
+        .upstream
+        .as_ref()
+        .and_then(|upstream| upstream.signature_key.clone());
+    key.as_ref().map(RequestSigner::new).transpose()
+}
+
+/// What bounds visitors' connections.
+pub fn server_settings(server: &Server) -> ServerSettings {
+    ServerSettings {
+        first_byte: server.first_byte_timeout,
+        head: server.head_timeout,
+        keep_alive: server.keep_alive,
+        body_idle: server.body_timeout,
+        body_rate: server.body_rate,
+        write: server.write_timeout,
+        head_bytes: server.max_head,
+        body_bytes: server.max_body,
+        connections: server.max_connections,
+        connections_per_listener: server.max_connections,
+        connections_per_client: server.max_connections_per_client,
+        trusted: server.trusted_proxies.clone(),
+        announced: server.proxy_protocol.clone(),
+        backlog: server.backlog,
+        h2c: server.h2c,
+        ..ServerSettings::default()
+    }
+}
+
+/// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.
+pub fn warn_of_few(descriptors: u64, max_connections: usize) {
+    let needed = u64::try_from(max_connections).unwrap_or(u64::MAX).saturating_mul(2);
+    if descriptors < needed {
+        tracing::warn!(
+            descriptors,
+            max_connections,
+            "this process may open fewer descriptors than max_connections can need: raise the hard limit (LimitNOFILE, \
+             ulimit -Hn) or lower max_connections"
+        );
+    }
+}
+
+/// The shop's servers and the way to them; without a shop, none.
+pub fn upstream_settings(upstream: Option<&Upstream>) -> UpstreamSettings {
+    upstream.map_or_else(|| UpstreamSettings::at(Vec::new()), to_shop)
+}
+
+fn to_shop(upstream: &Upstream) -> UpstreamSettings {
+    UpstreamSettings {
+        resolve_every: upstream.resolve_every,
+        host: upstream.host.clone(),
+        connect: upstream.connect_timeout,
+        response: upstream.response_timeout,
+        total: upstream.total_timeout,
+        body_idle: upstream.body_timeout,
+        write: upstream.write_timeout,
+        tunnel_idle: upstream.tunnel_timeout,
+        idle: upstream.keep_alive,
+        request_buffer: upstream.uploads.request_buffer,
+        buffer_memory: upstream.uploads.buffer_memory,
+        streaming: upstream.uploads.streaming,
+        bound: upstream.bound,
+        retries: upstream.retries,
+        retry_budget: upstream.retry_budget,
+        failures: upstream.failures,
+        check: upstream.check.clone(),
+        tls: Some(shop_tls(&upstream.tls)),
+        http2: upstream.http2,
+        ..UpstreamSettings::at(upstream.servers.clone())
+    }
+}
+
+fn shop_tls(tls: &UpstreamTls) -> ShopTls {
+    ShopTls {
+        authorities: tls.ca_file.as_ref().map(|file| file.pem.clone()),
+        name: tls.server_name.clone(),
+        own: tls.client.as_ref().map(|(chain, key)| (chain.pem.clone(), key.clone())),
+    }
+}
+
+/// How the admin listener behaves.
+pub fn admin_options(config: &Config) -> admin::Options {
+    let Admin {
+        token,
+        tokens,
+        verify_token,
+        ..
+    } = &config.admin;
+    let named = |own: &NamedToken| Named {
+        name: own.name.clone(),
+        token: Token::new(own.token.expose()),
+        may: if own.changes { May::Change } else { May::Read },
+    };
+    let bearer = |secret: &Option<Secret>| secret.as_ref().map(|secret| Token::new(secret.expose()));
+    let messages = config
+        .rooms
+        .iter()
+        .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
+    let open = config.rooms.iter().filter(|room| room.on_outage == OnOutage::Open);
+    admin::Options {
+        open_in_outage: open.map(|room| room.name.clone()).collect(),
+        entrance: Entrance {
+            token: bearer(token),
+            named: tokens.iter().map(named).collect(),
+            verify_token: bearer(verify_token),
+        },
+        messages: messages.collect(),
+        from: Some(
+            config
+                .rooms
+                .iter()
+                .map(|room| (room.name.clone(), room.added))
+                .collect(),
+        ),
+        outage_extension_ms: config
+            .rooms
+            .iter()
+            .map(|room| (room.name.clone(), room.outage_extension_ms))
+            .collect(),
+        ..admin::Options::default()
+    }
+}

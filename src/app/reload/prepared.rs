@@ -1,0 +1,93 @@
+//! What another configuration needs, made beside what is in force.
+
+use rustls::ServerConfig;
+
+use crate::app::error::StartError;
+use crate::app::parts::{self, upstream_settings};
+use crate::app::secured::{SecuredError, redirect};
+use crate::config::Config;
+use crate::crawlers::Crawlers;
+use crate::gate::{GateParts, Shared};
+use crate::logging::{AccessLog, Turn};
+use crate::proxy::Origins;
+use crate::time;
+use crate::tls::Renewal;
+use crate::token::Keyring;
+
+use super::live::Live;
+
+/// All of it: whoever has one of these can put it in force without a failure.
+pub(super) struct Prepared {
+    pub(super) shared: Shared,
+    pub(super) keyring: Keyring,
+    pub(super) origins: Origins,
+    pub(super) tls: Option<(Renewal, ServerConfig)>,
+    pub(super) access: Access,
+}
+
+/// The access log that is to be.
+pub(super) enum Access {
+    None,
+    Opened(AccessLog),
+    /// The one there is, written to this from now on.
+    Turned(Turn),
+}
+
+impl Prepared {
+    pub(super) fn make(live: &Live, config: &Config) -> Result<Self, StartError> {
+        let keyring = parts::keyring(config, live.folder.as_deref())?;
+        let gate_parts = GateParts {
+            keyring: keyring.clone(),
+            signer: parts::signer(config)?,
+            replica: live.replica.clone(),
+            metrics: live.metrics.clone(),
+            access: None,
+            crawlers: crawlers(live, config)?,
+            redirect: live.tls.as_ref().and_then(|_| redirect(&config.tls, live.first_port)),
+        };
+        Ok(Self {
+            shared: Shared::new(config, gate_parts, Some(&live.cores.shared()))?,
+            keyring,
+            tls: tls(live, config)?,
+            access: access(live, config)?,
+            origins: origins(live, config)?,
+        })
+    }
+}
+
+fn tls(live: &Live, config: &Config) -> Result<Option<(Renewal, ServerConfig)>, SecuredError> {
+    let Some(tls) = &live.tls else { return Ok(None) };
+    let renewal = tls.certificates().prepare(&config.tls.certificates, time::wall())?;
+    Ok(Some((renewal, tls.prepare(config.tls.min_version, config.tls.http2)?)))
+}
+
+fn access(live: &Live, config: &Config) -> Result<Access, StartError> {
+    let Some(target) = &config.log.access else {
+        return Ok(Access::None);
+    };
+    let dropped = live.metrics.log_lines_dropped.clone();
+    let access = match &live.access {
+        Some(_) => AccessLog::prepare(target).map(Access::Turned),
+        None => AccessLog::open(target, config.log.full_addresses, dropped).map(Access::Opened),
+    };
+    access.map_err(StartError::Access)
+}
+
+/// Those in force where nothing about them is otherwise, nor whom they ask; else new ones, who know what those do.
+fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
+    let in_force = &live.cores.shared().crawlers;
+    if in_force.are_of(&config.crawlers) {
+        return Ok(in_force.clone());
+    }
+    let metrics = live.metrics.crawlers.clone();
+    Ok(Crawlers::start(&config.crawlers, Some(in_force), metrics)?)
+}
+
+/// Those in force where nothing about them is otherwise: they keep their connections.
+fn origins(live: &Live, config: &Config) -> Result<Origins, StartError> {
+    let settings = upstream_settings(config.upstream.as_ref());
+    if live.origins.are_of(&settings) {
+        return Ok(live.origins.clone());
+    }
+    Ok(Origins::prepare(settings)?)
+}

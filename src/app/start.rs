@@ -1,0 +1,281 @@
+//! The three stages of a start: `bind` has the sockets, `open` the store, and `serve` lets visitors in.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::admin::{self, AdminServer, Handles, Readiness, Reloads, Upgrades};
+use crate::config::{Config, Store, StoreKind};
+use crate::crawlers::Crawlers;
+use crate::gate::{Cores, GateParts, Shared};
+use crate::log::Log;
+use crate::log::redis::{self, RedisLog, RedisUrl};
+use crate::logging::AccessLog;
+use crate::metrics::Metrics;
+use crate::proxy::{self, Origins, ServerSettings, Stats};
+use crate::replica::{self, Charge, Condition, Replica};
+use crate::room::{Additions, VERSION};
+use crate::token::Keyring;
+
+use super::error::StartError;
+use super::front::Front;
+use super::listeners::Listeners;
+use super::parts::{self, admin_options, server_settings, upstream_settings, warn_of_few};
+use super::reload::Live;
+use super::running::Running;
+use super::secured::Secured;
+use super::service::{OpenStore, Service, open_embedded};
+use super::upgrade::{Former, Held, Inherited, TAKE_WITHIN};
+
+/// Everything that a gate listens on, and what its listeners have in common.
+pub struct Bound {
+    sockets: Held,
+    settings: ServerSettings,
+    /// So many of the visitors' listeners, the first ones, are in the clear.
+    clear: usize,
+    secured: Secured,
+    admin: TcpListener,
+    /// How many this process may open.
+    descriptors: u64,
+}
+
+/// A store that was read, and what answers from it.
+pub struct Opened {
+    replica: Replica,
+    thread: OpenStore,
+    /// The data folder, where there is one.
+    folder: Option<PathBuf>,
+    keyring: Keyring,
+    access: Option<AccessLog>,
+    origins: Origins,
+}
+
+/// The operator's handles to a gate.
+pub struct Operator {
+    pub metrics: Metrics,
+    pub reloads: Reloads,
+    /// Where wishes for an upgrade go; `None` where there can be none.
+    pub upgrades: Option<Upgrades>,
+}
+
+/// The first stage: takes over, binds or accepts from systemd every socket, so that a taken port is told before anything is
+/// written.
+pub fn bind(config: &Config, former: Option<&mut Former>) -> Result<Bound, StartError> {
+    let descriptors = proxy::raise_descriptor_limit();
+    let settings = server_settings(&config.server);
+    let mut none = Inherited::default();
+    let inherited = former.map_or(&mut none, |former| &mut former.sockets);
+    let mut listeners = Listeners {
+        settings: &settings,
+        inherited,
+    };
+    let [clear, encrypted] = listeners.open(&config.server, &config.tls)?;
+    let admin = listeners.admin(config.admin.listen)?;
+    let secured = Secured::open(&config.tls, &encrypted)?;
+    let mut sockets = Held::default();
+    let count = clear.len();
+    clear.into_iter().for_each(|one| sockets.hold(one));
+    for mut one in encrypted {
+        if let Some(tls) = &secured.tls {
+            one.listener = one.listener.secured(Arc::clone(tls));
+        }
+        sockets.hold(one);
+    }
+    sockets
+        .hold_admin(config.admin.listen, &admin)
+        .map_err(|source| StartError::Listen {
+            place: config.admin.listen.to_string(),
+            source,
+        })?;
+    Ok(Bound {
+        sockets,
+        settings,
+        clear: count,
+        secured,
+        admin,
+        descriptors,
+    })
+}
+
+/// The second stage: opens the store and reads the rooms. A process before this one serves visitors until it is asked for an
+/// embedded store, so what else may fail comes first.
+pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Former>) -> Result<Opened, StartError> {
+    let takes_over = former.is_some();
+    let access = config
+        .log
+        .access
+        .as_ref()
+        .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
+    let access = access.transpose().map_err(StartError::Access)?;
+    let origins = Origins::start(upstream_settings(config.upstream.as_ref()))?;
+    let folder = match &config.store.kind {
+        StoreKind::Redis(_) => None,
+        StoreKind::Embedded { folder } => Some(folder.clone()),
+    };
+    let known = takes_over.then(|| parts::keyring(config, folder.as_deref()));
+    let known = known.transpose()?;
+    let log = match &config.store.kind {
+        StoreKind::Redis(url) => open_shared(&config.store, url)?,
+        StoreKind::Embedded { folder } => {
+            if let Some(former) = &mut former {
+                former.ask_for_store()?;
+            }
+            open_embedded(folder, &config.store)?
+        }
+    };
+    let keyring = known.map_or_else(|| parts::keyring(config, folder.as_deref()), Ok)?;
+    if config.keys.is_empty() {
+        tracing::info!("tickets and passes are signed with this gate's own key");
+    }
+    let options = replica_options(&config.store, keyring.clone(), takes_over);
+    let (replica, thread) = Replica::start(log, parts::rooms(config), options)?;
+    let thread = OpenStore::new(thread);
+    if takes_over {
+        check_rooms(&replica)?;
+    }
+    Ok(Opened {
+        replica,
+        thread,
+        folder,
+        keyring,
+        access,
+        origins,
+    })
+}
+
+impl Opened {
+    /// The rooms that the store has and no file.
+    pub fn additions(&self) -> Arc<Additions> {
+        Arc::clone(&self.replica.view().additions)
+    }
+}
+
+/// The third stage: the operator's listener first, so that a load balancer sees the gate become ready, then the visitors'. With
+/// the gate comes what of it another configuration changes.
+pub fn serve(
+    config: &Config,
+    bound: Bound,
+    opened: Opened,
+    operator: Operator,
+    takes_over: bool,
+) -> Result<(Running, Live), StartError> {
+    let readiness = Readiness::new();
+    if takes_over {
+        // Both answer the operator now, and one of them serves.
+        readiness.serving();
+    }
+    let stats = Arc::new(Stats::default());
+    let admin = serve_admin(config, &bound, &opened, &operator, (&stats, &readiness))?;
+    let metrics = operator.metrics;
+    let gate_parts = GateParts {
+        keyring: opened.keyring,
+        signer: parts::signer(config)?,
+        replica: opened.replica.clone(),
+        metrics: metrics.clone(),
+        access: opened.access.clone(),
+        crawlers: Crawlers::start(&config.crawlers, None, metrics.crawlers.clone())?,
+        redirect: bound.secured.redirect(&config.tls),
+    };
+    let shared = Shared::new(config, gate_parts, None)?;
+    let upstream = config.upstream.is_some().then(|| opened.origins.clone());
+    let cores = Arc::new(Cores::new(shared, upstream, Arc::clone(&stats)));
+    let front = Front::new(Arc::clone(&cores), stats, config.server.threads, bound.settings);
+    let listeners = bound.sockets.visitors().map_err(StartError::Threads)?;
+    let endpoints = front.start(listeners).map_err(StartError::Threads)?;
+    let service = Arc::new(Service::new(bound.sockets, front, config.store.clone(), opened.thread));
+    let live = Live {
+        service: Arc::clone(&service),
+        cores: Arc::clone(&cores),
+        origins: opened.origins,
+        admin: admin.live(),
+        replica: opened.replica.clone(),
+        metrics,
+        tls: bound.secured.tls,
+        first_port: bound.secured.first_port,
+        access: opened.access,
+        folder: opened.folder,
+    };
+    warn_of_few(bound.descriptors, config.server.max_connections);
+    readiness.serving();
+    let running = Running {
+        service,
+        endpoints,
+        clear: bound.clear,
+        admin,
+        replica: opened.replica,
+        readiness,
+        _watch: bound.secured.watch,
+        cores,
+    };
+    Ok((running, live))
+}
+
+fn serve_admin(
+    config: &Config,
+    bound: &Bound,
+    opened: &Opened,
+    operator: &Operator,
+    (stats, readiness): (&Arc<Stats>, &Readiness),
+) -> Result<AdminServer, StartError> {
+    let listener = bound.admin.try_clone().map_err(StartError::Threads)?;
+    let handles = Handles {
+        replica: opened.replica.clone(),
+        metrics: operator.metrics.clone(),
+        proxy: Arc::clone(stats),
+        origins: opened.origins.clone(),
+        readiness: readiness.clone(),
+        tls: bound.secured.tls.clone(),
+        keyring: opened.keyring.clone(),
+        reloads: operator.reloads.clone(),
+    };
+    let options = admin::Options {
+        upgrades: operator.upgrades.clone(),
+        ..admin_options(config)
+    };
+    Ok(admin::serve(listener, handles, options)?)
+}
+
+/// A gate whose rooms would stand still, or that has read nothing of them, takes over from none that lets them go on.
+fn check_rooms(replica: &Replica) -> Result<(), StartError> {
+    match replica.condition() {
+        Condition::Starting => Err(StartError::Still(
+            "the store has not let it read the rooms, which the gate that runs has in memory; upgrade when the store answers",
+        )),
+        Condition::Behind { .. } => Err(StartError::Still(
+            "the log runs a machine version that it lacks; upgrade to a later one",
+        )),
+        Condition::Frozen { .. } => Err(StartError::Still("it cannot apply an entry of the log")),
+        _ => Ok(()),
+    }
+}
+
+/// A gate that takes over from another has time to read a shared log, since that one serves meanwhile.
+fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replica::Options {
+    let options = replica::Options::default();
+    replica::Options {
+        read_within: match &store.kind {
+            StoreKind::Redis(_) if comes_after => READ_WITHIN,
+            StoreKind::Embedded { .. } if comes_after => TAKE_WITHIN.mul_f32(0.8),
+            _ => options.read_within,
+        },
+        charge: if comes_after { Charge::Before } else { Charge::Own },
+        knows: store.machine_version.unwrap_or(VERSION),
+        archive: store.archive.clone(),
+        keyring: Some(keyring),
+        ..options
+    }
+}
+
+/// Less than an upgrade may take.
+const READ_WITHIN: Duration = Duration::from_secs(15);
+
+/// A store that does not answer is no reason not to start: pages are shown, and it is tried again.
+fn open_shared(store: &Store, url: &RedisUrl) -> Result<Box<dyn Log>, StartError> {
+    let options = redis::Options {
+        prefix: store.prefix.clone(),
+        ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
+        ..redis::Options::default()
+    };
+    Ok(Box::new(RedisLog::open(url, options)?))
+}
