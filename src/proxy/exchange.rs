@@ -1,8 +1,7 @@
-//! Getting a request to a server and the head of its answer back, over as many tries as are safe.
+//! Takes a request to a server and brings the head of its answer back, over as many attempts as the [policy](super::retry) allows.
 //!
-//! A connection that cannot be made is tried elsewhere, for any request. What may have been read is sent again only without a body,
-//! with an idempotent method and before any byte of an answer (RFC 9110, section 9.2.2): to another server within the
-//! retries and their budget, or over a new connection when a kept one had died.
+//! A connection that cannot be made is tried at another server, for any request. What was sent and failed is sent again within the
+//! retries and their budget.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -21,9 +20,10 @@ use super::hygiene;
 use super::origins::{Busy, Origin};
 use super::pool::{Lease, Pool};
 use super::request_body::{Outcome, Progress, RequestBody};
+use super::retry::{Attempt, Failure, Left, MOST_SERVERS, Repeatable, Target};
 use super::sent::{Sent, frame};
 use super::settings::{ShopHttp2, UpstreamSettings};
-use super::shop_http2::{Fate, Unopened};
+use super::shop_http2::Unopened;
 use super::stats::up;
 
 /// Whose request it is.
@@ -63,8 +63,7 @@ pub(super) struct Exchange<'a> {
 /// The request as it would be sent again.
 struct Copy {
     request: Request<Sent>,
-    /// It is safe to send again what may have been read.
-    is_safe: bool,
+    repeatable: Repeatable,
 }
 
 /// A try that failed.
@@ -136,18 +135,26 @@ impl<'a> Exchange<'a> {
         Ok(request)
     }
 
-    /// The request as it would be sent again, where that may be asked for. Over HTTP/2 any may be that was not processed.
     fn copy(&self, request: &mut Request<Sent>, lease: &Lease) -> Option<Copy> {
-        let is_safe = self.sender.progress.is_none()
-            && request.method().is_idempotent()
-            && self.resent < self.settings.retries
-            && (lease.is_reused() || self.pool.origins().are_many());
-        (is_safe || lease.fate().is_some()).then(|| {
+        let attempt = Attempt {
+            has_body: self.sender.progress.is_some(),
+            is_idempotent: request.method().is_idempotent(),
+            resent: self.resent,
+            retries: self.settings.retries,
+            is_reused: lease.is_reused(),
+            is_http2: lease.fate().is_some(),
+            has_many_servers: self.pool.origins().are_many(),
+        };
+        let repeatable = attempt.repeatable();
+        (repeatable != Repeatable::Never).then(|| {
             let mut copy = Request::new(request.body_mut().again());
             *copy.method_mut() = request.method().clone();
             *copy.uri_mut() = request.uri().clone();
             *copy.headers_mut() = request.headers().clone();
-            Copy { request: copy, is_safe }
+            Copy {
+                request: copy,
+                repeatable,
+            }
         })
     }
 
@@ -288,45 +295,51 @@ impl<'a> Exchange<'a> {
     fn again(&mut self, failed: Failed, copy: Option<Copy>) -> Result<Request<Sent>, Kind> {
         let Failed { kind, unheard, lease } = failed;
         let origin = Arc::clone(lease.origin());
-        let fate = lease.fate().filter(|_| kind == Kind::Broken);
-        let had_died = lease.is_reused() && unheard && kind == Kind::Broken && fate.is_none_or(Fate::is_of_connection);
-        let is_unprocessed = fate.is_some_and(Fate::is_unprocessed);
+        let failure = Failure {
+            kind,
+            is_unheard: unheard,
+            is_reused: lease.is_reused(),
+            fate: lease.fate(),
+        };
         drop(lease);
-        if !had_died && fate != Some(Fate::Left) && matches!(kind, Kind::Broken | Kind::ResponseTimeout) {
+        if failure.is_servers() {
             origin.failed_with(kind);
         }
         self.last = kind;
         self.tried.push(Arc::clone(&origin));
-        let is_safe = |copy: &Copy| copy.is_safe && hygiene::is_repeatable(&copy.request);
-        let copy = copy.filter(|copy| is_safe(copy) || (is_unprocessed && copy.request.body().is_whole()));
-        let again = copy.filter(|_| unheard && !self.is_over()).ok_or(kind)?.request;
-        if had_died {
-            self.only_fresh = true;
-            self.stays = !(self.is_elsewhere() && self.pool.budget().spend());
-            if self.stays && self.resent + 1 >= MOST_SENT {
-                return Err(kind);
-            }
+        let copy = copy.ok_or(kind)?;
+        let plan = failure.plan(Left {
+            repeatable: copy.repeatable(),
+            is_over: self.is_over(),
+            resent: self.resent,
+            servers_tried: self.tried.len(),
+            has_other: self.pool.origins().any(&self.tried).is_some(),
+        });
+        let paid = plan.in_budget.filter(|_| self.pool.budget().spend());
+        let target = paid.or(plan.otherwise).ok_or(kind)?;
+        self.only_fresh |= failure.had_died();
+        self.stays = target == Target::Same;
+        if target != Target::Other {
             self.spare = Some(origin);
-        } else if is_unprocessed {
-            // It may go to the same server again, as often as to others.
-            self.spare = Some(origin);
-            if self.tried.len() >= MOST_SERVERS || !self.pool.budget().spend() {
-                return Err(kind);
-            }
-        } else if !(self.is_elsewhere() && self.pool.budget().spend()) {
-            return Err(kind);
         }
         self.resent += 1;
         up(&self.pool.stats().upstream_retries);
-        Ok(again)
+        Ok(copy.request)
     }
 
     fn is_over(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
+}
 
-    fn is_elsewhere(&self) -> bool {
-        self.tried.len() < MOST_SERVERS && self.pool.origins().any(&self.tried).is_some()
+impl Copy {
+    /// In which case it is sent again, now that the first attempt has failed: all that was read of its body must be here still.
+    fn repeatable(&self) -> Repeatable {
+        match self.repeatable {
+            Repeatable::Always if hygiene::is_repeatable(&self.request) => Repeatable::Always,
+            _ if self.request.body().is_whole() => Repeatable::Unprocessed,
+            _ => Repeatable::Never,
+        }
     }
 }
 
@@ -365,8 +378,3 @@ async fn too_late(
         };
     }
 }
-
-/// Most servers that one request is taken to.
-const MOST_SERVERS: usize = 3;
-/// How often one request is sent at most.
-const MOST_SENT: u32 = 3;

@@ -36,6 +36,7 @@ mod pace;
 mod pool;
 pub mod proxy_protocol;
 mod request_body;
+mod retry;
 mod revocable;
 mod secured;
 mod sent;
