@@ -144,6 +144,7 @@ impl Gate {
             }
             let has_body = !request.body.is_end_stream();
             let mut visit = self.shared.visit(&conn, &mut request.head, has_body);
+            visit.noted = request.body.noted();
             let record = self.shared.record(&request.head);
             let (room, answer) = self.route(&conn, &mut visit, request).await;
             self.shared.finish(&visit, record, room, answer)

@@ -89,7 +89,7 @@ impl<'a> Seat<'a> {
     pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
         let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
         let (policy, names) = rules.cookies(visit.secure, rehearsal, &line);
-        let fields = [TICKET_HEADER, PASS_HEADER].map(|name| head.headers.get(name));
+        let fields = [TICKET_HEADER, PASS_HEADER].map(|name| visit.noted.own.then(|| head.headers.get(name)).flatten());
         let app = fields.iter().any(Option::is_some);
         let own = Own::of(&head.headers);
         let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());

@@ -12,7 +12,7 @@ use ipnet::IpNet;
 
 use crate::config::routes::Target;
 use crate::logging::RequestId;
-use crate::proxy::{Conn, Hop, Proto, client_address, is_trusted};
+use crate::proxy::{Conn, Hop, Noted, Proto, client_address, is_trusted};
 use crate::room::Wall;
 use crate::time;
 
@@ -47,6 +47,8 @@ pub struct Visit {
     pub mark: Option<HeaderValue>,
     /// The visitor is a virtual one: the mark was judged.
     pub rehearsed: Option<Rehearsed>,
+    /// Which fields the request came with.
+    pub noted: Noted,
     languages: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
@@ -73,6 +75,7 @@ impl Visit {
             aim: Aim::Shop,
             mark: headers.get(rehearsal::HEADER).cloned(),
             rehearsed: None,
+            noted: Noted::UNKNOWN,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
@@ -105,7 +108,8 @@ impl Visit {
             secure: false,
             kind,
             has_body: false,
-            aim: Aim::Shop,
+            noted: Noted::UNKNOWN,
+            languages: None,
             mark: None,
             rehearsed: None,
             languages: None,

@@ -219,8 +219,8 @@ where
     F: Future<Output = Response<Body>>,
 {
     let flight = conn.answering();
-    let asks = match conn.refused().map_or_else(|| framing::check(&mut request), Err) {
-        Ok(asks) => asks,
+    let noted = match conn.refused().map_or_else(|| framing::check(&mut request), Err) {
+        Ok(noted) => noted,
         Err(malformed) => {
             up(&shared.stats.malformed);
             conn.close();
@@ -230,18 +230,18 @@ where
     up(&shared.stats.requests);
     let settings = &shared.settings;
     let chunked = request.version() == Version::HTTP_11;
-    let request = RequestBody::of(request, settings);
+    let request = RequestBody::of(request, noted, settings);
     let progress = request.body().progress();
     // PERF: hyper keeps the room of this future for the connection's life, so the service's should be a box.
     let response = (shared.service)(Arc::clone(&conn), request).await;
     if let Some(progress) = progress
-        && !settle(&progress, asks.to_continue, settings).await
+        && !settle(&progress, noted.expect, settings).await
     {
         conn.close();
     }
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         conn.tunnel();
-    } else if asks.to_upgrade {
+    } else if noted.upgrade {
         // What came behind it waits for the other protocol.
         conn.close();
     }

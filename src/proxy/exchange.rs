@@ -117,7 +117,9 @@ impl<'a> Exchange<'a> {
     async fn outgoing(&mut self, request: Box<Request<RequestBody>>) -> Result<Request<Sent>, Kind> {
         let (mut head, mut body) = request.into_parts();
         if self.sender.progress.is_none() {
-            head.headers.remove(EXPECT);
+            if body.noted().expect {
+                head.headers.remove(EXPECT);
+            }
             return Ok(with_head(head, Sent::nothing()));
         }
         if !body.is_complete() {

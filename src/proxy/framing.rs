@@ -4,9 +4,12 @@
 
 use std::borrow::Cow;
 
-use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRANSFER_ENCODING, UPGRADE, VIA};
 use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+
+use super::hygiene::OWN_PREFIX;
+use super::noted::Noted;
 
 /// Why a request is refused; the connection is closed after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,8 +64,8 @@ impl Malformed {
 }
 
 /// Refuses what can be read in two ways, brings an absolute target into origin form, its authority as `Host`, and `Host` into the
-/// spelling that browsers give it.
-pub(super) fn check<B>(request: &mut Request<B>) -> Result<Asks, Malformed> {
+/// spelling that browsers give it. Says which fields are there.
+pub(super) fn check<B>(request: &mut Request<B>) -> Result<Noted, Malformed> {
     if request.method() == Method::CONNECT {
         return Err(Malformed::Connect);
     }
@@ -73,10 +76,7 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<Asks, Malformed> {
         _ => return Err(Malformed::Host),
     };
     check_expect(lines.expect, request.version())?;
-    let asks = Asks {
-        to_continue: !matches!(lines.expect, Only::None),
-        to_upgrade: lines.upgrades,
-    };
+    let noted = lines.noted;
     let spelled = spelled(host.as_bytes());
     let is_absolute = request.uri().authority().is_some();
     if is_absolute {
@@ -88,7 +88,7 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<Asks, Malformed> {
         request.extensions_mut().insert(SpelledHost(before));
     }
     if is_absolute || request.uri().path().starts_with('/') {
-        Ok(asks)
+        Ok(noted)
     } else {
         Err(Malformed::Target)
     }
@@ -103,15 +103,7 @@ struct Lines<'h> {
     host: Only<&'h HeaderValue>,
     coding: Only<&'h HeaderValue>,
     expect: Only<&'h HeaderValue>,
-    upgrades: bool,
-}
-
-/// What a head asks for.
-pub(super) struct Asks {
-    /// An interim answer, before its body comes.
-    pub to_continue: bool,
-    /// Another protocol.
-    pub to_upgrade: bool,
+    noted: Noted,
 }
 
 impl<'h> Lines<'h> {
@@ -120,15 +112,22 @@ impl<'h> Lines<'h> {
             host: Only::None,
             coding: Only::None,
             expect: Only::None,
-            upgrades: false,
+            noted: Noted::NOTHING,
         };
+        let noted = &mut lines.noted;
         for (name, value) in headers {
             match *name {
                 HOST => lines.host.add(value),
                 TRANSFER_ENCODING => lines.coding.add(value),
-                EXPECT => lines.expect.add(value),
-                UPGRADE => lines.upgrades = true,
-                _ => {}
+                EXPECT => {
+                    noted.expect = true;
+                    lines.expect.add(value);
+                }
+                CONNECTION => noted.connection = true,
+                TE => noted.te = true,
+                UPGRADE => noted.upgrade = true,
+                VIA => noted.via = true,
+                _ => noted.own |= name.as_str().starts_with(OWN_PREFIX),
             }
         }
         lines

@@ -11,6 +11,7 @@ use super::guard::split_matters;
 use super::hop::Hop;
 use super::hygiene::{clean_request, clean_response, clean_trailers};
 use super::memory::BodyOf;
+use super::noted::Noted;
 use super::proxy_protocol::{Ends, parse};
 use super::upstream::Forward;
 
@@ -97,12 +98,13 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
         still: &|| true,
         headers: &ours,
         cancel: None,
+        signal: None,
         heard: &|_, _| {},
         stage: None,
     };
     let version = if old { Version::HTTP_10 } else { Version::HTTP_11 };
     let mut after = before.clone();
-    clean_request(&mut after, version, &forward);
+    clean_request(&mut after, Noted::UNKNOWN, version, &forward);
     for (name, value) in &after {
         check_request(name.as_str(), value, trusted);
     }
@@ -116,7 +118,7 @@ fn request(before: &HeaderMap, old: bool, trusted: bool) {
     assert!(via.is_some_and(|via| via.ends_with(b"ropeline")), "{via:?}");
     kept(before, &after);
     let mut again = after.clone();
-    clean_request(&mut again, version, &forward);
+    clean_request(&mut again, Noted::UNKNOWN, version, &forward);
     let names = |map: &HeaderMap| map.keys().map(ToString::to_string).collect::<Vec<_>>();
     let (mut once, mut twice) = (names(&after), names(&again));
     once.sort();
@@ -148,7 +150,7 @@ fn check_request(name: &str, value: &HeaderValue, trusted: bool) {
 
 fn answer(before: &HeaderMap) {
     let mut after = before.clone();
-    let word = clean_response(&mut after);
+    let signal = clean_response(&mut after, Some(&OURS));
     for name in after.keys() {
         let name = name.as_str();
         assert!(
@@ -156,7 +158,7 @@ fn answer(before: &HeaderMap) {
             "{name} reaches the visitor"
         );
     }
-    assert!(word.is_none() || before.contains_key("ropeline-session"));
+    assert!(signal.is_none() || before.contains_key(OURS));
     kept(before, &after);
 }
 

@@ -7,40 +7,30 @@
 use std::borrow::Cow;
 
 use http::header::{
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC, AUTHORIZATION, CACHE_CONTROL, CONNECTION,
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE, EXPECT, Entry, FORWARDED, HOST, LOCATION,
-    MAX_FORWARDS, ORIGIN, PRAGMA, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, RETRY_AFTER, SET_COOKIE, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE, VARY, VIA,
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, ALT_SVC,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE,
+    DATE, ETAG, EXPECT, Entry, FORWARDED, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+    MAX_FORWARDS, ORIGIN, PRAGMA, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, REFERER, RETRY_AFTER, SERVER,
+    SET_COOKIE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, UPGRADE_INSECURE_REQUESTS, USER_AGENT, VARY, VIA,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
 use crate::names;
 
 use super::framing;
+use super::noted::Noted;
 use super::upstream::Forward;
 
-/// The shop's word on the session, from its `Ropeline-Session` answer header.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionWord(pub HeaderValue);
-
-/// Makes a request's fields fit for the shop.
-pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: &Forward<'_>) {
-    // PERF: to compare with all names costs less than to look for these.
-    let (mut has_te, mut has_connection) = (false, false);
-    for name in headers.keys() {
-        has_te |= *name == TE;
-        has_connection |= *name == CONNECTION;
-    }
-    let trailers = has_te && accepts_trailers(headers);
+/// Makes fit for the shop the fields of a request that came with those `noted`.
+pub(super) fn clean_request(headers: &mut HeaderMap, noted: Noted, version: Version, forward: &Forward<'_>) {
+    let trailers = noted.te && accepts_trailers(headers);
     let said = forward.said_by_proxies;
-    if has_connection {
+    if noted.connection {
         strip_named(headers, said);
     }
     strip(headers, |name| {
-        is_hop_by_hop(name)
-            || is_ours_alone(name)
-            || is_alias(name, said)
-            || (!forward.peer_trusted && (is_said_of_client(name) || said.contains(name)))
+        let is_said = || !forward.peer_trusted && said.contains(name);
+        is_said() || (!is_ordinary(name) && is_stripped(name, said, forward.peer_trusted))
     });
     if trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
@@ -56,16 +46,21 @@ pub(super) fn clean_request(headers: &mut HeaderMap, version: Version, forward: 
     }
 }
 
-/// Makes an answer's fields fit for the client; returns the shop's word on the session.
-pub(super) fn clean_response(headers: &mut HeaderMap) -> Option<SessionWord> {
+/// Whether a request's field stays behind.
+fn is_stripped(name: &HeaderName, said: &[HeaderName], peer_trusted: bool) -> bool {
+    is_hop_by_hop(name) || is_ours_alone(name) || is_alias(name, said) || (!peer_trusted && is_said_of_client(name))
+}
+
+/// Makes an answer's fields fit for the client; returns the value of its `signal`, which is for the gate alone.
+pub(super) fn clean_response(headers: &mut HeaderMap, signal: Option<&HeaderName>) -> Option<HeaderValue> {
     strip_named(headers, &[]);
     // PERF: to look for a name that is hardly ever there costs more than to compare it with those that are.
-    let has_word = headers.keys().any(|name| *name == SESSION);
-    let word = has_word.then(|| headers.remove(SESSION)).flatten().map(SessionWord);
+    let found = signal.filter(|signal| headers.keys().any(|name| name == *signal));
+    let signal = found.and_then(|signal| headers.remove(signal));
     strip(headers, |name| {
-        is_hop_by_hop(name) || name.as_str().starts_with(OWN_PREFIX) || *name == ALT_SVC
+        !is_ordinary(name) && (is_hop_by_hop(name) || name.as_str().starts_with(OWN_PREFIX) || *name == ALT_SVC)
     });
-    word
+    signal
 }
 
 /// Whether a request or an answer signs its client in on the connection that it comes over, and not by itself: NTLM, and Negotiate as some
@@ -149,6 +144,35 @@ fn strip(headers: &mut HeaderMap, gone: impl Fn(&HeaderName) -> bool) {
     let doomed: Vec<HeaderName> = headers.keys().filter(|name| gone(name)).cloned().collect();
     for name in doomed {
         headers.remove(name);
+    }
+}
+
+/// Fields of most requests and answers, which stay as they are. PERF: one look at this list spares several at the letters of a name.
+fn is_ordinary(name: &HeaderName) -> bool {
+    match *name {
+        ACCEPT
+        | ACCEPT_ENCODING
+        | ACCEPT_LANGUAGE
+        | AUTHORIZATION
+        | CACHE_CONTROL
+        | CONTENT_LENGTH
+        | CONTENT_TYPE
+        | COOKIE
+        | DATE
+        | ETAG
+        | HOST
+        | IF_MODIFIED_SINCE
+        | IF_NONE_MATCH
+        | LAST_MODIFIED
+        | ORIGIN
+        | PRAGMA
+        | REFERER
+        | SERVER
+        | SET_COOKIE
+        | UPGRADE_INSECURE_REQUESTS
+        | USER_AGENT
+        | VARY => true,
+        _ => ORDINARY.contains(&name.as_str()),
     }
 }
 
@@ -303,9 +327,19 @@ fn text(value: String) -> HeaderValue {
 const PSEUDONYM: &str = "ropeline";
 /// More gates than this in a row are a circle.
 const MAX_PASSES: usize = 5;
-const OWN_PREFIX: &str = "ropeline-";
+pub(super) const OWN_PREFIX: &str = "ropeline-";
 const FORWARDED_PREFIX: &str = "x-forwarded-";
-const SESSION: HeaderName = HeaderName::from_static("ropeline-session");
+/// Ordinary names that HTTP libraries have no constants for: Chromium's of a page.
+const ORDINARY: [&str; 8] = [
+    "sec-ch-ua",
+    "sec-ch-ua-mobile",
+    "sec-ch-ua-platform",
+    "sec-fetch-site",
+    "sec-fetch-mode",
+    "sec-fetch-user",
+    "sec-fetch-dest",
+    "priority",
+];
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
@@ -358,3 +392,43 @@ const SHADOWED: [&str; 8] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_fields_are_none_of_those_that_are_stripped() {
+        let standard = [
+            ACCEPT,
+            ACCEPT_ENCODING,
+            ACCEPT_LANGUAGE,
+            AUTHORIZATION,
+            CACHE_CONTROL,
+            CONTENT_LENGTH,
+            CONTENT_TYPE,
+            COOKIE,
+            DATE,
+            ETAG,
+            HOST,
+            IF_MODIFIED_SINCE,
+            IF_NONE_MATCH,
+            LAST_MODIFIED,
+            ORIGIN,
+            PRAGMA,
+            REFERER,
+            SERVER,
+            SET_COOKIE,
+            UPGRADE_INSECURE_REQUESTS,
+            USER_AGENT,
+            VARY,
+        ];
+        for name in standard.into_iter().chain(ORDINARY.map(HeaderName::from_static)) {
+            assert!(is_ordinary(&name), "{name}");
+            assert!(!is_stripped(&name, &[], false) && name != ALT_SVC, "{name}");
+        }
+        for name in [CONNECTION, TE, UPGRADE, VIA, ALT_SVC, FORWARDED] {
+            assert!(!is_ordinary(&name), "{name}");
+        }
+    }
+}

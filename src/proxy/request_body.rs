@@ -26,6 +26,7 @@ use self::patience::Patience;
 use super::error::Kind;
 use super::hygiene;
 use super::memory::Ration;
+use super::noted::Noted;
 use super::settings::ServerSettings;
 use super::uploads::Streaming;
 
@@ -62,6 +63,7 @@ impl From<BodyError> for Kind {
 /// The body of a request. Reading it may fail with a [`BodyError`]; the connection is closed then.
 pub struct RequestBody {
     incoming: Option<Incoming>,
+    noted: Noted,
     /// It comes over HTTP/2, where its end is a flag.
     is_flagged: bool,
     progress: Option<Arc<Progress>>,
@@ -78,11 +80,12 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    pub(super) fn of(request: Request<Incoming>, settings: &ServerSettings) -> Request<Self> {
+    pub(super) fn of(request: Request<Incoming>, noted: Noted, settings: &ServerSettings) -> Request<Self> {
         let is_flagged = request.version() == Version::HTTP_2;
         request.map(|incoming| Self {
             progress: (!incoming.is_end_stream()).then(Arc::default),
             incoming: Some(incoming),
+            noted,
             is_flagged,
             limit: settings.body_bytes,
             read: 0,
@@ -92,6 +95,12 @@ impl RequestBody {
             streaming: None,
             kept_out: Vec::new(),
         })
+    }
+
+    /// Which fields the request came with.
+    #[must_use]
+    pub fn noted(&self) -> Noted {
+        self.noted
     }
 
     /// Takes these fields, by whatever alias, out of the trailers.

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::body::Guard;
 use super::pace::{Pace, piece_of};
+use super::request_body::RequestBody;
 use super::stats::{Stats, down, up};
 
 /// An upgrade a client asked for.
@@ -47,8 +48,8 @@ impl Strings {
 
 /// The upgrade a request asks for, if it may be passed on; other requests are forwarded without one, as a server that
 /// does not know the protocol would take them (RFC 9110, section 7.8).
-pub(super) fn asked<B: http_body::Body>(request: &mut Request<B>) -> Option<Asked> {
-    if !request.headers().contains_key(UPGRADE) {
+pub(super) fn asked(request: &mut Request<RequestBody>) -> Option<Asked> {
+    if !request.body().noted().upgrade || !request.headers().contains_key(UPGRADE) {
         return None;
     }
     let headers = request.headers();

@@ -23,7 +23,6 @@ use super::request_body::{Progress, RequestBody};
 use super::settings::UpstreamSettings;
 use super::stats::Stats;
 use super::{framing, hygiene, tunnel};
-use hygiene::SessionWord;
 
 /// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
 #[derive(Clone)]
@@ -40,14 +39,16 @@ pub struct Forward<'a> {
     pub peer_trusted: bool,
     /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
     pub said_by_proxies: &'a [HeaderName],
-    /// Fields of ours to set, such as `Ropeline-Session`.
+    /// Fields of ours to set.
     pub headers: &'a [(HeaderName, HeaderValue)],
     /// Whether the right to be forwarded holds still: asked where the request had to wait for a server, or is sent once more.
     pub still: &'a (dyn Fn() -> bool + Sync),
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
-    /// Is told the answer's status, and the shop's word on the session, as soon as they are here.
-    pub heard: &'a (dyn Fn(StatusCode, Option<&SessionWord>) + Sync),
+    /// The field of an answer in which the shop tells the gate something. It is taken out.
+    pub signal: Option<&'a HeaderName>,
+    /// Is told the answer's status, and the value of its signal, as soon as they are here.
+    pub heard: &'a (dyn Fn(StatusCode, Option<&HeaderValue>) + Sync),
     /// Is told how far the request is.
     pub stage: Option<&'a Stage>,
 }
@@ -64,6 +65,7 @@ impl<'a> Forward<'a> {
             headers: &[],
             still: &|| true,
             cancel: None,
+            signal: None,
             heard: &|_, _| {},
             stage: None,
         }
@@ -130,15 +132,15 @@ impl Upstream {
     /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
     /// much is [received](Self::receive) first as the settings say.
     ///
-    /// The answer's `Ropeline-Session` is taken out and [told](Forward::heard). A 101 that was
-    /// asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
+    /// The answer's [signal](Forward::signal) is taken out and told. A 101 that was asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
     /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
     pub async fn forward(
         &self,
         mut request: Box<Request<RequestBody>>,
         forward: &Forward<'_>,
     ) -> Result<Response<Body>, ForwardError> {
-        if hygiene::is_loop(request.headers()) {
+        let noted = request.body().noted();
+        if noted.via && hygiene::is_loop(request.headers()) {
             return Err(Kind::Loop.into());
         }
         // PERF: most bodies are complete here, and to take a request apart copies it.
@@ -151,7 +153,7 @@ impl Upstream {
             // RFC 9110, section 10.1.1: an HTTP/1.0 client does not wait for an interim answer.
             request.headers_mut().remove(EXPECT);
         }
-        hygiene::clean_request(request.headers_mut(), version, forward);
+        hygiene::clean_request(request.headers_mut(), noted, version, forward);
         request.body_mut().keep_from_trailers(forward.said_by_proxies);
         if let Some(host) = &self.settings().host {
             request.headers_mut().insert(HOST, host.clone());
@@ -179,8 +181,8 @@ impl Upstream {
             return Err(faulty(&lease, Kind::Ambiguous).into());
         }
         lease.judge(answer.status(), is_event_stream(&answer));
-        let word = hygiene::clean_response(answer.headers_mut());
-        (forward.heard)(answer.status(), word.as_ref());
+        let signal = hygiene::clean_response(answer.headers_mut(), forward.signal);
+        (forward.heard)(answer.status(), signal.as_ref());
         if upgrade.is_some() {
             // SECURITY: what the client sent behind its request was meant for another protocol: never read it as HTTP.
             answer
@@ -226,8 +228,8 @@ impl Upstream {
         lease.judge(answer.status(), true);
         let held = lease.detach();
         let headers = answer.headers_mut();
-        let word = hygiene::clean_response(headers);
-        (forward.heard)(StatusCode::SWITCHING_PROTOCOLS, word.as_ref());
+        let signal = hygiene::clean_response(headers, forward.signal);
+        (forward.heard)(StatusCode::SWITCHING_PROTOCOLS, signal.as_ref());
         asked.ask(headers);
         let cancel = forward.cancel.clone();
         let strings = asked.open(shop, self.settings().tunnel_idle, cancel, Arc::clone(self.0.stats()));

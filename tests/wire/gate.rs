@@ -14,7 +14,7 @@ use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use ropeline::proxy::{
     Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, Origins, RequestBody, Server,
-    ServerSettings, SessionWord, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
+    ServerSettings, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
 };
 use ropeline::tls::Tls;
 use tokio_util::sync::CancellationToken;
@@ -169,9 +169,10 @@ async fn respond(
     forward.headers = &session;
     forward.cancel = Some(setup.cancel.clone());
     let heard = OnceLock::new();
-    let hear = |_, word: Option<&SessionWord>| {
-        word.inspect(|word| heard.set(word.0.clone()).expect("one head"));
+    let hear = |_, word: Option<&HeaderValue>| {
+        word.inspect(|word| heard.set(word.clone()).expect("one head"));
     };
+    forward.signal = Some(&session[0].0);
     forward.heard = &hear;
     match upstream.forward(Box::new(request), &forward).await {
         Ok(mut response) => {
@@ -199,6 +200,7 @@ async fn detached(
         headers: &[],
         still: &|| true,
         cancel: None,
+        signal: None,
         heard: &|_, _| {},
         stage: Some(&stage),
     };

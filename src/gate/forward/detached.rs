@@ -23,6 +23,7 @@ use super::super::sockets::Socket;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
 use super::super::{Gate, Shared};
+use super::SESSION_HEADER;
 use super::ending::Endable;
 use super::failed::{failed_by_shop, note_failure};
 
@@ -92,6 +93,7 @@ impl Taken {
             headers: self.ours.as_slice(),
             still,
             cancel: self.cancel,
+            signal: Some(&SESSION_HEADER),
             heard: &|status, word| {
                 endable.inspect(|endable| endable.note(shared, status, word));
             },

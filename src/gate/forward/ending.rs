@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 
-use crate::proxy::SessionWord;
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
@@ -97,7 +96,7 @@ impl Endable {
     }
 
     /// Tells the log that the shop has ended the session, if it has.
-    pub fn note(&self, shared: &Shared, status: StatusCode, word: Option<&SessionWord>) {
+    pub fn note(&self, shared: &Shared, status: StatusCode, word: Option<&HeaderValue>) {
         let Some(at) = shared.room_named(self.visitor.room.as_str()) else {
             return;
         };
@@ -115,8 +114,8 @@ impl Endable {
 }
 
 /// The shop's own word, which needs no configured route.
-fn said(word: &SessionWord) -> Option<Ending> {
-    let word = word.0.as_bytes().trim_ascii();
+fn said(word: &HeaderValue) -> Option<Ending> {
+    let word = word.as_bytes().trim_ascii();
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
     if is(b"complete") {
         Some(Ending::Complete)
@@ -127,13 +126,11 @@ fn said(word: &SessionWord) -> Option<Ending> {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
     fn the_shops_word_ends_a_session_whatever_its_case() {
-        let says = |word: &'static str| said(&SessionWord(HeaderValue::from_static(word)));
+        let says = |word: &'static str| said(&HeaderValue::from_static(word));
         assert_eq!(
             (says("END"), says(" Complete ")),
             (Some(Ending::End), Some(Ending::Complete))

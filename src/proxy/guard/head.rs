@@ -18,10 +18,17 @@ pub(super) enum Framing {
     Chunked,
 }
 
-/// Reads a whole head, its empty line included.
-pub(super) fn read(head: &[u8]) -> Result<Head, Malformed> {
-    let mut lines = Lines(head);
-    let version = start(line(lines.next().unwrap_or_default())?)?;
+/// Reads a head up to its empty line: where it ends, and what it says. None where no end is here yet.
+pub(super) fn read(bytes: &[u8]) -> Option<(usize, Result<Head, Malformed>)> {
+    let mut lines = Lines::of(bytes);
+    // What is wrong with a head is said when all of it is here.
+    let head = head(&mut lines);
+    lines.by_ref().for_each(drop);
+    lines.has_ended.then_some((lines.begin, head))
+}
+
+fn head(lines: &mut Lines<'_>) -> Result<Head, Malformed> {
+    let version = start(line(lines.next().ok_or(Malformed::Line)?)?)?;
     let mut fields = Fields::default();
     for (count, bytes) in lines.enumerate() {
         let bytes = line(bytes)?;
@@ -39,7 +46,7 @@ pub(super) fn read(head: &[u8]) -> Result<Head, Malformed> {
 
 /// The fields of a trailer section, its empty line included.
 pub(super) fn trailers(section: &[u8]) -> Result<(), Malformed> {
-    for (count, bytes) in Lines(section).enumerate() {
+    for (count, bytes) in Lines::of(section).enumerate() {
         let bytes = line(bytes)?;
         if !bytes.is_empty() {
             field(bytes)?;
@@ -51,17 +58,39 @@ pub(super) fn trailers(section: &[u8]) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Lines with their ends.
-struct Lines<'a>(&'a [u8]);
+/// Lines with their ends, up to an empty one and with it; a last line without an end is left out.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    ends: memchr::Memchr<'a>,
+    /// Where the next line begins.
+    begin: usize,
+    /// The empty line was given out.
+    has_ended: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            ends: memchr::memchr_iter(b'\n', bytes),
+            begin: 0,
+            has_ended: false,
+        }
+    }
+}
 
 impl<'a> Iterator for Lines<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let end = memchr::memchr(b'\n', self.0).map_or(self.0.len(), |at| at + 1);
-        let (line, rest) = self.0.split_at(end);
-        self.0 = rest;
-        (!line.is_empty()).then_some(line)
+        if self.has_ended {
+            return None;
+        }
+        let end = self.ends.next()? + 1;
+        let line = &self.bytes[self.begin..end];
+        self.begin = end;
+        self.has_ended = matches!(line, b"\n" | b"\r\n");
+        Some(line)
     }
 }
 

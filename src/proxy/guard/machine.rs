@@ -161,17 +161,19 @@ impl Machine {
             }
         }
         let too_long = Step::Refuse(Refused::Head(Malformed::TooLong));
-        let Some(end) = self.end(rest) else {
-            return if rest.len() > self.head_bytes {
-                too_long
-            } else {
-                Step::More
-            };
+        // PERF: most heads come whole, and their lines are found once. Of others the end is looked for alone, in what is new.
+        let read = if self.searched == 0 {
+            self.searched = rest.len();
+            head::read(rest)
+        } else {
+            self.end(rest).and_then(|end| head::read(&rest[..end]))
         };
-        if end > self.head_bytes {
-            return too_long;
-        }
-        let head = match head::read(&rest[..end]) {
+        let head = match read {
+            None if rest.len() <= self.head_bytes => return Step::More,
+            Some((end, head)) if end <= self.head_bytes => head.map(|head| (end, head)),
+            _ => return too_long,
+        };
+        let (end, head) = match head {
             Ok(head) => head,
             Err(malformed) => return Step::Refuse(Refused::Head(malformed)),
         };

@@ -115,16 +115,19 @@ where
         return Err(h2::Reason::REFUSED_STREAM.into());
     };
     let (is_head, is_connect) = (request.method() == Method::HEAD, request.method() == Method::CONNECT);
-    let response = if let Err(malformed) = request::check(&mut request) {
-        up(&shared.stats.malformed);
-        refusal(malformed)
-    } else {
-        up(&shared.stats.requests);
-        if is_connect {
-            request.extensions_mut().insert(stream.pace());
+    let response = match request::check(&mut request) {
+        Err(malformed) => {
+            up(&shared.stats.malformed);
+            refusal(malformed)
         }
-        let request = RequestBody::of(request, &shared.settings);
-        (shared.service)(Arc::clone(&conn), request).await
+        Ok(noted) => {
+            up(&shared.stats.requests);
+            if is_connect {
+                request.extensions_mut().insert(stream.pace());
+            }
+            let request = RequestBody::of(request, noted, &shared.settings);
+            (shared.service)(Arc::clone(&conn), request).await
+        }
     };
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         stream.go_on();

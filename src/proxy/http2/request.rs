@@ -12,9 +12,10 @@ use hyper::ext::Protocol;
 
 use crate::proxy::framing::{self, Malformed};
 use crate::proxy::guard::MAX_FIELDS;
+use crate::proxy::noted::Noted;
 
 /// Refuses what can be read in two ways, and leaves the request as an HTTP/1.1 client would have sent it.
-pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
+pub(super) fn check<B>(request: &mut Request<B>) -> Result<Noted, Malformed> {
     open_tunnel(request)?;
     check_scheme(request)?;
     check_path(request)?;
@@ -30,7 +31,7 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     }
     // An interim answer cannot be sent here, and no client waits for it for ever (RFC 9110, section 10.1.1).
     headers.remove(EXPECT);
-    framing::check(request).map(drop)
+    framing::check(request)
 }
 
 /// RFC 8441, section 5: the shop is asked for the same WebSocket over HTTP/1.1.
