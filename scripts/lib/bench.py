@@ -22,13 +22,9 @@ PATIENCE_SECS = 30
 CIPHER = "TLS_AES_256_GCM_SHA384"
 # hyper, rustls and tokio without the gate.
 BARE = "bare hyper"
-BROWSER = {
-    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-    "Accept-Language": "en",
-    "Sec-Fetch-Mode": "navigate",
-    "Sec-Fetch-Dest": "document",
-    "Sec-Fetch-Site": "none",
-}
+# What Chromium sends for a page; every request of the bench has it.
+with open(os.path.join(os.path.dirname(__file__), "chromium.txt"), encoding="utf-8") as lines:
+    CHROMIUM = dict(line.rstrip("\n").split(": ", 1) for line in lines)
 # Connections over which a crowd joins.
 CROWD = 256
 # How much of the processor time of the build before the gate may take: rounds of one build differ by as much.
@@ -110,7 +106,7 @@ def ask(port, path, fields=None, over_tls=False):
         connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE_SECS, context=anybody())
     else:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECS)
-    connection.request("GET", path, headers=fields or {})
+    connection.request("GET", path, headers={**CHROMIUM, **(fields or {})})
     answer = connection.getresponse()
     body = answer.read()
     connection.close()
@@ -308,8 +304,7 @@ class Bench:
 
     def wrk(self, url, fields=None, connections=32):
         command = ["taskset", "-c", LOAD_CORE, "wrk", "-t1", f"-c{connections}", f"-d{self.options.seconds}s", "--latency"]
-        for name, value in (fields or {}).items():
-            command += ["-H", f"{name}: {value}"]
+        command += as_options({**CHROMIUM, **(fields or {})})
         said = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
         if "Non-2xx" in said or "Socket errors" in said:
             sys.exit(f"not every request was answered: {said}")
@@ -326,7 +321,7 @@ class Bench:
         log = os.path.join(self.folder, "requests")
         if os.path.exists(log):
             os.remove(log)
-        command = ["taskset", "-c", LOAD_CORE, "h2load", "-t1", f"-n{count}", f"--log-file={log}", *extra, url]
+        command = ["taskset", "-c", LOAD_CORE, "h2load", "-t1", f"-n{count}", f"--log-file={log}", *as_options(CHROMIUM), *extra, url]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         with open(log, encoding="utf-8") as file:
             lines = [line.split() for line in file]
@@ -455,15 +450,15 @@ class Bench:
 
     def join(self):
         """Beside nginx that sends a file as long as the page, which is what no join can be cheaper than."""
-        page, spent = self.asked(lambda port: whole_bytes(port, "/held/a", BROWSER)), []
-        head = self.head_bytes("nginx", BROWSER, "/page.html")
+        page, spent = self.asked(lambda port: whole_bytes(port, "/held/a", {})), []
+        head = self.head_bytes("nginx", {}, "/page.html")
         with open(os.path.join(self.folder, "page.html"), "w", encoding="utf-8") as file:
             file.write("0" * (page - head))
-        of_file = self.with_one("nginx", lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/page.html", BROWSER, CROWD))
+        of_file = self.with_one("nginx", lambda _process, port, _tls: self.wrk(f"http://127.0.0.1:{port}/page.html", {}, CROWD))
 
         def load(process, port, _tls):
             before = self.redis.cpu_secs()
-            figures = self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER, CROWD)
+            figures = self.wrk(f"http://127.0.0.1:{port}/held/a", {}, CROWD)
             if process.name == "gate":
                 spent.append(1e6 * (self.redis.cpu_secs() - before) / figures["requests"])
             return figures
@@ -478,7 +473,7 @@ class Bench:
 
         def lone(process, port, _tls):
             before = scripts_run(self.redis_port)
-            figures = self.wrk(f"http://127.0.0.1:{port}/held/a", BROWSER, connections=1)
+            figures = self.wrk(f"http://127.0.0.1:{port}/held/a", connections=1)
             if process.name == "gate":
                 trips.append((scripts_run(self.redis_port) - before) / figures["requests"])
             return figures
@@ -507,7 +502,7 @@ class Bench:
         """Those of a visitor whom the gate says this of, by default that they are inside, once it sets no more of them."""
         jar, deadline = {}, time.monotonic() + PATIENCE_SECS
         while time.monotonic() < deadline:
-            fields = {**BROWSER, "Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+            fields = {"Cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
             _, answer, _ = ask(port, path, fields, over_tls)
             fresh = answer.headers.get_all("Set-Cookie") or []
             for line in fresh:
@@ -537,9 +532,13 @@ def ready(options):
             bench.end_all()
 
 
+def as_options(fields):
+    return [part for name, value in fields.items() for part in ("-H", f"{name}: {value}")]
+
+
 def whole_bytes(port, path, fields):
     """The length of an answer, head and body, on a connection that is kept."""
-    lines = [f"GET {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
+    lines = [f"GET {path} HTTP/1.1", "Host: localhost", *(f"{name}: {value}" for name, value in {**CHROMIUM, **fields}.items()), "", ""]
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECS) as connection:
         connection.sendall("\r\n".join(lines).encode())
         answer = http.client.HTTPResponse(connection)
