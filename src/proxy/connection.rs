@@ -31,8 +31,9 @@ use super::alarm::poll_alarm;
 use super::body::{Body, BoxError};
 use super::conn::{Conn, Flight};
 use super::framing::{self, Malformed};
-use super::guard::Guarded;
+use super::guard::Guard;
 use super::http2;
+use super::looked::Looked;
 use super::request_body::{self, Progress, RequestBody};
 use super::settings::ServerSettings;
 use super::stats::{Stats, up};
@@ -143,7 +144,7 @@ where
         .max_header_size(settings.head_bytes)
         .max_buf_size(settings.head_bytes.max(BUFFER_BYTES))
         .serve_connection(
-            TokioIo::new(Guarded::new(io, Arc::clone(conn), settings.head_bytes)),
+            TokioIo::new(Looked::new(io, Guard::new(Arc::clone(conn), settings.head_bytes))),
             service,
         )
         .with_upgrades();

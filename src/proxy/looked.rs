@@ -12,27 +12,54 @@ pub(super) trait Look {
     fn look(&mut self, came: &mut [u8]) -> io::Result<()>;
 }
 
-/// A connection that is looked at.
-pub(super) struct Looked<IO, L> {
-    io: IO,
-    look: L,
+/// Reads in the place of hyper. Whoever only [looks](Look) passes all of it on at once.
+pub(super) trait Reader {
+    fn poll_read<IO: AsyncRead + Unpin>(
+        &mut self,
+        io: &mut IO,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>>;
 }
 
-impl<IO, L> Looked<IO, L> {
-    pub(super) fn new(io: IO, look: L) -> Self {
-        Self { io, look }
-    }
-}
-
-impl<IO: AsyncRead + Unpin, L: Look + Unpin> AsyncRead for Looked<IO, L> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+impl<L: Look> Reader for L {
+    fn poll_read<IO: AsyncRead + Unpin>(
+        &mut self,
+        io: &mut IO,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
-        ready!(Pin::new(&mut self.io).poll_read(cx, buf))?;
-        Poll::Ready(self.look.look(&mut buf.filled_mut()[before..]))
+        ready!(Pin::new(io).poll_read(cx, buf))?;
+        Poll::Ready(self.look(&mut buf.filled_mut()[before..]))
     }
 }
 
-impl<IO: AsyncWrite + Unpin, L: Unpin> AsyncWrite for Looked<IO, L> {
+/// A connection behind a reader.
+pub(super) struct Looked<IO, R> {
+    io: IO,
+    reader: R,
+}
+
+impl<IO, R> Looked<IO, R> {
+    pub(super) fn new(io: IO, reader: R) -> Self {
+        Self { io, reader }
+    }
+
+    /// The connection alone: what the reader held back is let go.
+    pub(super) fn into_inner(self) -> IO {
+        self.io
+    }
+}
+
+impl<IO: AsyncRead + Unpin, R: Reader + Unpin> AsyncRead for Looked<IO, R> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Self { io, reader } = &mut *self;
+        reader.poll_read(io, cx, buf)
+    }
+}
+
+impl<IO: AsyncWrite + Unpin, R: Unpin> AsyncWrite for Looked<IO, R> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, buf)
     }

@@ -21,6 +21,7 @@ mod connection;
 mod detached;
 mod error;
 mod exchange;
+mod frame;
 mod framing;
 mod from_shop;
 mod greet;

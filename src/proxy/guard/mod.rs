@@ -17,18 +17,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 
 use self::machine::{Machine, Refused};
 use super::conn::Conn;
+use super::looked::Reader;
 
 #[cfg(any(test, fuzzing))]
 pub(super) use self::fuzzing::split_matters;
 pub(super) use self::head::MAX_FIELDS;
 
-/// A client's socket behind the guard.
-pub(super) struct Guarded<IO> {
-    io: IO,
+/// Reads a client's socket for hyper.
+pub(super) struct Guard {
     conn: Arc<Conn>,
     machine: Machine,
     /// Came, and waits for more before it may pass. No more than a head.
@@ -37,20 +37,14 @@ pub(super) struct Guarded<IO> {
     passing: Vec<u8>,
 }
 
-impl<IO> Guarded<IO> {
-    pub(super) fn new(io: IO, conn: Arc<Conn>, head_bytes: usize) -> Self {
+impl Guard {
+    pub(super) fn new(conn: Arc<Conn>, head_bytes: usize) -> Self {
         Self {
-            io,
             conn,
             machine: Machine::new(head_bytes),
             waiting: Vec::new(),
             passing: Vec::new(),
         }
-    }
-
-    /// The socket alone: what waited or was to pass is let go, and nothing that comes is looked at any more.
-    pub(super) fn into_inner(self) -> IO {
-        self.io
     }
 
     /// What lies behind `before` in the buffer has just come: leaves there what passes.
@@ -102,62 +96,40 @@ impl<IO> Guarded<IO> {
     }
 }
 
-impl<IO: AsyncRead + Unpin> AsyncRead for Guarded<IO> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
+impl Reader for Guard {
+    fn poll_read<IO: AsyncRead + Unpin>(
+        &mut self,
+        io: &mut IO,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         loop {
-            let waits = this.machine.waits_for_upgrade() && !this.is_upgraded();
-            if !this.passing.is_empty() {
-                let count = this.passing.len().min(buf.remaining());
-                buf.put_slice(&this.passing[..count]);
-                this.passing = this.passing.split_off(count);
+            let waits = self.machine.waits_for_upgrade() && !self.is_upgraded();
+            if !self.passing.is_empty() {
+                let count = self.passing.len().min(buf.remaining());
+                buf.put_slice(&self.passing[..count]);
+                self.passing = self.passing.split_off(count);
                 return Poll::Ready(Ok(()));
             }
-            if waits && this.waiting.len() >= EARLY_BYTES {
+            if waits && self.waiting.len() >= EARLY_BYTES {
                 // Its answer ends the connection or brings the tunnel back here.
                 return Poll::Pending;
             }
             let before = buf.filled().len();
-            ready!(Pin::new(&mut this.io).poll_read(cx, buf))?;
-            if buf.filled().len() == before || this.machine.is_tunnel() {
+            ready!(Pin::new(&mut *io).poll_read(cx, buf))?;
+            if buf.filled().len() == before || self.machine.is_tunnel() {
                 return Poll::Ready(Ok(()));
             }
-            this.conn.bytes_in();
-            if this.machine.is_refused() {
+            self.conn.bytes_in();
+            if self.machine.is_refused() {
                 buf.set_filled(before);
                 continue;
             }
-            this.judge(buf, before);
+            self.judge(buf, before);
             if buf.filled().len() > before {
                 return Poll::Ready(Ok(()));
             }
         }
-    }
-}
-
-impl<IO: AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, buf)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
     }
 }
 

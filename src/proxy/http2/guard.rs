@@ -10,6 +10,9 @@ use std::io;
 
 use self::skim::Skim;
 use super::PREFACE;
+use crate::proxy::frame::{
+    CONTINUATION, DATA, END_HEADERS, HEAD, HEADERS, KIND, PADDED, PRIORITY, SETTINGS, STREAM, payload,
+};
 use crate::proxy::looked::Look;
 
 /// Where in a client's frames we are.
@@ -113,7 +116,7 @@ impl Frames {
 
     /// What a frame with this head is.
     fn begin(&mut self, head: &[u8; HEAD]) -> At {
-        let left = usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2]);
+        let left = payload(head);
         let (kind, flags) = (head[KIND], head[KIND + 1]);
         let stream = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]);
         let skim = match kind {
@@ -155,18 +158,6 @@ impl Part {
         1
     }
 }
-
-/// A frame's head, and where its kind and its stream are (RFC 9113, section 4.1).
-const HEAD: usize = 9;
-const KIND: usize = 3;
-const STREAM: usize = 5;
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const CONTINUATION: u8 = 9;
-const END_HEADERS: u8 = 4;
-const PADDED: u8 = 8;
-const PRIORITY: u8 = 0x20;
 
 #[cfg(test)]
 mod tests {

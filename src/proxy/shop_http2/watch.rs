@@ -11,6 +11,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::proxy::bucket::Bucket;
+use crate::proxy::frame::{
+    ACK, CONTINUATION, DATA, GOAWAY, HEAD, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, payload,
+};
 use crate::proxy::looked::{Look, Looked};
 use crate::proxy::shop_socket::ShopSocket;
 
@@ -78,7 +81,7 @@ pub(super) type Watched = Looked<ShopSocket, Watch>;
 pub(super) struct Watch {
     signs: Arc<Signs>,
     /// The head of the frame that comes, as far as it is here.
-    head: [u8; FRAME_HEAD],
+    head: [u8; HEAD],
     filled: usize,
     /// What is still to come of the frame's payload.
     rest: usize,
@@ -99,11 +102,11 @@ impl Look for Watch {
                 self.settle();
                 continue;
             }
-            let taken = (FRAME_HEAD - self.filled).min(bytes.len());
+            let taken = (HEAD - self.filled).min(bytes.len());
             self.head[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
             self.filled += taken;
             bytes = &bytes[taken..];
-            if self.filled == FRAME_HEAD {
+            if self.filled == HEAD {
                 self.filled = 0;
                 self.frame()?;
                 self.settle();
@@ -117,7 +120,7 @@ impl Watch {
     pub(super) fn new(signs: Arc<Signs>) -> Self {
         Self {
             signs,
-            head: [0; FRAME_HEAD],
+            head: [0; HEAD],
             filled: 0,
             rest: 0,
             settles: false,
@@ -133,8 +136,8 @@ impl Watch {
 
     /// A frame's head is here (RFC 9113, section 4.1).
     fn frame(&mut self) -> io::Result<()> {
-        let [high, middle, low, kind, flags, ..] = self.head;
-        self.rest = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+        let [_, _, _, kind, flags, ..] = self.head;
+        self.rest = payload(&self.head);
         let is_bounded = match kind {
             HEADERS => self.signs.head(),
             // h2 bounds what may follow a head, and what is empty; updates of windows go with what is sent.
@@ -164,16 +167,6 @@ impl Drop for Watch {
     }
 }
 
-const FRAME_HEAD: usize = 9;
-/// Kinds of frames (RFC 9113, section 6).
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-const CONTINUATION: u8 = 9;
-const ACK: u8 = 1;
 /// An answer, its trailers, and eight interim answers.
 const HEADS_PER_REQUEST: u32 = 10;
 /// As many as the requests of one connection may have at once.
