@@ -65,7 +65,7 @@ impl Visit {
             started: time::uptime(),
             wall: time::wall(),
             waited: Duration::ZERO,
-            client: client_address(conn, headers, trusted),
+            client: client_address(peer, headers, trusted),
             hop: Arc::clone(conn.hop()),
             peer_trusted,
             direct: !peer_trusted && !conn.is_multiplexed(),

@@ -5,8 +5,6 @@ use std::net::{IpAddr, SocketAddr};
 use http::{HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-use super::conn::Conn;
-
 /// Whether an address is one of the trusted proxies'.
 #[must_use]
 pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
@@ -17,11 +15,7 @@ pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
 /// is not one. What stands left of an address nobody trusted wrote down, or of one that does not parse, is the sender's word
 /// alone and never read. When all are trusted, the leftmost.
 #[must_use]
-pub fn client_address(conn: &Conn, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    behind(conn.peer().ip(), headers, trusted)
-}
-
-fn behind(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     // PERF: most gates have no proxy before them, and need not look for what one says.
     if !is_trusted(peer, trusted) {
         return peer;
@@ -62,7 +56,7 @@ mod tests {
         for line in lines {
             headers.append(FORWARDED_FOR, line.parse().unwrap());
         }
-        behind(peer.parse().unwrap(), &headers, &trusted).to_string()
+        client_address(peer.parse().unwrap(), &headers, &trusted).to_string()
     }
 
     #[test]

@@ -7,12 +7,11 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
+use super::drop_guard::DropGuard;
+use super::error::BoxError;
 use super::from_shop::FromShop;
 use super::revocable::{Revocable, Revoke};
 use super::tunnel::Strings;
-
-/// What a body can fail with; the client sees its answer cut.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 type Boxed = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>;
 
@@ -20,7 +19,7 @@ type Boxed = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>
 /// tunnel ends.
 pub struct Body {
     content: Content,
-    guards: Vec<Box<dyn Guard>>,
+    guards: Vec<Box<dyn DropGuard>>,
 }
 
 enum Content {
@@ -31,11 +30,6 @@ enum Content {
     /// Nothing to send; the guards live as long as the tunnel does.
     Tunnel(Strings),
 }
-
-/// Anything that acts by being dropped.
-pub(super) trait Guard: Send {}
-
-impl<T: Send> Guard for T {}
 
 impl Body {
     /// No bytes.

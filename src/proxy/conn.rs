@@ -7,45 +7,20 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::accept::Permit;
 use super::framing::Malformed;
 use super::hop::Hop;
+use super::load::Permit;
+use super::lock::held;
+use super::proto::{Ends, Proto};
 use super::settings::ServerSettings;
 use super::transport::WriteHalf;
-
-/// How the client reached us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proto {
-    /// In the clear.
-    Http,
-    /// Over TLS.
-    Https,
-}
-
-impl Proto {
-    /// As in `X-Forwarded-Proto`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
-    }
-}
-
-/// The two ends of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ends {
-    pub(super) peer: SocketAddr,
-    pub(super) local: SocketAddr,
-}
 
 /// A client connection.
 #[derive(Debug)]
@@ -220,7 +195,7 @@ impl Conn {
         if self.has_room() {
             return Poll::Ready(());
         }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = held(&self.waiting);
         if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
             if waiting.len() >= MOST_WAITING {
                 // Most of these were called off meanwhile; the others come again.
@@ -237,7 +212,7 @@ impl Conn {
         if self.full.load(Ordering::Relaxed) != has_room {
             return;
         }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = held(&self.waiting);
         self.full.store(!has_room, Ordering::Relaxed);
         if has_room {
             waiting.drain(..).for_each(Waker::wake);

@@ -28,8 +28,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use self::alone::{Alone, Slot, Stream};
 use super::alarm::poll_alarm;
-use super::body::{Body, BoxError};
+use super::body::Body;
 use super::conn::{Conn, Flight};
+use super::error::BoxError;
 use super::framing::{self, Malformed};
 use super::guard::Guard;
 use super::http2;

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,35 +13,7 @@ use tokio::time::timeout;
 use super::body::Body;
 use super::boxed::boxed;
 use super::hop::Hop;
-
-/// How far a request is, and whether its client still waits for the answer. Clones are the same.
-#[derive(Clone, Debug, Default)]
-pub struct Stage(Arc<AtomicU8>);
-
-const AT_SERVER: u8 = 1;
-const DETACHED: u8 = 1 << 1;
-
-impl Stage {
-    /// The client has hung up, and the answer is waited for.
-    #[must_use]
-    pub fn is_detached(&self) -> bool {
-        self.has(DETACHED)
-    }
-
-    /// It is given to a server now.
-    pub(super) fn sent(&self) {
-        self.0.fetch_or(AT_SERVER, Ordering::Relaxed);
-    }
-
-    /// The server that it was given to has failed.
-    pub(super) fn failed(&self) {
-        self.0.fetch_and(!AT_SERVER, Ordering::Relaxed);
-    }
-
-    fn has(&self, flag: u8) -> bool {
-        self.0.load(Ordering::Relaxed) & flag != 0
-    }
-}
+use super::stage::Stage;
 
 /// A request that goes on in a task of its own if it is dropped while a server has it and `may` then gives something to hold, for as
 /// long as it goes on. It counts as a connection, so that a drain waits for it. Dropped at any other time, it is called off.
@@ -78,9 +49,9 @@ where
 
     fn go_on(&mut self) -> Option<()> {
         let (request, may) = (self.request.take()?, self.may.take()?);
-        let runtime = Handle::try_current().ok().filter(|_| self.stage.has(AT_SERVER))?;
+        let runtime = Handle::try_current().ok().filter(|_| self.stage.is_at_server())?;
         let held = (may()?, self.hop.connection());
-        self.stage.0.fetch_or(DETACHED, Ordering::Relaxed);
+        self.stage.detach();
         runtime.spawn(async move {
             request.await;
             drop(held);

@@ -2,6 +2,9 @@
 
 use http::StatusCode;
 
+/// What a body can fail with; the client sees its answer cut.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Whose fault a failed forward is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -63,6 +66,34 @@ pub enum Kind {
     /// The right to be forwarded ended while the request waited for a server.
     #[error("the right to be forwarded ended meanwhile")]
     Withdrawn,
+}
+
+/// Why a request's body ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// Longer than allowed.
+    #[error("the request body is too large")]
+    TooLarge,
+    /// Nothing came for too long, or too little.
+    #[error("the request body did not arrive in time")]
+    TooSlow,
+    /// The client is gone, or sent what is no chunk.
+    #[error("the request body broke off")]
+    Broken,
+    /// Other bodies had all the memory for bodies, for too long.
+    #[error("no memory for the request body")]
+    NoMemory,
+}
+
+impl From<BodyError> for Kind {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::BodyTooLarge,
+            BodyError::TooSlow => Self::BodyTimeout,
+            BodyError::Broken => Self::BodyBroken,
+            BodyError::NoMemory => Self::Exhausted,
+        }
+    }
 }
 
 /// A request that could not be forwarded. The client has been sent nothing.

@@ -14,7 +14,6 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, sleep_until};
 
 use super::alarm::{Alarm, poll_alarm};
-use super::detached::Stage;
 use super::error::Kind;
 use super::hygiene;
 use super::origins::{Busy, Origin};
@@ -24,6 +23,7 @@ use super::retry::{Attempt, Failure, Left, MOST_SERVERS, Repeatable, Target};
 use super::sent::{Sent, frame};
 use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::Unopened;
+use super::stage::Stage;
 use super::stats::up;
 
 /// Whose request it is.

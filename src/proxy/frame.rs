@@ -1,5 +1,8 @@
 //! The head of an HTTP/2 frame (RFC 9113, sections 4.1 and 6), for those who look at frames on their way.
 
+/// What a client says before its first frame (section 3.4 there).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 /// Its length in bytes.
 pub(super) const HEAD: usize = 9;
 /// Where in it the kind and the stream stand.

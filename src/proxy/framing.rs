@@ -8,8 +8,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRANSFER_ENCODI
 use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 
-use super::hygiene::OWN_PREFIX;
-use super::noted::Noted;
+use super::noted::{Noted, OWN_PREFIX};
 
 /// Why a request is refused; the connection is closed after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

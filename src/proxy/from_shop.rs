@@ -13,8 +13,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
-use super::body::BoxError;
-use super::error::{ForwardError, Kind};
+use super::error::{BoxError, ForwardError, Kind};
 use super::hygiene;
 use super::memory::Ration;
 use super::pool::Lease;

@@ -6,14 +6,14 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
-use super::conn::Proto;
+use super::forward::Forward;
 use super::guard::split_matters;
 use super::hop::Hop;
 use super::hygiene::{clean_request, clean_response, clean_trailers};
 use super::memory::BodyOf;
 use super::noted::Noted;
+use super::proto::Proto;
 use super::proxy_protocol::{Ends, parse};
-use super::upstream::Forward;
 
 /// Two bytes of a seed for where the rest is cut; however that comes, the verdict is the same.
 ///

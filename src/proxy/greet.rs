@@ -13,12 +13,14 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{Arrival, Permit};
+use super::accept::Arrival;
 use super::body::Body;
-use super::conn::{Conn, Ends, Proto};
+use super::conn::Conn;
 use super::connection::{Shared, Speaks, serve_connection};
-use super::http2;
+use super::frame::PREFACE;
 use super::listener::Terms;
+use super::load::Permit;
+use super::proto::{Ends, Proto};
 use super::proxy_protocol::{Header, Malformed, parse};
 use super::request_body::RequestBody;
 use super::secured::serve_secured;
@@ -166,7 +168,7 @@ async fn spoken<S>(socket: &mut ClientSocket, conn: &Conn, shared: &Shared<S>) -
         return Some(Speaks::Http1);
     }
     let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
-    match in_time(due, conn.closing(), socket.opens_with(http2::PREFACE)).await {
+    match in_time(due, conn.closing(), socket.opens_with(PREFACE)).await {
         Ok(Ok(true)) => Some(Speaks::Http2),
         Ok(Ok(false)) => Some(Speaks::Http1),
         Ok(Err(_)) => None,

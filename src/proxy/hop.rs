@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use http::HeaderValue;
 
-use super::accept::{Permit, Spot};
-use super::conn::Proto;
+use super::load::{Permit, Spot};
+use super::proto::Proto;
 
 /// One hop on a request's way. PERF: put into words once for all requests of a connection.
 #[derive(Debug)]

@@ -17,9 +17,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Version};
 
 use crate::names;
 
+use super::forward::Forward;
 use super::framing;
-use super::noted::Noted;
-use super::upstream::Forward;
+use super::noted::{Noted, OWN_PREFIX};
 
 /// Makes fit for the shop the fields of a request that came with those `noted`.
 pub(super) fn clean_request(headers: &mut HeaderMap, noted: Noted, version: Version, forward: &Forward<'_>) {
@@ -327,7 +327,6 @@ fn text(value: String) -> HeaderValue {
 const PSEUDONYM: &str = "ropeline";
 /// More gates than this in a row are a circle.
 const MAX_PASSES: usize = 5;
-pub(super) const OWN_PREFIX: &str = "ropeline-";
 const FORWARDED_PREFIX: &str = "x-forwarded-";
 /// Ordinary names that HTTP libraries have no constants for: Chromium's of a page.
 const ORDINARY: [&str; 8] = [

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::conn::Proto;
+use super::proto::Proto;
 use super::settings::ServerSettings;
 use super::transport::{Stream, UNIX_PEER};
 use super::unix::{Custody, SocketFile};

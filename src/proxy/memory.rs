@@ -13,10 +13,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::lock::held;
 use super::stats::Stats;
 use crate::limit::ClientKey;
 
@@ -156,7 +157,7 @@ impl Memory {
     }
 
     fn clients(&self) -> MutexGuard<'_, HashMap<ClientKey, Weak<Share>>> {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.clients)
     }
 }
 

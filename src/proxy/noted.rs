@@ -33,3 +33,6 @@ impl Noted {
         own: false,
     };
 }
+
+/// How names of fields begin that nobody may send but the gate.
+pub(super) const OWN_PREFIX: &str = "ropeline-";

@@ -4,64 +4,43 @@
 //! connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
 //! is how a client that is gone cancels its request at the shop.
 
+mod idle;
 mod lease;
+mod line;
 mod stash;
+mod way;
 
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::alarm::Alarm;
 use super::error::Kind;
+use super::heard::Heard;
 use super::origins::{Budget, Busy, Origin, Origins, Protocol};
 use super::sent::Sent;
 use super::settings::{ShopHttp2, UpstreamSettings};
 use super::shop_http2::{Connections, Unopened};
-use super::shop_socket::{Heard, ShopSocket};
+use super::shop_socket::ShopSocket;
 use super::stats::Stats;
 
-pub(super) use lease::{Lease, Way};
+pub(super) use idle::Idle;
+pub(super) use lease::Lease;
+use line::{Leash, Line};
 pub(super) use stash::Stash;
+pub(super) use way::Way;
 
 /// The pool; one per core, so its lock is hardly ever contended: only where servers go.
 pub(super) struct Pool {
     origins: Origins,
     settings: Arc<UpstreamSettings>,
     stats: Arc<Stats>,
-    idle: Stash,
-    /// None where HTTP/2 is spoken to nobody.
-    shared: Option<Connections>,
+    idle: Arc<Idle>,
     budget: Budget,
-    /// Another has come in its place: nobody will ask it for what it keeps.
-    is_retired: AtomicBool,
-}
-
-/// A connection to a server.
-pub(super) struct Line {
-    origin: Arc<Origin>,
-    sender: SendRequest<Sent>,
-    heard: Arc<Heard>,
-    /// For its requests' deadlines. PERF: one that stays set is no work for each of them.
-    alarm: Option<Alarm>,
-    task: Leash,
-}
-
-/// Ends the connection's task, and with it the connection, when it drops; unless it was let go.
-struct Leash(Option<AbortHandle>);
-
-impl Drop for Leash {
-    fn drop(&mut self) {
-        if let Some(task) = &self.0 {
-            task.abort();
-        }
-    }
 }
 
 impl Pool {
@@ -70,14 +49,12 @@ impl Pool {
         let settings = Arc::clone(origins.settings());
         let pool = Arc::new(Self {
             budget: Budget::new(settings.retry_budget),
-            idle: Stash::default(),
-            shared: (settings.http2 != ShopHttp2::Off).then(Connections::default),
+            idle: Arc::new(Idle::new(settings.idle, settings.http2 != ShopHttp2::Off)),
             origins,
             settings,
             stats,
-            is_retired: AtomicBool::new(false),
         });
-        pool.origins.fill(&pool);
+        pool.origins.fill(&pool.idle);
         tokio::spawn(sweep(Arc::downgrade(&pool), pool.settings.idle));
         pool
     }
@@ -100,7 +77,7 @@ impl Pool {
 
     /// The connections that a request may share; none for a tunnel within TLS, which takes one of its own.
     pub(super) fn shared(&self, origin: &Origin, is_tunnel: bool) -> Option<&Connections> {
-        let shared = self.shared.as_ref()?;
+        let shared = self.idle.shared.as_ref()?;
         let may = self.origins.dial().most(origin) == Protocol::Http2 && !(is_tunnel && origin.is_secured());
         may.then_some(shared)
     }
@@ -114,8 +91,8 @@ impl Pool {
         }
         loop {
             let now = Instant::now();
-            let stash = busy.origin().stash().unwrap_or(&self.idle);
-            let Some(mut line) = stash.pop(busy.origin(), now, self.settings.idle) else {
+            let stash = busy.origin().stash().unwrap_or(&self.idle.stash);
+            let Some(mut line) = stash.pop(busy.origin().key(), now, self.settings.idle) else {
                 return Err(busy);
             };
             if is_ready(&mut line.sender).await {
@@ -137,7 +114,10 @@ impl Pool {
                 .open(busy.origin(), Protocol::Http1, deadline)
                 .await
                 .map_err(Into::into),
-            Some(shared) => shared.open(self, busy.origin(), deadline).await,
+            Some(shared) => {
+                let open = || self.open(busy.origin(), Protocol::Http2, deadline);
+                shared.open(busy.origin(), self.settings.idle, deadline, open).await
+            }
         };
         match way {
             Ok(way) => Ok(Lease::new(self, way, busy, Instant::now())),
@@ -170,7 +150,7 @@ impl Pool {
         origin.reached();
         let heard = Arc::new(Heard::default());
         let socket = ShopSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
-        if let (Protocol::Http2, Some(shared)) = (protocol, &self.shared) {
+        if let (Protocol::Http2, Some(shared)) = (protocol, &self.idle.shared) {
             // What comes ahead of answers is bounded by frames there.
             heard.head();
             let speak = shared.speak(socket, origin, &self.settings, end, deadline);
@@ -180,11 +160,6 @@ impl Pool {
             origin.speaks(protocol);
         }
         self.line(socket, origin, heard).await.map(Way::Own)
-    }
-
-    /// How long a connection may stand idle.
-    pub(super) fn oldest(&self) -> Duration {
-        self.settings.idle
     }
 
     /// When a connection that is begun now must be there.
@@ -204,7 +179,7 @@ impl Pool {
             let _ = connection.with_upgrades().await;
         });
         Ok(Line {
-            origin: Arc::clone(origin),
+            server: Arc::clone(origin.key()),
             sender,
             heard,
             alarm: None,
@@ -212,28 +187,14 @@ impl Pool {
         })
     }
 
-    fn push(&self, line: Line) {
-        let stash = Arc::clone(&line.origin);
-        let stash = stash.stash().unwrap_or(&self.idle);
-        stash.push(line, self.settings.idle_connections);
-        if self.is_retired.load(Ordering::Relaxed) {
-            self.idle.clear();
-        }
-    }
-
-    /// Keeps no connections from now on: requests that go on here take none of them, and others go elsewhere.
-    pub(super) fn retire(&self) {
-        self.is_retired.store(true, Ordering::Relaxed);
-        self.idle.clear();
-        self.shared.iter().for_each(Connections::clear);
+    fn push(&self, origin: &Arc<Origin>, line: Line) {
+        self.idle.push(origin, line, self.settings.idle_connections);
     }
 
     /// Closes what stood idle for too long, or is to a server that is gone.
-    pub(super) fn sweep(&self) {
-        let idle = self.settings.idle;
-        self.idle.sweep(idle);
-        self.shared.iter().for_each(|shared| shared.sweep(idle));
-        self.origins.sweep(|stash| stash.sweep(idle));
+    fn sweep(&self) {
+        self.idle.sweep();
+        self.origins.sweep(|stash| stash.sweep(self.settings.idle));
     }
 }
 

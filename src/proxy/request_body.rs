@@ -23,42 +23,14 @@ use tokio::time::timeout;
 
 use self::buffer::Buffer;
 use self::patience::Patience;
-use super::error::Kind;
+use super::drop_guard::DropGuard;
+use super::error::BodyError;
 use super::hygiene;
 use super::memory::Ration;
 use super::noted::Noted;
 use super::settings::ServerSettings;
-use super::uploads::Streaming;
 
 pub(super) use self::progress::{Outcome, Progress};
-
-/// Why a request's body ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BodyError {
-    /// Longer than allowed.
-    #[error("the request body is too large")]
-    TooLarge,
-    /// Nothing came for too long, or too little.
-    #[error("the request body did not arrive in time")]
-    TooSlow,
-    /// The client is gone, or sent what is no chunk.
-    #[error("the request body broke off")]
-    Broken,
-    /// Other bodies had all the memory for bodies, for too long.
-    #[error("no memory for the request body")]
-    NoMemory,
-}
-
-impl From<BodyError> for Kind {
-    fn from(error: BodyError) -> Self {
-        match error {
-            BodyError::TooLarge => Self::BodyTooLarge,
-            BodyError::TooSlow => Self::BodyTimeout,
-            BodyError::Broken => Self::BodyBroken,
-            BodyError::NoMemory => Self::Exhausted,
-        }
-    }
-}
 
 /// The body of a request. Reading it may fail with a [`BodyError`]; the connection is closed then.
 pub struct RequestBody {
@@ -74,7 +46,7 @@ pub struct RequestBody {
     buffer: Option<Box<Buffer>>,
     streamed: bool,
     /// The right to be streamed to the shop, until the body has ended.
-    streaming: Option<Streaming>,
+    streaming: Option<Box<dyn DropGuard>>,
     /// Fields that its trailers must not have.
     kept_out: Vec<HeaderName>,
 }
@@ -169,8 +141,8 @@ impl RequestBody {
     }
 
     /// Keeps the right to stream until the body has ended.
-    pub(super) fn hold(&mut self, streaming: Streaming) {
-        self.streaming = Some(streaming);
+    pub(super) fn hold(&mut self, streaming: impl Send + 'static) {
+        self.streaming = Some(Box::new(streaming));
     }
 
     /// Waits for the memory of what is here, and of so many bytes more.

@@ -1,7 +1,7 @@
 //! An answer's body that is taken away from a client that reads it slowly, when somebody else needs what it holds.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -9,8 +9,10 @@ use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use tokio::time::Instant;
 
-use super::body::{Body, BoxError};
+use super::body::Body;
+use super::error::BoxError;
 use super::error::{ForwardError, Kind};
+use super::lock::held;
 
 /// A body, until it is taken away; the client then sees its answer cut.
 #[derive(Clone)]
@@ -40,7 +42,7 @@ impl Revocable {
     }
 
     pub(super) fn poll_frame(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        let mut lent = lock(&self.0);
+        let mut lent = held(&self.0);
         let Some(body) = &mut lent.body else {
             return Poll::Ready(Some(Err(Box::new(ForwardError::from(Kind::Withdrawn)))));
         };
@@ -52,11 +54,11 @@ impl Revocable {
     }
 
     pub(super) fn is_end_stream(&self) -> bool {
-        lock(&self.0).body.as_deref().is_some_and(Body::is_end_stream)
+        held(&self.0).body.as_deref().is_some_and(Body::is_end_stream)
     }
 
     pub(super) fn size_hint(&self) -> SizeHint {
-        lock(&self.0).body.as_deref().map(Body::size_hint).unwrap_or_default()
+        held(&self.0).body.as_deref().map(Body::size_hint).unwrap_or_default()
     }
 }
 
@@ -76,19 +78,15 @@ impl Revoke {
     #[must_use]
     pub fn slow_from(&self) -> Option<Instant> {
         let lent = self.0.upgrade()?;
-        let lent = lock(&lent);
+        let lent = held(&lent);
         lent.body.as_ref().map(|_| lent.slow_from)
     }
 
     /// Takes the body away, with all that it holds.
     pub fn revoke(&self) {
-        let body = self.0.upgrade().and_then(|lent| lock(&lent).body.take());
+        let body = self.0.upgrade().and_then(|lent| held(&lent).body.take());
         drop(body);
     }
-}
-
-fn lock(lent: &Mutex<Lent>) -> MutexGuard<'_, Lent> {
-    lent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who reads less is slow: half of what a line of the slowest tariffs gives, 64 kbit/s.
@@ -113,17 +111,17 @@ mod tests {
         let (body, revoke) = Revocable::new(Body::full("answer"));
         let mut now = Instant::now();
         assert_eq!(revoke.slow_from(), Some(now + BEGINNING));
-        lock(&body.0).read(100 * 1024 * 1024, now);
+        held(&body.0).read(100 * 1024 * 1024, now);
         assert_eq!(revoke.slow_from(), Some(now + BEGINNING), "what is taken at once");
         for _ in 0..100 {
             now += Duration::from_secs(1);
-            lock(&body.0).read(4 * 1024, now);
+            held(&body.0).read(4 * 1024, now);
             assert!(revoke.slow_from().unwrap() > now);
         }
-        lock(&body.0).read(100 * 1024 * 1024, now);
+        held(&body.0).read(100 * 1024 * 1024, now);
         assert_eq!(revoke.slow_from(), Some(now + REST));
         now += REST * 2;
-        lock(&body.0).read(4 * 1024, now);
+        held(&body.0).read(4 * 1024, now);
         assert_eq!(revoke.slow_from(), Some(now + Duration::from_secs(1)));
     }
 

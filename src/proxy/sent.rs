@@ -13,7 +13,7 @@ use hyper::Request;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::body::BoxError;
+use super::error::BoxError;
 use super::hygiene;
 use super::request_body::RequestBody;
 use super::shop_http2::{Again, Upload};

@@ -15,12 +15,13 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::accept::{Arrival, Load, accept};
+use super::accept::{Arrival, accept};
 use super::body::Body;
 use super::conn::Conn;
 use super::connection::Shared;
 use super::greet::greet;
 use super::listener::{Endpoint, Listener};
+use super::load::Load;
 use super::request_body::RequestBody;
 use super::settings::ServerSettings;
 use super::stats::Stats;

@@ -3,11 +3,11 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
+use super::heard::Heard;
 use super::origins::ShopStream;
 use super::settings::UpstreamSettings;
 use super::socket::{FEW_BYTES, Stall, in_one_piece};
@@ -22,41 +22,6 @@ pub(super) struct ShopSocket {
     stats: Arc<Stats>,
 }
 
-/// What came from the shop since the count was last begun: it decides if a request may be sent again, and bounds what may
-/// come ahead of an answer, interim answers without end included.
-#[derive(Debug, Default)]
-pub(super) struct Heard(AtomicUsize);
-
-impl Heard {
-    /// A request goes out.
-    pub(super) fn reset(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// The answer's head is here: what comes now has other bounds.
-    pub(super) fn head(&self) {
-        self.0.store(HEAD_IS_HERE, Ordering::Relaxed);
-    }
-
-    pub(super) fn any(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
-    }
-
-    fn count(&self, bytes: usize, most: usize) -> io::Result<()> {
-        let before = self.0.load(Ordering::Relaxed);
-        if before == HEAD_IS_HERE {
-            return Ok(());
-        }
-        self.0
-            .store(before.saturating_add(bytes).min(HEAD_IS_HERE - 1), Ordering::Relaxed);
-        if before > most {
-            return Err(io::Error::other("too much ahead of an answer"));
-        }
-        Ok(())
-    }
-}
-
-const HEAD_IS_HERE: usize = usize::MAX;
 /// How much is read at once. Between the shop and a client who takes nothing there are two pieces of that size: one that is offered,
 /// and one behind it. Less than a power of two, since a read that fills hyper's buffer makes it twice as large; by so much that it
 /// fills no more than one record of TLS with what stands around it, a chunk's size or a frame's head.

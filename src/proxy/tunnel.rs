@@ -8,7 +8,7 @@ use std::future::pending;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_util::sync::CancellationToken;
 
-use super::body::Guard;
+use super::drop_guard::DropGuard;
+use super::lock::held;
 use super::pace::{Pace, piece_of};
 use super::request_body::RequestBody;
 use super::stats::{Stats, down, up};
@@ -38,11 +39,11 @@ pub(super) struct Asked {
 
 /// Guards that live as long as a tunnel.
 #[derive(Clone, Default)]
-pub(super) struct Strings(Arc<Mutex<Vec<Box<dyn Guard>>>>);
+pub(super) struct Strings(Arc<Mutex<Vec<Box<dyn DropGuard>>>>);
 
 impl Strings {
-    pub(super) fn tie(&self, guard: Box<dyn Guard>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(guard);
+    pub(super) fn tie(&self, guard: Box<dyn DropGuard>) {
+        held(&self.0).push(guard);
     }
 }
 

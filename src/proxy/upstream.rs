@@ -3,19 +3,15 @@
 use std::sync::Arc;
 
 use http::header::{CONNECTION, CONTENT_TYPE, EXPECT, HOST};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
-use tokio_util::sync::CancellationToken;
 
-use super::address::is_trusted;
 use super::body::Body;
-use super::conn::Conn;
-use super::detached::Stage;
 use super::error::{ForwardError, Kind};
 use super::exchange::{Exchange, Sender};
+use super::forward::Forward;
 use super::from_shop::FromShop;
-use super::hop::Hop;
 use super::memory::{BodyOf, Ration};
 use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
@@ -27,50 +23,6 @@ use super::{framing, hygiene, tunnel};
 /// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
 #[derive(Clone)]
 pub struct Upstream(Arc<Pool>);
-
-/// What the shop is told about a request besides the request itself.
-pub struct Forward<'a> {
-    /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
-    pub hop: &'a Hop,
-    /// The visitor, whose share of the memory for bodies it takes. A short answer to a stranger is taken over from the shop, so
-    /// that a client that does not read it holds no place. So it is for anybody where most connections of the server are taken.
-    pub whose: BodyOf,
-    /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
-    pub peer_trusted: bool,
-    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
-    pub said_by_proxies: &'a [HeaderName],
-    /// Fields of ours to set.
-    pub headers: &'a [(HeaderName, HeaderValue)],
-    /// Whether the right to be forwarded holds still: asked where the request had to wait for a server, or is sent once more.
-    pub still: &'a (dyn Fn() -> bool + Sync),
-    /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
-    pub cancel: Option<CancellationToken>,
-    /// The field of an answer in which the shop tells the gate something. It is taken out.
-    pub signal: Option<&'a HeaderName>,
-    /// Is told the answer's status, and the value of its signal, as soon as they are here.
-    pub heard: &'a (dyn Fn(StatusCode, Option<&HeaderValue>) + Sync),
-    /// Is told how far the request is.
-    pub stage: Option<&'a Stage>,
-}
-
-impl<'a> Forward<'a> {
-    /// A request that came over `conn`, with no fields of ours and nothing that cancels it.
-    #[must_use]
-    pub fn over(conn: &'a Conn, trusted: &[ipnet::IpNet]) -> Self {
-        Self {
-            hop: conn.hop(),
-            whose: BodyOf::Inside(conn.peer().ip()),
-            peer_trusted: is_trusted(conn.peer().ip(), trusted),
-            said_by_proxies: &[],
-            headers: &[],
-            still: &|| true,
-            cancel: None,
-            signal: None,
-            heard: &|_, _| {},
-            stage: None,
-        }
-    }
-}
 
 impl Upstream {
     /// Must be called inside the runtime that will use it.

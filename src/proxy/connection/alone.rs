@@ -6,8 +6,8 @@
 
 use std::io::{self, IoSlice, Write as _};
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, Bytes};
@@ -17,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::End;
 use crate::proxy::body::Body;
 use crate::proxy::conn::{Conn, Flight};
+use crate::proxy::lock::held;
 
 /// Where an answer leaves a stream that its connection is to carry on.
 #[derive(Default)]
@@ -35,7 +36,7 @@ pub(super) struct Stream {
 
 impl Slot {
     pub(super) fn leave(&self, stream: Stream) {
-        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        *held(&self.stream) = Some(stream);
         self.is_full.store(true, Ordering::Relaxed);
     }
 
@@ -45,7 +46,7 @@ impl Slot {
     }
 
     pub(super) fn take(&self) -> Option<Stream> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner).take()
+        held(&self.stream).take()
     }
 }
 

@@ -9,9 +9,8 @@ mod skim;
 use std::io;
 
 use self::skim::Skim;
-use super::PREFACE;
 use crate::proxy::frame::{
-    CONTINUATION, DATA, END_HEADERS, HEAD, HEADERS, KIND, PADDED, PRIORITY, SETTINGS, STREAM, payload,
+    CONTINUATION, DATA, END_HEADERS, HEAD, HEADERS, KIND, PADDED, PREFACE, PRIORITY, SETTINGS, STREAM, payload,
 };
 use crate::proxy::looked::Look;
 

@@ -175,8 +175,6 @@ fn without_content(mut response: Response<Body>) -> Response<Body> {
     response.map(|_| Body::empty())
 }
 
-/// What a client says first (RFC 9113, section 3.4).
-pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Requests at once on one connection: what RFC 9113, section 6.5.2, recommends at least.
 const STREAMS: u32 = 100;
 /// What a client may send ahead, of one body and of all on a connection.

@@ -7,7 +7,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -16,9 +16,11 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::rt::Executor;
 use tokio::time::Instant;
 
-use crate::proxy::body::{Body, BoxError};
+use crate::proxy::body::Body;
 use crate::proxy::bucket::Bucket;
 use crate::proxy::conn::Conn;
+use crate::proxy::error::BoxError;
+use crate::proxy::lock::held;
 use crate::proxy::pace::{Pace, piece_of};
 
 /// What a connection's streams share.
@@ -77,10 +79,6 @@ impl Streams {
             self.flooded.store(true, Ordering::Relaxed);
         }
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs the connection's streams, and lets go of one whose client takes nothing for too long: h2 then resets it.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::held;
 use crate::limit::{ClientKey, Held, Hold};
+use crate::proxy::lock::held;
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::ConnectionBound;
 

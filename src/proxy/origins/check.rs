@@ -12,9 +12,12 @@ use hyper_util::rt::TokioIo;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::dial::{Dial, Protocol, ShopStream};
+use super::Inner;
+use super::dial::Dial;
+use super::health::now_ms;
 use super::origin::{Address, Origin};
-use super::{Inner, now_ms};
+use super::protocol::Protocol;
+use super::stream::ShopStream;
 use crate::proxy::settings::HealthCheck;
 use crate::proxy::shop_http2;
 

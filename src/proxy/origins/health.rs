@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::proxy::settings::FailureRules;
+use crate::time;
 
 /// What one server's requests and checks have met. Relaxed atomics: a count that is late by one puts a server out later.
 #[derive(Debug, Default)]
@@ -169,6 +170,11 @@ fn millis(span: Duration) -> u64 {
 /// How long others wait for the outcome of a trial before one of them is the next.
 const TRIAL_MS: u64 = 2_000;
 const MOST_DOUBLINGS: u32 = 20;
+
+/// On the process's clock.
+pub(super) fn now_ms() -> u64 {
+    u64::try_from(time::uptime().as_millis()).unwrap_or(u64::MAX)
+}
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,13 @@ mod budget;
 mod check;
 mod choice;
 mod dial;
+mod error;
 mod health;
+mod key;
 mod names;
 mod origin;
+mod protocol;
+mod stream;
 mod succession;
 mod tls;
 mod wait;
@@ -19,7 +23,7 @@ mod wait;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -28,18 +32,23 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::error::Kind;
-use super::pool::{Pool, Stash};
+use super::pool::{Idle, Stash};
 use super::settings::{Place, UpstreamSettings};
 use super::uploads::Uploads;
-use crate::time;
+use crate::proxy::lock::held;
 use dial::Dial;
+use health::now_ms;
 use names::Names;
 
 pub(super) use bound::{Bound, Permit};
 pub(super) use budget::Budget;
-pub(super) use dial::{Protocol, ShopStream};
+pub use error::OriginsError;
 pub use health::Health;
+pub(super) use key::Key;
+pub use origin::Standing;
 pub(super) use origin::{Busy, Origin};
+pub(super) use protocol::Protocol;
+pub(super) use stream::ShopStream;
 pub use tls::{check_authorities, check_name, visitors_tls};
 
 /// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
@@ -62,8 +71,8 @@ struct Inner {
     stop: CancellationToken,
     /// Held by whoever acts on servers that others may have too, and by who ends that.
     charge: Mutex<()>,
-    /// Each core's connections, to be closed when their servers are gone.
-    pools: Mutex<Vec<Weak<Pool>>>,
+    /// Each core's idle connections, to be closed when their servers are gone.
+    idle: Mutex<Vec<Weak<Idle>>>,
 }
 
 struct Waits {
@@ -76,43 +85,6 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.stop.cancel();
     }
-}
-
-/// Why there is no way to the shop.
-#[derive(Debug, thiserror::Error)]
-pub enum OriginsError {
-    /// The certificates or the key to be used cannot be.
-    #[error("[upstream] {key}: {why}")]
-    Tls {
-        /// The key of the configuration.
-        key: &'static str,
-        /// What is wrong with what it names.
-        why: String,
-    },
-    /// The system gives no thread.
-    #[error("the system gives no threads: {0}")]
-    Thread(#[from] io::Error),
-}
-
-/// How a server stands, for people.
-#[derive(Clone, Debug)]
-pub struct Standing {
-    /// Its address, with the name it was found by if there is one.
-    pub origin: String,
-    /// Its share of the requests.
-    pub weight: u32,
-    /// False while it is passed over.
-    pub healthy: bool,
-    /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
-    pub protocol: Option<&'static str>,
-    /// Requests and tunnels it is busy with.
-    pub in_flight: u32,
-    /// Requests that wait for a connection.
-    pub waiting: u32,
-    /// Requests and checks that failed.
-    pub failures: u64,
-    /// What failed last; none once it is back.
-    pub reason: Option<Arc<str>>,
 }
 
 /// Whether there is a server that can be reached. What requests met at those that can, anybody may have brought about: it has
@@ -161,7 +133,7 @@ impl Origins {
             })),
             stop: CancellationToken::new(),
             charge: Mutex::default(),
-            pools: Mutex::default(),
+            idle: Mutex::default(),
             settings,
         });
         if is_busy {
@@ -278,10 +250,10 @@ impl Origins {
     }
 
     /// Has this core's connections closed when their servers are gone.
-    pub(super) fn fill(&self, pool: &Arc<Pool>) {
-        let mut pools = held(&self.0.pools);
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(pool));
+    pub(super) fn fill(&self, idle: &Arc<Idle>) {
+        let mut idle_of_cores = held(&self.0.idle);
+        idle_of_cores.retain(|of_core| of_core.strong_count() > 0);
+        idle_of_cores.push(Arc::downgrade(idle));
     }
 
     /// A connection to `origin` failed: its name may have moved.
@@ -305,9 +277,9 @@ impl Inner {
         }
     }
 
-    /// The cores' connections, without those of pools that are gone.
-    fn pools(&self) -> Vec<Arc<Pool>> {
-        held(&self.pools).iter().filter_map(Weak::upgrade).collect()
+    /// The cores' idle connections.
+    fn idle(&self) -> Vec<Arc<Idle>> {
+        held(&self.idle).iter().filter_map(Weak::upgrade).collect()
     }
 }
 
@@ -330,12 +302,4 @@ fn look_after(inner: Weak<Inner>, begun: oneshot::Receiver<Names>, stop: Cancell
     };
     std::thread::Builder::new().name("origins".to_owned()).spawn(body)?;
     Ok(())
-}
-
-fn held<T>(lock: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(time::uptime().as_millis()).unwrap_or(u64::MAX)
 }

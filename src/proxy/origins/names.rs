@@ -159,7 +159,7 @@ fn publish(inner: &Inner, names: &Names) {
         tracing::info!(%origin, "a name of the shop has another address");
     }
     if !gone.is_empty() {
-        inner.pools().iter().for_each(|pool| pool.sweep());
+        inner.idle().iter().for_each(|idle| idle.sweep());
     }
 }
 

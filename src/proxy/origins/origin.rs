@@ -4,15 +4,15 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use arc_swap::ArcSwapOption;
 use http::uri::Scheme;
 
 use super::bound::{Bound, Permit};
-use super::dial::Protocol;
-use super::health::{Change, Health};
-use super::{Standing, now_ms};
+use super::health::{Change, Health, now_ms};
+use super::key::Key;
+use super::protocol::Protocol;
 use crate::proxy::error::Kind;
 use crate::proxy::pool::Stash;
 use crate::proxy::settings::{FailureRules, Place, ShopServer, UpstreamSettings};
@@ -30,9 +30,30 @@ pub(in crate::proxy) struct Origin {
     rules: FailureRules,
     reason: ArcSwapOption<Reason>,
     bound: Option<Bound>,
-    gone: AtomicBool,
+    key: Arc<Key>,
     /// What was spoken last: 0 for nothing yet, or HTTP's major version.
     spoken: AtomicU8,
+}
+
+/// How a server stands, for people.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Its address, with the name it was found by if there is one.
+    pub origin: String,
+    /// Its share of the requests.
+    pub weight: u32,
+    /// False while it is passed over.
+    pub healthy: bool,
+    /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
+    pub protocol: Option<&'static str>,
+    /// Requests and tunnels it is busy with.
+    pub in_flight: u32,
+    /// Requests that wait for a connection.
+    pub waiting: u32,
+    /// Requests and checks that failed.
+    pub failures: u64,
+    /// What failed last; none once it is back.
+    pub reason: Option<Arc<str>>,
 }
 
 /// `Arc<str>` is two words, which no atomic holds.
@@ -65,7 +86,7 @@ impl Origin {
             rules: settings.failures,
             reason: ArcSwapOption::empty(),
             bound: settings.bound.map(|rules| Bound::new(rules, bound)),
-            gone: AtomicBool::new(false),
+            key: Arc::default(),
             spoken: AtomicU8::new(0),
         }
     }
@@ -152,13 +173,17 @@ impl Origin {
 
     /// It is configured no more, or its name has another address: nothing of it is kept.
     pub(in crate::proxy) fn leave(&self) {
-        self.gone.store(true, Ordering::Relaxed);
-        // They hold this server, and it them: who does not part them keeps both for ever.
+        self.key.leave();
         self.stash().into_iter().for_each(Stash::clear);
     }
 
+    /// The mark of connections to it.
+    pub(in crate::proxy) fn key(&self) -> &Arc<Key> {
+        &self.key
+    }
+
     pub(in crate::proxy) fn is_gone(&self) -> bool {
-        self.gone.load(Ordering::Relaxed)
+        self.key.is_gone()
     }
 
     /// A connection that speaks this came about.

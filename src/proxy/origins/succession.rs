@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Origins, OriginsError, held};
+use super::{Origins, OriginsError};
+use crate::proxy::lock::held;
 use crate::proxy::settings::UpstreamSettings;
 use crate::proxy::uploads::Uploads;
 
@@ -37,7 +38,7 @@ impl Origins {
                 origin.checked(true);
             }
         }
-        before.0.pools().iter().for_each(|pool| pool.retire());
+        before.0.idle().iter().for_each(|idle| idle.retire());
     }
 
     /// Whether these are the very same, and not only alike.

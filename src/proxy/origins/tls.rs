@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::OriginsError;
-use super::dial::Protocol;
+use super::error::OriginsError;
+use super::protocol::Protocol;
 use crate::proxy::settings::{Place, ShopServer, ShopTls};
 
 /// How TLS is spoken to all servers.

@@ -8,7 +8,7 @@ use futures_util::future::select_all;
 use tokio::time::{Instant, timeout_at};
 
 use super::bound::Place;
-use super::now_ms;
+use super::health::now_ms;
 use super::origin::{Busy, Origin};
 use crate::proxy::error::Kind;
 

@@ -7,19 +7,15 @@ use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
-use super::{Line, Pool};
+use super::Pool;
+use super::line::Line;
+use super::way::Way;
 use crate::proxy::alarm::Alarm;
 use crate::proxy::error::Kind;
 use crate::proxy::hygiene;
 use crate::proxy::origins::{Busy, Origin};
 use crate::proxy::sent::Sent;
-use crate::proxy::shop_http2::{Fate, Stream};
-
-/// A connection for one request.
-pub(in crate::proxy) enum Way {
-    Own(Line),
-    Shared(Box<Stream>),
-}
+use crate::proxy::shop_http2::Fate;
 
 /// Ends what is under way on it when it drops, unless it was given back.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -153,7 +149,7 @@ impl Lease {
             self.origin().succeeded();
         }
         if let (Some(Way::Own(line)), true) = (self.way.take(), self.reusable) {
-            self.pool.push(line);
+            self.pool.push(self.busy.origin(), line);
         }
     }
 

@@ -1,37 +1,38 @@
 //! Connections that stand idle.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Line;
-use crate::proxy::origins::Origin;
+use super::line::Line;
+use crate::proxy::lock::held;
+use crate::proxy::origins::Key;
 
 /// Idle connections, to any number of servers; the freshest last.
 #[derive(Default)]
-pub(in crate::proxy) struct Stash(Mutex<Vec<Idle>>);
+pub(in crate::proxy) struct Stash(Mutex<Vec<Kept>>);
 
-pub(super) struct Idle {
+pub(super) struct Kept {
     line: Line,
     since: Instant,
 }
 
 impl Stash {
-    pub(super) fn pop(&self, origin: &Arc<Origin>, now: Instant, oldest: Duration) -> Option<Line> {
+    pub(super) fn pop(&self, server: &Arc<Key>, now: Instant, oldest: Duration) -> Option<Line> {
         let mut idle = self.lock();
-        let at = idle.iter().rposition(|kept| Arc::ptr_eq(&kept.line.origin, origin))?;
+        let at = idle.iter().rposition(|kept| Arc::ptr_eq(&kept.line.server, server))?;
         if now.duration_since(idle[at].since) < oldest {
             return Some(idle.remove(at).line);
         }
-        idle.retain(|kept| !Arc::ptr_eq(&kept.line.origin, origin));
+        idle.retain(|kept| !Arc::ptr_eq(&kept.line.server, server));
         None
     }
 
     pub(super) fn push(&self, line: Line, most: usize) {
         let mut idle = self.lock();
-        if idle.len() < most && !line.sender.is_closed() && !line.origin.is_gone() {
-            idle.push(Idle {
+        if idle.len() < most && !line.sender.is_closed() && !line.server.is_gone() {
+            idle.push(Kept {
                 line,
                 since: Instant::now(),
             });
@@ -41,7 +42,7 @@ impl Stash {
     /// Closes what stood idle for too long, or is to a server that is gone.
     pub(super) fn sweep(&self, oldest: Duration) {
         self.lock().retain(|kept| {
-            kept.since.elapsed() < oldest && !kept.line.sender.is_closed() && !kept.line.origin.is_gone()
+            kept.since.elapsed() < oldest && !kept.line.sender.is_closed() && !kept.line.server.is_gone()
         });
     }
 
@@ -51,7 +52,7 @@ impl Stash {
         drop(closed);
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
+        held(&self.0)
     }
 }

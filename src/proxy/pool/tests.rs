@@ -14,7 +14,7 @@ struct Kept {
 
 impl Kept {
     fn pop(&self, now: Instant) -> Option<Line> {
-        self.pool.idle.pop(&self.origin, now, self.idle)
+        self.pool.idle.stash.pop(self.origin.key(), now, self.idle)
     }
 
     fn busy(&self) -> Busy {
@@ -57,14 +57,14 @@ async fn young_connection_is_used() {
 async fn old_connection_is_not_used_even_before_it_is_swept() {
     let kept = kept().await;
     assert!(kept.pop(Instant::now() + kept.idle).is_none());
-    assert!(kept.pool.idle.lock().is_empty());
+    assert!(kept.pool.idle.stash.lock().is_empty());
 }
 
 #[tokio::test]
 async fn lease_that_is_not_given_back_leaves_nothing() {
     let kept = kept().await;
     drop(kept.pool.kept(kept.busy(), false).await);
-    assert!(kept.pool.idle.lock().is_empty());
+    assert!(kept.pool.idle.stash.lock().is_empty());
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
     kept.origin.leave();
     lease.may_be_kept();
     lease.give_back();
-    assert!(kept.pool.idle.lock().is_empty());
+    assert!(kept.pool.idle.stash.lock().is_empty());
 }
 
 /// Half of an answer, on a connection that would be kept behind a whole one, and the shop's end of it.
@@ -110,7 +110,7 @@ async fn connection_is_not_kept_behind_an_answer_that_was_cut() {
     let shop = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
     let pool = Pool::new(Origins::start(settings).unwrap(), Arc::default());
-    let kept = || pool.idle.lock().len();
+    let kept = || pool.idle.stash.lock().len();
 
     let (mut silent, _line) = half(&pool, &shop).await;
     assert!(silent.frame().await.unwrap().is_err());

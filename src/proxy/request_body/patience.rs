@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::BodyError;
+use crate::proxy::error::BodyError;
 
 /// Patience with a client that is being waited for. Only waiting counts: while the shop is the slow one, none is lost.
 pub(super) struct Patience {

@@ -1,13 +1,14 @@
 //! How far a request's body has come, for everybody but its reader.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use hyper::body::Incoming;
 use tokio::time::Instant;
 
-use super::BodyError;
+use crate::proxy::error::BodyError;
+use crate::proxy::lock::held;
 
 /// How far a body has come: shared by who reads it, who waits for an answer to it, and the connection's loop.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Progress {
     }
 
     pub(super) fn rest(&self) -> MutexGuard<'_, Option<Incoming>> {
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+        held(&self.rest)
     }
 
     pub(super) fn moved(&self) {

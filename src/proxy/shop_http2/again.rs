@@ -4,7 +4,7 @@
 //! then any may be sent again, with its body. What has gone out of it is kept until the answer's head is here, up to a bound.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
 use super::joined::{Joined, PIECE_BYTES, is_small, longer};
-use crate::proxy::body::BoxError;
+use crate::proxy::error::BoxError;
+use crate::proxy::lock::held;
 use crate::proxy::pace::Pace;
 use crate::proxy::request_body::RequestBody;
 
@@ -182,10 +183,6 @@ impl Upload {
         let pace = Arc::clone(&held(&self.0).pace);
         pace.stalled(|| patience).await;
     }
-}
-
-fn held(tale: &Mutex<Tale>) -> MutexGuard<'_, Tale> {
-    tale.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn called_off() -> BoxError {

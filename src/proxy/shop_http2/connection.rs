@@ -4,7 +4,7 @@
 //! when nobody may begin a stream on it and the last has ended.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -19,6 +19,7 @@ use super::message;
 use super::run::{Carried, Driven, Run, drive};
 use super::watch::{Signs, Watch};
 use crate::proxy::error::Kind;
+use crate::proxy::lock::held;
 use crate::proxy::looked::Looked;
 use crate::proxy::origins::Origin;
 use crate::proxy::sent::Sent;
@@ -74,7 +75,7 @@ impl Connection {
     }
 
     fn idle_for(&self) -> Duration {
-        self.idle_since.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        held(&self.idle_since).elapsed()
     }
 
     /// Requests at once that it takes.
@@ -190,11 +191,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.upload = None;
         let now = Instant::now();
-        *self
-            .connection
-            .idle_since
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = now;
+        *held(&self.connection.idle_since) = now;
         self.connection.streams.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,6 +1,7 @@
 //! One core's shared connections: which has room, and who opens the next.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::Future;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -8,8 +9,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::{Connection, STREAMS, Stream};
 use crate::proxy::error::Kind;
+use crate::proxy::lock::held;
 use crate::proxy::origins::{Origin, Protocol};
-use crate::proxy::pool::{Pool, Way};
+use crate::proxy::pool::Way;
 use crate::proxy::settings::UpstreamSettings;
 use crate::proxy::shop_socket::ShopSocket;
 
@@ -81,15 +83,16 @@ impl Connections {
         held(&self.shared).clear();
     }
 
-    /// A stream on a connection that is opened for it, by this request or another.
-    pub(in crate::proxy) async fn open(
+    /// A stream on a connection that is opened for it, by this request with `open` or by another. None may be older than `oldest`.
+    pub(in crate::proxy) async fn open<F: Future<Output = Result<Way, Kind>>>(
         &self,
-        pool: &Pool,
         origin: &Arc<Origin>,
+        oldest: Duration,
         deadline: Option<Instant>,
+        open: impl Fn() -> F,
     ) -> Result<Way, Unopened> {
         for _ in 0..WAITS {
-            if let Some(stream) = self.join(origin, pool.oldest()) {
+            if let Some(stream) = self.join(origin, oldest) {
                 return Ok(Way::Shared(Box::new(stream)));
             }
             if origin.protocol() == Some(Protocol::Http1) {
@@ -98,7 +101,7 @@ impl Connections {
             }
             match self.turn(origin) {
                 Turn::Open(opening) => {
-                    let way = pool.open(origin, Protocol::Http2, deadline).await;
+                    let way = open().await;
                     opening.tell(way.as_ref().map(|_| ()).map_err(|kind| *kind));
                     return Ok(way?);
                 }
@@ -109,7 +112,7 @@ impl Connections {
                 },
             }
         }
-        Ok(pool.open(origin, Protocol::Http2, deadline).await?)
+        Ok(open().await?)
     }
 
     /// The first stream on a connection that speaks HTTP/2, which others may share from now on.
@@ -193,10 +196,6 @@ impl Drop for Opening<'_> {
     fn drop(&mut self) {
         held(&self.connections.opening).retain(|expected| !expected.outcome.same_channel(&self.others));
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How often a request waits for a place on a connection that another opens; then it opens one for itself.

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame, SizeHint};
 
-use crate::proxy::request_body::{BodyError, RequestBody};
+use crate::proxy::error::BodyError;
+use crate::proxy::request_body::RequestBody;
 
 /// A body whose small pieces are put together as far as they are there.
 pub(super) struct Joined {

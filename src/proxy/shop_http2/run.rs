@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -13,7 +13,8 @@ use hyper_util::rt::TokioIo;
 use tokio_util::sync::CancellationToken;
 
 use super::watch::Watched;
-use crate::proxy::body::BoxError;
+use crate::proxy::error::BoxError;
+use crate::proxy::lock::held;
 use crate::proxy::sent::Sent;
 
 /// Runs a connection's tasks; those that send for a stream, an upload or a tunnel, until the stream is dropped.
@@ -121,8 +122,4 @@ impl Driven {
             .as_ref()
             .is_some_and(Connection::is_extended_connect_protocol_enabled)
     }
-}
-
-fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

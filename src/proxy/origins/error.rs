@@ -1,0 +1,19 @@
+//! Why there is no way to the upstream.
+
+use std::io;
+
+/// Why there is no way to the shop.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginsError {
+    /// The certificates or the key to be used cannot be.
+    #[error("[upstream] {key}: {why}")]
+    Tls {
+        /// The key of the configuration.
+        key: &'static str,
+        /// What is wrong with what it names.
+        why: String,
+    },
+    /// The system gives no thread.
+    #[error("the system gives no threads: {0}")]
+    Thread(#[from] io::Error),
+}
