@@ -262,7 +262,7 @@ mod tests {
                 archiver.applied(&entry, &log.state);
             }
         }
-        let [not_listed, last] = gates;
+        let [mut not_listed, mut last] = gates;
         not_listed.stop(Duration::from_secs(60));
         let before = filed(dir.path());
         assert_eq!((before.first().unwrap().0, before.last().unwrap().1), (1, 150));

@@ -108,11 +108,11 @@ impl Visit {
             secure: false,
             kind,
             has_body: false,
+            aim: Aim::Shop,
             noted: Noted::UNKNOWN,
             languages: None,
             mark: None,
             rehearsed: None,
-            languages: None,
             target: Some(PathAndQuery::from_static(target)),
         }
     }

@@ -112,7 +112,7 @@ const REST_TIME: Duration = Duration::from_secs(10);
 mod tests {
     use tokio::sync::oneshot;
 
-    use super::super::conn::Proto;
+    use super::super::proto::Proto;
     use super::*;
 
     fn hop() -> Arc<Hop> {

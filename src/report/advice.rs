@@ -70,7 +70,7 @@ const LEAST: u64 = 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::Spread;
+    use crate::charts::{Spread, whole_in_words};
     use crate::room::Wall;
 
     fn sessions(used: f64, held: f64) -> Sessions {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn durations_are_said_as_people_do() {
-        let said = [0, 59, 60, 90, 3_600, 3_661].map(in_words);
+        let said = [0, 59, 60, 90, 3_600, 3_661].map(whole_in_words);
         assert_eq!(said, ["0 s", "59 s", "1 min", "1 min 30 s", "1 h", "1 h 1 min"]);
     }
 }

@@ -80,7 +80,7 @@ impl Hall {
             },
         );
         let gate = self.gates.remove(&GateId(gate)).unwrap();
-        if let Some(archiver) = gate.archiver {
+        if let Some(mut archiver) = gate.archiver {
             archiver.stop(Duration::from_secs(60));
         }
     }

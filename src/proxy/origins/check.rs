@@ -231,9 +231,9 @@ mod tests {
         }
         let longest_ms = 3_600_000;
         course.judge(&Err("it fails".to_owned()), &check, longest_ms);
-        assert!(!course.origin.standing(1).healthy);
+        assert!(!course.origin.standing().healthy);
         course.judge(&Ok(()), &check, longest_ms);
-        assert!(course.origin.standing(1).healthy);
+        assert!(course.origin.standing().healthy);
     }
 
     #[test]
