@@ -170,7 +170,7 @@ async fn respond(
     forward.cancel = Some(setup.cancel.clone());
     let heard = OnceLock::new();
     let hear = |_, word: Option<&HeaderValue>| {
-        word.inspect(|word| heard.set(word.clone()).expect("one head"));
+        word.inspect(|word| heard.set((*word).clone()).expect("one head"));
     };
     forward.signal = Some(&session[0].0);
     forward.heard = &hear;
