@@ -68,7 +68,7 @@ pub enum Doing {
     StaysAway,
 }
 
-/// A shop that can take so much, of requests as `docs/guides/load-control.md` has them.
+/// A shop that can take so much, of requests as `docs/reports/load-control-research.md` has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Upstream {
     /// From so long after the start on, requests a second at most; at least one, the first from 0.

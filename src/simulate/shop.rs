@@ -1,4 +1,4 @@
-//! A shop with a capacity cliff that moves, as `docs/guides/load-control.md` describes it.
+//! A shop with a capacity cliff that moves, as `docs/reports/load-control-research.md` describes it.
 //!
 //! Requests are served by processor sharing over a number of workers; beyond ten times as many requests as workers the
 //! work done falls, requests time out, and what was done for them is lost. Whole numbers only, and no clock: the caller
@@ -22,7 +22,7 @@ pub struct Cliff {
 }
 
 impl Default for Cliff {
-    /// Twelve workers, and the other figures of `docs/guides/load-control.md`.
+    /// Twelve workers, and the other figures of `docs/reports/load-control-research.md`.
     fn default() -> Self {
         Self {
             workers_milli: 12_000,

@@ -1,4 +1,4 @@
-//! What one seed comes to: the shop, its visitors, and how its cliff moves, as `docs/guides/load-control.md` has it.
+//! What one seed comes to: the shop, its visitors, and how its cliff moves, as `docs/reports/load-control-research.md` has it.
 
 /// Requests a second that the shop answers at 100 %.
 pub const FULL: u64 = 60;

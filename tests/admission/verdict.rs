@@ -1,4 +1,4 @@
-//! The criteria of `docs/guides/load-control.md`, held to a run.
+//! The criteria of `docs/reports/load-control-research.md`, held to a run.
 
 use crate::course::{Course, FULL, Level, SECOND_US};
 use crate::world::Trace;
