@@ -7,59 +7,20 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
+use super::api;
+use super::body;
 use super::body::JsonBody;
-use super::entrance::Operator;
+use super::caller::{Operator, Peer};
+use super::change::{AWAY, confirmed, may_say, reason};
+use super::named_room::{Named, shown};
 use super::paging::Parameters;
-use super::problem::json;
-use super::rooms::{Named, shown};
-use super::{Peer, Problem, Shared, api, body, hands};
+use super::problem::{Problem, json};
+use super::room_order::{Refused, RoomDone, RoomOrder, Table, Wish};
+use super::shared::Shared;
 use crate::logging::rfc3339;
-use crate::replica::Unrecorded;
-use crate::room::{Noted, RoomName, View, Who};
-
-/// What is to become of a room.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Wish {
-    Add { table: Table, who: Who },
-    Remove { room: RoomName, who: Who },
-}
-
-/// A room's table as it was sent.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Table {
-    Toml(String),
-    Json(Map<String, Value>),
-}
-
-/// Somebody wants a room more, or one less.
-pub struct RoomOrder {
-    pub wish: Wish,
-    /// Told what became of it.
-    pub answer: oneshot::Sender<Result<RoomDone, Refused>>,
-}
-
-/// It came to pass.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RoomDone {
-    pub room: RoomName,
-    pub text: String,
-    pub warnings: Vec<String>,
-}
-
-/// Nothing has changed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Refused {
-    /// The table, each of its mistakes.
-    Mistakes(Vec<String>),
-    /// The wish does not go with what is there.
-    Conflict(String),
-    /// The log takes nothing at this moment.
-    Away,
-    Unrecorded(Unrecorded),
-}
+use crate::room::{Noted, RoomName, View};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,7 +35,7 @@ pub(super) async fn add(
     Parameters(given): Parameters<Given>,
     table: Table,
 ) -> Result<Response, Problem> {
-    let reason = hands::reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
+    let reason = reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     let who = operator.with(reason);
     let done = carried_out(&shared, Wish::Add { table, who }).await?;
     tracing::info!(room = %done.room, %peer, operator = operator.0, "an operator added a room");
@@ -118,7 +79,7 @@ pub(super) async fn remove(
     room: Named,
     JsonBody(api::RemoveRoom { confirm, reason }): JsonBody<api::RemoveRoom>,
 ) -> Result<Response, Problem> {
-    let reason = hands::confirmed(&room.name, &confirm, reason)?;
+    let reason = confirmed(&room.name, &confirm, reason)?;
     let who = operator.with(Some(reason.clone()));
     let room = room.name;
     let done = carried_out(&shared, Wish::Remove { room, who }).await?;
@@ -130,7 +91,7 @@ pub(super) async fn remove(
 }
 
 async fn carried_out(shared: &Shared, wish: Wish) -> Result<RoomDone, Problem> {
-    hands::may_say(&shared.replica.view())?;
+    may_say(&shared.replica.view())?;
     let (answer, done) = oneshot::channel();
     let not_now = || {
         let detail = "no room is added or removed now: too many changes wait, or the gate is about to end";
@@ -148,7 +109,7 @@ fn problem(refused: Refused) -> Problem {
     match refused {
         Refused::Mistakes(mistakes) => Problem::mistakes(mistakes),
         Refused::Conflict(detail) => Problem::new(StatusCode::CONFLICT, detail),
-        Refused::Away => Problem::new(StatusCode::SERVICE_UNAVAILABLE, hands::AWAY),
+        Refused::Away => Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY),
         Refused::Unrecorded(why) => Problem::unrecorded(why),
     }
 }
@@ -172,17 +133,6 @@ fn noted(noted: &Noted) -> api::RoomChange {
     }
 }
 
-/// Where a room is from, as far as this gate knows: its own file, an operator, or another gate's file.
-pub(super) fn origin(shared: &Shared, name: &RoomName) -> &'static str {
-    let live = shared.live.load();
-    match &live.options.from {
-        Some(rooms) => rooms
-            .get(name)
-            .map_or(ELSEWHERE, |added| if *added { API } else { FILE }),
-        None => FILE,
-    }
-}
-
 /// What an operator added the room by; `None` for one of a file.
 pub(super) fn addition(view: &View, name: &RoomName) -> Option<api::Addition> {
     let added = view.additions.get(name)?;
@@ -192,8 +142,3 @@ pub(super) fn addition(view: &View, name: &RoomName) -> Option<api::Addition> {
         who: added.who.as_ref().map(|who| who.name.clone()),
     })
 }
-
-/// In this gate's file; added by an operator and in force here; in the log, and not in force here.
-const FILE: &str = "file";
-const API: &str = "api";
-const ELSEWHERE: &str = "elsewhere";

@@ -4,22 +4,25 @@
 //! Reading ignores fields it does not know, so that a shell of this version can talk to a newer gate.
 
 mod additions;
+mod codes;
 mod hands;
 mod load;
+mod probe;
 mod rehearsal;
+mod sales;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::codes::{SpentCode, SpentCodes};
-pub use super::probes::Probe;
-pub use super::sales::{BeaconValue, Draw, Winner, Winners};
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
+pub use codes::{SpentCode, SpentCodes};
 pub use hands::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use load::{Admission, Load, Shop};
+pub use probe::Probe;
 pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
+pub use sales::{BeaconValue, Draw, Winner, Winners};
 
 /// `GET /api/v1/rooms`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

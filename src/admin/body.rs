@@ -9,7 +9,8 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::{Problem, Shared};
+use super::problem::Problem;
+use super::shared::Shared;
 
 /// A body that was sent as JSON, not read yet.
 pub(super) struct JsonBytes(pub Bytes);

@@ -1,44 +1,15 @@
 //! Which single-use codes of a room are spent, for its operator.
 
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::named_room::Named;
 use super::paging::Parameters;
-use super::problem::json;
-use super::rooms::Named;
-use super::{Problem, paging};
+use super::problem::{Problem, json};
+use super::{api, paging};
 use crate::logging::rfc3339;
 use crate::room::{CodeId, Spent, Visitor};
 use crate::token::{Grant, Reference};
-
-/// `GET /api/v1/rooms/{room}/codes`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct SpentCodes {
-    /// By their ids; those that have expired are forgotten.
-    pub spent: Vec<SpentCode>,
-    /// The value of `after` that gives the next page; null on the last.
-    pub next: Option<String>,
-}
-
-/// A single-use code that was used.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct SpentCode {
-    /// Its id, never the code itself.
-    pub code: String,
-    /// RFC 3339, as the next.
-    pub used_at: String,
-    pub expires: String,
-    /// bypass, or lane:NAME.
-    pub grants: String,
-    /// Empty in a room with one line.
-    pub line: String,
-    /// The lane that its visitor stood in.
-    pub lane: String,
-    /// The visitor's number: of this era, and from 0 on.
-    pub era: u64,
-    pub number: u32,
-    pub reference: String,
-}
 
 /// Which of them.
 #[derive(Debug, Deserialize)]
@@ -49,10 +20,11 @@ pub(super) struct Page {
     limit: Option<usize>,
 }
 
+/// `GET /api/v1/rooms/{room}/codes`.
 pub(super) async fn list(room: Named, Parameters(page): Parameters<Page>) -> Result<Response, Problem> {
     let limit = paging::size(page.limit, paging::MOST)?;
     let codes = room.view.spent.iter_after(paging::start(page.after.as_deref(), id)?);
-    let spent: Vec<SpentCode> = codes
+    let spent: Vec<api::SpentCode> = codes
         .take(limit)
         .map(|(code, spent)| shown(&room, code, spent))
         .collect();
@@ -60,10 +32,10 @@ pub(super) async fn list(room: Named, Parameters(page): Parameters<Page>) -> Res
         .last()
         .filter(|_| spent.len() == limit)
         .map(|last| last.code.clone());
-    Ok(json(&SpentCodes { spent, next }))
+    Ok(json(&api::SpentCodes { spent, next }))
 }
 
-fn shown(room: &Named, code: CodeId, spent: &Spent) -> SpentCode {
+fn shown(room: &Named, code: CodeId, spent: &Spent) -> api::SpentCode {
     let visitor = Visitor {
         rehearsal: None,
         room: room.name.clone(),
@@ -78,7 +50,7 @@ fn shown(room: &Named, code: CodeId, spent: &Spent) -> SpentCode {
     } else {
         Grant::Lane(lane.clone())
     };
-    SpentCode {
+    api::SpentCode {
         code: code.to_string(),
         used_at: rfc3339(spent.at),
         expires: rfc3339(spent.expires),

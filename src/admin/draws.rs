@@ -2,15 +2,16 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use http::StatusCode;
 use serde::Deserialize;
 
+use super::api;
 use super::body::JsonBody;
-use super::entrance::Operator;
+use super::caller::{Operator, Peer};
+use super::change::conflict;
+use super::named_room::{Named, no_line_name};
 use super::paging::Parameters;
-use super::problem::json;
-use super::rooms::{Named, no_line_name};
-use super::{Peer, Problem, Shared, api};
+use super::problem::{Problem, json};
+use super::shared::Shared;
 use crate::draw::is_beacon_value;
 use crate::logging::rfc3339;
 use crate::replica::{Unrecorded, reveal};
@@ -99,10 +100,6 @@ fn awaited(view: &RoomView) -> Result<&Commitment, Problem> {
         )),
         Some(_) => Ok(commitment),
     }
-}
-
-fn conflict(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, detail)
 }
 
 fn nothing(view: &RoomView) -> Problem {

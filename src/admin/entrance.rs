@@ -11,10 +11,13 @@ use http::{HeaderMap, HeaderName, Method, header, request};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::Problem;
+use super::caller::Operator;
 use super::page::PAGE;
-use super::verify::VERIFY;
+use super::problem::Problem;
 use crate::config::OPERATOR;
+
+/// The path of questions about a session, which has a token of its own.
+pub(super) const VERIFY: &str = "/api/v1/verify";
 
 /// The bearer token, kept as its digest so that neither its bytes nor its length can leak from here.
 #[derive(Clone)]
@@ -52,10 +55,6 @@ pub enum May {
     Read,
     Change,
 }
-
-/// Who asks, by the name of their token.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Operator(pub String);
 
 /// Who is let in.
 #[derive(Clone, Debug, Default)]

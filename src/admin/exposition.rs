@@ -6,10 +6,11 @@ use prometheus_client::registry::Registry;
 
 use super::figures::{ProxyFigures, RoomFigures};
 use super::gate_figures::GateFigures;
-use super::reloads::ReloadFigures;
+use super::live::Live;
+use super::options::Handles;
+use super::reload_figures::ReloadFigures;
 use super::tls_figures::TlsFigures;
-use super::upstreams::UpstreamFigures;
-use super::{Handles, Live};
+use super::upstream_figures::UpstreamFigures;
 use crate::metrics::Process;
 use crate::room::Wall;
 

@@ -11,8 +11,8 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-use super::patch::mode_name;
-use super::{api, load_figures, rehearsals, shape};
+use super::keys::mode_name;
+use super::{api, load_figures, rehearsal_figures, shape};
 use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
@@ -69,7 +69,7 @@ impl Collector for RoomFigures {
         load_figures::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
-        rehearsals::encode(&mut encoder, &view.rooms)?;
+        rehearsal_figures::encode(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
             let values = rooms.iter().map(|(room, totals)| (of_room(room), totals[at]));

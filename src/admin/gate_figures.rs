@@ -8,8 +8,8 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
 use super::figures::{counter, counters, gauge, gauges};
+use super::gate_view;
 use super::readiness::{Phase, Readiness};
-use super::{gates, health};
 use crate::archive;
 use crate::replica::{self, Calls, Replica};
 use crate::room::View;
@@ -23,7 +23,7 @@ pub(super) struct GateFigures {
 
 impl Collector for GateFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let ready = self.readiness.phase() == Phase::Serving && health::unready(&self.replica).is_none();
+        let ready = self.readiness.phase() == Phase::Serving && gate_view::unready(&self.replica).is_none();
         gauge(
             &mut encoder,
             "ready",
@@ -40,8 +40,8 @@ impl Collector for GateFigures {
 
 impl GateFigures {
     fn standing(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let now = gates::word(&self.replica);
-        let conditions = gates::CONDITIONS.map(|word| ([("condition", word)], u64::from(word == now)));
+        let now = gate_view::word(&self.replica);
+        let conditions = gate_view::CONDITIONS.map(|word| ([("condition", word)], u64::from(word == now)));
         gauges(encoder, "condition", "1 for how the gate stands to its log", conditions)?;
         gauge(
             encoder,
@@ -53,7 +53,7 @@ impl GateFigures {
             encoder,
             "healing_seconds",
             "Until calls go on after something was lost; 0 when they do",
-            &gates::healing_secs(&self.replica).unwrap_or_default(),
+            &gate_view::healing_secs(&self.replica).unwrap_or_default(),
         )?;
         gauge(
             encoder,
@@ -69,7 +69,7 @@ fn roster(view: &View, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let differing = view
         .roster
         .iter()
-        .filter(|gate| gates::agrees(view, gate) == Some(false));
+        .filter(|gate| gate_view::agrees(view, gate) == Some(false));
     for (name, help, value) in [
         (
             "roster_gates",

@@ -6,15 +6,18 @@ use axum::response::Response;
 use http::StatusCode;
 
 use super::body::{JsonBody, JsonBytes};
-use super::entrance::Operator;
-use super::problem::json;
-use super::{Peer, Problem, Shared, api};
-use crate::replica::{Condition, NoEnd, Replica};
-use crate::room::{Position, RosterGate, StateHash, VERSION, View};
+use super::caller::{Operator, Peer};
+use super::change::conflict;
+use super::gate_view::{hex, spelled};
+use super::problem::{Problem, json};
+use super::shared::Shared;
+use super::{api, gate_view};
+use crate::replica::{Condition, NoEnd};
+use crate::room::{Position, VERSION, View};
 
 /// `GET /api/v1/gates`.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
-    let shown = shown(&shared.replica);
+    let shown = gate_view::gates(&shared.replica);
     json(&api::Gates {
         gate: api::Gate {
             untaken: shared.reloads.untaken(),
@@ -22,106 +25,6 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
         },
         ..shown
     })
-}
-
-fn shown(replica: &Replica) -> api::Gates {
-    let (view, me) = (replica.view(), replica.gate());
-    let now = replica.now();
-    let gate = |gate: &RosterGate| api::RosterGate {
-        id: hex(&gate.id.0.to_be_bytes()),
-        this: gate.id == me,
-        heard_ms_ago: now.since(gate.heard),
-        sequence: gate.applied,
-        behind: view.position.sequence.saturating_sub(gate.applied),
-        lag_us: gate.lag_us,
-        knows: gate.knows,
-        vote: gate.vote.map(|vote| checkpoint((vote.sequence, vote.hash))),
-        agrees: agrees(&view, gate),
-    };
-    api::Gates {
-        gate: standing(replica),
-        log: api::Log {
-            position: if has_read(&view) {
-                spelled(view.position)
-            } else {
-                String::new()
-            },
-            hash: if has_read(&view) {
-                view.chain.to_string()
-            } else {
-                String::new()
-            },
-            rooted: view.rooted,
-            machine_version: view.version,
-            knows: replica.knows(),
-            checkpoint: view.confirmed.map(checkpoint),
-            alarm: view.alarm,
-        },
-        gates: view.roster.iter().filter(|_| has_read(&view)).map(gate).collect(),
-    }
-}
-
-/// False while the view only stands in for one: the gate has not read its log yet.
-fn has_read(view: &View) -> bool {
-    view.position.incarnation != 0
-}
-
-/// Whether a gate's word on the confirmed checkpoint is what most have; `None` when it has said nothing about that one.
-pub(super) fn agrees(view: &View, gate: &RosterGate) -> Option<bool> {
-    let (sequence, hash) = view.confirmed?;
-    let vote = gate.vote.filter(|vote| vote.sequence == sequence)?;
-    Some(vote.hash == hash)
-}
-
-/// How the gate stands to its log now.
-pub(super) fn standing(replica: &Replica) -> api::Gate {
-    if replica.fallen() {
-        return api::Gate {
-            condition: FALLEN.to_owned(),
-            ..api::Gate::default()
-        };
-    }
-    let condition = replica.condition();
-    let failure = replica.failure();
-    let silent = match condition {
-        Condition::Starting | Condition::Live => replica.cut_off(),
-        // In these the rooms stand still whether or not the store answers.
-        Condition::Healing { .. } | Condition::Frozen { .. } | Condition::Behind { .. } => None,
-    };
-    let failing = failure.as_ref().map(|failure| failure.lasts);
-    let mut gate = api::Gate {
-        condition: word(replica).to_owned(),
-        cut_off_secs: silent.max(failing).map(|lasts| lasts.as_secs()),
-        reason: failure.map(|failure| failure.reason),
-        healing_secs: healing_secs(replica),
-        ..api::Gate::default()
-    };
-    match condition {
-        Condition::Healing { .. } => {
-            let missing = replica.missing();
-            gate.missing = missing.iter().map(|id| hex(&id.0.to_be_bytes())).collect();
-        }
-        Condition::Frozen { at } => gate.frozen_at = Some(spelled(at)),
-        Condition::Behind { version } => gate.behind_version = Some(version),
-        Condition::Starting | Condition::Live => {}
-    }
-    gate
-}
-
-/// Seconds until the rooms call again, at the latest: gates agree on a root, an era is brought back, or marks are collected.
-pub(super) fn healing_secs(replica: &Replica) -> Option<u64> {
-    let (view, now) = (replica.view(), replica.now());
-    let of_rooms = [view.healing_until, view.adopting].into_iter().flatten();
-    let of_rooms = of_rooms.filter(|_| has_read(&view));
-    let left = of_rooms.map(|until| until.since(now));
-    let of_log = match replica.condition() {
-        Condition::Healing { left, .. } => u64::try_from(left.as_millis()).ok(),
-        _ => None,
-    };
-    left.chain(of_log)
-        .max()
-        .filter(|left| *left > 0 || of_log.is_some())
-        .map(|left| left.div_ceil(1_000))
 }
 
 /// `POST /api/v1/heal`: gates that have not spoken are waited for no longer.
@@ -133,7 +36,7 @@ pub(super) async fn heal(
     shared.replica.root_now().await.map_err(no_end)?;
     shared.metrics.admin_changes.inc();
     tracing::warn!(%peer, operator = operator.0, "an operator ended the wait for silent gates");
-    Ok(json(&shown(&shared.replica)))
+    Ok(json(&gate_view::gates(&shared.replica)))
 }
 
 fn no_end(why: NoEnd) -> Problem {
@@ -179,7 +82,7 @@ pub(super) async fn skip(
     shared.replica.skip(position).map_err(Problem::unrecorded)?;
     shared.metrics.admin_changes.inc();
     tracing::warn!(%peer, operator = operator.0, position = spelled(position), "an operator has an entry passed over");
-    Ok(json(&shown(&shared.replica)))
+    Ok(json(&gate_view::gates(&shared.replica)))
 }
 
 /// `POST /api/v1/raise`: answered once the version is in force.
@@ -203,7 +106,7 @@ pub(super) async fn raise(
     tracing::warn!(
         %peer, operator = operator.0, before = view.version, after = wanted, "an operator raised the machine version"
     );
-    Ok(json(&shown(&shared.replica)))
+    Ok(json(&gate_view::gates(&shared.replica)))
 }
 
 fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
@@ -232,56 +135,11 @@ fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
     )))
 }
 
-fn conflict(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, detail)
-}
-
-fn checkpoint((sequence, hash): (u64, StateHash)) -> api::Checkpoint {
-    api::Checkpoint {
-        sequence,
-        hash: hex(&hash),
-    }
-}
-
-/// How a gate stands to its log, in a word.
-pub(super) fn word(replica: &Replica) -> &'static str {
-    if replica.fallen() {
-        return FALLEN;
-    }
-    match replica.condition() {
-        Condition::Starting => "starting",
-        Condition::Live => "live",
-        Condition::Healing { .. } => "healing",
-        Condition::Frozen { .. } => "frozen",
-        Condition::Behind { .. } => "behind",
-    }
-}
-
-/// Every word that [`word`] has.
-pub(super) const CONDITIONS: [&str; 6] = ["starting", "live", "healing", "frozen", "behind", FALLEN];
-
-/// The word for a gate whose replica has ended by a fault.
-const FALLEN: &str = "failed";
-
-/// A position as operators write it.
-pub(super) fn spelled(at: Position) -> String {
-    format!("{}-{}", at.incarnation, at.sequence)
-}
-
 fn parse(text: &str) -> Option<Position> {
     let (incarnation, sequence) = text.split_once('-')?;
     Some(Position {
         incarnation: incarnation.parse().ok()?,
         sequence: sequence.parse().ok()?,
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        for half in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(half.into(), 16).unwrap_or('?'));
-        }
-        text
     })
 }
 

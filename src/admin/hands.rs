@@ -2,69 +2,17 @@
 //!
 //! Each request is checked whole before anything is changed, and answered once the change is in the log.
 
-use axum::extract::{FromRequestParts, State};
+use axum::extract::State;
 use axum::response::Response;
-use http::StatusCode;
-use http::request::Parts;
-use std::convert::Infallible;
 
 use super::body::JsonBody;
-use super::entrance::Operator;
-use super::problem::json;
-use super::rooms::{Named, by_now, no_line_name, shown};
-use super::{Peer, Problem, Shared, api, orders, tongues};
-use crate::replica::Unrecorded;
-use crate::room::{
-    CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, MAX_REASON, Mode, Overrides, Phase, RoomName, RoomView, View,
-    WITH_SCHEDULES, Who,
-};
-use crate::terminal::may_be_shown;
-
-impl FromRequestParts<Shared> for Operator {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _shared: &Shared) -> Result<Self, Infallible> {
-        Ok(parts
-            .extensions
-            .get::<Self>()
-            .cloned()
-            .expect("the entrance puts its operator on every request"))
-    }
-}
-
-impl Operator {
-    pub(super) fn with(&self, reason: Option<String>) -> Who {
-        Who {
-            name: self.0.clone(),
-            reason: reason.unwrap_or_default(),
-        }
-    }
-}
-
-/// A reason as it may be given.
-///
-/// # Errors
-/// What is wrong with it.
-pub(super) fn reason(text: Option<String>) -> Result<Option<String>, String> {
-    let Some(text) = text.map(|text| text.trim().to_owned()) else {
-        return Ok(None);
-    };
-    if text.len() > MAX_REASON {
-        return Err(format!("reason must be at most {MAX_REASON} bytes, not {}", text.len()));
-    }
-    if !text.chars().all(may_be_shown) {
-        return Err("reason must be on one line, without control characters and marks of direction".to_owned());
-    }
-    Ok(Some(text))
-}
-
-/// The reason; none, and one mistake more, where it is not as it may be.
-pub(super) fn reason_or(text: Option<String>, mistakes: &mut Vec<String>) -> Option<String> {
-    reason(text).unwrap_or_else(|mistake| {
-        mistakes.push(mistake);
-        None
-    })
-}
+use super::caller::{Operator, Peer};
+use super::change::{confirmed, conflict, may_say, reason, reason_or, say, take};
+use super::named_room::{Named, by_now, no_line_name, shown};
+use super::problem::{Problem, json};
+use super::shared::Shared;
+use super::{api, orders, tongues};
+use crate::room::{CallOrder, Change, Deed, LaneId, LineName, MAX_CALL, Mode, Overrides, Phase, RoomView, View};
 
 /// `GET /api/v1/rooms/{room}/changes`.
 pub(super) async fn changes(room: Named) -> Response {
@@ -175,16 +123,6 @@ fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
     Ok(())
 }
 
-pub(super) fn may_say(whole: &View) -> Result<(), Problem> {
-    if whole.version >= WITH_SCHEDULES {
-        return Ok(());
-    }
-    Err(conflict(&format!(
-        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `ropeline gates`",
-        whole.version
-    )))
-}
-
 /// `POST /api/v1/rooms/{room}/reset`.
 pub(super) async fn reset(
     State(shared): State<Shared>,
@@ -223,24 +161,6 @@ pub(super) async fn end_healing(
     Ok(by_now(&shared, &room))
 }
 
-/// The reason of what ends something for many; nothing is done by accident.
-pub(super) fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<String, Problem> {
-    let mut mistakes = Vec::new();
-    if confirm != room.as_str() {
-        mistakes.push(format!("confirm must be the room's name, {:?}", room.as_str()));
-    }
-    let why = reason_or(Some(why), &mut mistakes);
-    match why.filter(|why| !why.is_empty()) {
-        Some(why) if mistakes.is_empty() => Ok(why),
-        why => {
-            if why.is_none() && mistakes.iter().all(|mistake| !mistake.starts_with("reason")) {
-                mistakes.push("reason must say why: it is kept with the change".to_owned());
-            }
-            Err(Problem::mistakes(mistakes))
-        }
-    }
-}
-
 /// `POST /api/v1/rooms/{room}/message`.
 pub(super) async fn message(
     State(shared): State<Shared>,
@@ -260,7 +180,7 @@ pub(super) async fn message(
         messages: messages.clone(),
         ..in_force.clone()
     };
-    let (_, after) = super::rooms::take(&shared, &room.name, operator.with(why), |room, _| {
+    let (_, after) = take(&shared, &room.name, operator.with(why), |room, _| {
         Ok(told(&room.overrides))
     })
     .await?;
@@ -270,27 +190,4 @@ pub(super) async fn message(
         "an operator changed what is told"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))
-}
-
-/// Says a word that stands whatever others say meanwhile. While the log takes nothing it is refused: it would be done when
-/// nobody thinks of it any more.
-pub(super) async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
-    let _turn = shared.changing.lock().await;
-    if shared.replica.cut_off().is_some() {
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
-    }
-    let said = shared.replica.order(room.clone(), change, None, Some(who)).await;
-    let revision = said.map_err(|why| match why {
-        Unrecorded::Refused => conflict("the room did not take it as it is now: look and try again"),
-        why => Problem::unrecorded(why),
-    })?;
-    shared.metrics.admin_changes.inc();
-    Ok(revision)
-}
-
-/// Why nothing is said to the log.
-pub(super) const AWAY: &str = "the log takes nothing at this moment: nothing was changed, try again when it does";
-
-pub(super) fn conflict(detail: &str) -> Problem {
-    Problem::new(StatusCode::CONFLICT, detail)
 }

@@ -8,12 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::response::Response;
-
-use super::problem::json;
-use super::rooms::Named;
-use super::{Shared, api, shape};
+use super::{api, shape};
 use crate::replica::Replica;
 use crate::room::{RoomName, View, Wall};
 use crate::time;
@@ -85,7 +80,7 @@ impl History {
         }
     }
 
-    fn of(&self, room: &RoomName) -> api::History {
+    pub fn of(&self, room: &RoomName) -> api::History {
         let rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         let samples = rooms.get(room).into_iter().flatten();
         let mut told = api::History {
@@ -118,11 +113,6 @@ impl Sample {
             no_shows: figures.no_shows,
         }
     }
-}
-
-/// `GET /api/v1/rooms/{room}/history`.
-pub(super) async fn show(State(shared): State<Shared>, room: Named) -> Response {
-    json(&shared.history.of(&room.name))
 }
 
 /// Six hours of samples, ten seconds apart.

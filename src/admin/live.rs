@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, Guard};
 
-use super::Options;
+use super::options::Options;
 use crate::proxy::Origins;
 use crate::token::Keyring;
 

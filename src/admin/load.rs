@@ -5,11 +5,13 @@
 use axum::extract::State;
 use axum::response::Response;
 
+use super::api;
 use super::body::JsonBody;
-use super::entrance::Operator;
-use super::hands::{conflict, reason_or, say};
-use super::rooms::{Named, by_now};
-use super::{Peer, Problem, Shared, api};
+use super::caller::{Operator, Peer};
+use super::change::{conflict, reason_or, say};
+use super::named_room::{Named, by_now};
+use super::problem::Problem;
+use super::shared::Shared;
 use crate::room::{Change, MAX_REQUESTS, OUTSIDE_TTL_MS, Outside};
 
 /// `POST /api/v1/rooms/{room}/load`.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::api;
-use super::patch::mode_name;
+use super::keys::mode_name;
 use crate::logging::rfc3339;
 use crate::room::{Deed, Order, Setting};
 

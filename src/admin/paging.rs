@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use super::Problem;
+use super::problem::Problem;
 
 /// The parameters of the query.
 pub(super) struct Parameters<T>(pub T);

@@ -1,25 +1,19 @@
 //! Rehearsals over HTTP: begun, kept going and ended; and what of a room's figures is theirs.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
-use prometheus_client::encoding::DescriptorEncoder;
 
+use super::api;
 use super::body::JsonBody;
-use super::entrance::Operator;
-use super::figures::{gauges, of_room};
-use super::hands::{AWAY, conflict, may_say, reason, reason_or, say};
-use super::rooms::{Named, by_now};
-use super::{Peer, Problem, Shared, api};
+use super::caller::{Operator, Peer};
+use super::change::{AWAY, conflict, may_say, reason, reason_or, say};
+use super::named_room::{Named, by_now};
+use super::problem::Problem;
+use super::shared::Shared;
 use crate::logging::rfc3339;
 use crate::replica::Unrecorded;
-use crate::room::{
-    Change, Figures, MAX_REHEARSAL_MS, MAX_REHEARSED, RehearsalId, RehearsalOrder, RoomName, RoomView, Who,
-};
+use crate::room::{Change, MAX_REHEARSAL_MS, MAX_REHEARSED, RehearsalId, RehearsalOrder, Who};
 
 /// How long a rehearsal goes on without being renewed.
 const LEASE_MS: u64 = 15_000;
@@ -123,72 +117,3 @@ fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder,
 fn named(id: &str) -> Result<RehearsalId, Problem> {
     RehearsalId::parse(id).ok_or_else(|| Problem::mistakes(vec!["id must be 16 hexadecimal digits".to_owned()]))
 }
-
-/// The rehearsal of a room, with what its visitors do in all lines.
-#[must_use]
-pub(super) fn of(view: &RoomView) -> Option<api::Rehearsal> {
-    let rehearsal = view.rehearsal.as_ref()?;
-    let mut told = api::Rehearsal {
-        id: rehearsal.id.to_string(),
-        by: rehearsal.by.name.clone(),
-        reason: Some(rehearsal.by.reason.clone()).filter(|reason| !reason.is_empty()),
-        since: rfc3339(rehearsal.since),
-        until: rfc3339(rehearsal.ends_at),
-        visitors: rehearsal.size,
-        joined: rehearsal.joined,
-        forward: rehearsal.forward,
-        ..api::Rehearsal::default()
-    };
-    for line in view.lines.values() {
-        let Figures {
-            waiting,
-            called,
-            inside,
-            no_shows,
-            ..
-        } = line.rehearsed;
-        told.waiting += waiting;
-        told.called += u64::from(called);
-        told.sessions += u64::from(inside);
-        told.no_shows += no_shows;
-    }
-    Some(told)
-}
-
-/// Nothing of rooms that rehearse nothing.
-pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
-    let told: Vec<_> = rooms
-        .iter()
-        .filter_map(|(room, view)| Some((room, of(view)?)))
-        .collect();
-    for (name, help, figure) in GAUGES {
-        let values = told.iter().map(|(room, rehearsal)| (of_room(room), figure(rehearsal)));
-        gauges(encoder, name, help, values)?;
-    }
-    Ok(())
-}
-
-type Gauge = (&'static str, &'static str, fn(&api::Rehearsal) -> u64);
-
-const GAUGES: [Gauge; 4] = [
-    (
-        "rehearsal_visitors",
-        "Virtual visitors that the rehearsal under way is for, at most",
-        |rehearsal| u64::from(rehearsal.visitors),
-    ),
-    (
-        "rehearsal_waiting",
-        "Virtual visitors among those in line",
-        |rehearsal| rehearsal.waiting,
-    ),
-    (
-        "rehearsal_called",
-        "Virtual visitors among those called who have not come yet",
-        |rehearsal| rehearsal.called,
-    ),
-    (
-        "rehearsal_sessions",
-        "Virtual visitors among those inside",
-        |rehearsal| rehearsal.sessions,
-    ),
-];

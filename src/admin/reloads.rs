@@ -8,19 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::State;
-use axum::response::Response;
-use http::StatusCode;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::DescriptorEncoder;
 use tokio::sync::oneshot;
 
-use super::additions::RoomOrder;
-use super::body::JsonBytes;
-use super::entrance::Operator;
-use super::figures::{counters, gauge};
-use super::problem::json;
-use super::{Peer, Problem, Shared, api};
+use super::api;
+use super::room_order::RoomOrder;
 use crate::logging::rfc3339;
 use crate::room::Wall;
 use crate::time;
@@ -157,6 +148,20 @@ impl Reloads {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).shown()
     }
 
+    /// How many were taken, and how many refused.
+    pub(super) fn counts(&self) -> [(&'static str, u64); 2] {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        [(TAKEN, read(&self.0.taken)), (REFUSED, read(&self.0.refused))]
+    }
+
+    pub(super) fn in_force_since(&self) -> Wall {
+        self.0
+            .told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .in_force_since
+    }
+
     /// When the last one was refused; `None` where it was taken, or where there was none.
     #[must_use]
     pub fn refused_at(&self) -> Option<String> {
@@ -190,76 +195,9 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// `GET /api/v1/reload`: what became of the last one.
-pub(super) async fn show(State(shared): State<Shared>) -> Response {
-    json(&shared.reloads.last())
-}
-
-/// `POST /api/v1/reload`: answered once the file's configuration is in force, or refused.
-pub(super) async fn reload(
-    State(shared): State<Shared>,
-    (peer, operator): (Peer, Operator),
-    _: JsonBytes,
-) -> Result<Response, Problem> {
-    tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
-    let (answer, done) = oneshot::channel();
-    let order = Order {
-        trigger: Trigger::Command,
-        answer: Some(answer),
-    };
-    let not_now = |_| {
-        let detail = "no configuration is taken now: too many wait to be, or the gate is about to end";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
-    };
-    shared.reloads.order(order).map_err(not_now)?;
-    let told = done.await.map_err(|_| not_now(NotNow))?;
-    if told.result == TAKEN {
-        shared.metrics.admin_changes.inc();
-        return Ok(json(&told));
-    }
-    Err(Problem {
-        detail: "the configuration was refused, and the one in force stays".to_owned(),
-        mistakes: told.mistakes,
-        ..Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "")
-    })
-}
-
-/// The same as metrics.
-#[derive(Debug)]
-pub(super) struct ReloadFigures(pub Reloads);
-
-impl Collector for ReloadFigures {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let inner = &self.0.0;
-        let help = "Attempts to take another configuration, by what became of them";
-        let results = [(TAKEN, &inner.taken), (REFUSED, &inner.refused)];
-        let results = results.map(|(result, count)| ([("result", result)], count.load(Ordering::Relaxed)));
-        counters(&mut encoder, "config_reloads", help, results)?;
-        let untaken = u64::try_from(self.0.untaken().len()).unwrap_or(u64::MAX);
-        let help = "Rooms that operators added and that this gate does not take";
-        gauge(&mut encoder, "rooms_untaken", help, &untaken)?;
-        let well = u64::from(self.0.refused_at().is_none());
-        let help = "1 unless the last attempt to take another configuration was refused";
-        gauge(&mut encoder, "config_last_reload_successful", help, &well)?;
-        let since = inner.told.lock().unwrap_or_else(PoisonError::into_inner).in_force_since;
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit")]
-        let secs = since.0 as f64 / 1e3;
-        let help = "When the configuration in force was taken, seconds since 1970";
-        gauge(
-            &mut encoder,
-            "config_last_reload_success_timestamp_seconds",
-            help,
-            &secs,
-        )
-    }
-}
-
-/// The path, which has no deadline of the API's: an order that waits behind others is carried out all the same.
-pub(super) const RELOAD: &str = "/api/v1/reload";
-
 /// Results, as the API and the metrics name them.
-const TAKEN: &str = "taken";
-const REFUSED: &str = "refused";
+pub(super) const TAKEN: &str = "taken";
+pub(super) const REFUSED: &str = "refused";
 
 /// Orders that may wait; each of them is as good as the last.
 const MOST_ORDERS: usize = 8;

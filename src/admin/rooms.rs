@@ -1,58 +1,21 @@
 //! Rooms and their lines over HTTP: what they are, and an operator's change of one.
 
 use std::ops::Bound;
-use std::sync::Arc;
-use std::time::Duration;
 
-use axum::extract::{FromRequestParts, RawPathParams, State};
+use axum::extract::State;
 use axum::response::Response;
-use http::request::Parts;
 use serde::Deserialize;
 
 use super::body::JsonBytes;
-use super::entrance::Operator;
+use super::caller::{Operator, Peer};
+use super::change::take;
+use super::named_room::{Named, no_line_name, shown};
 use super::paging::Parameters;
-use super::problem::json;
-use super::{Peer, Problem, Shared, additions, api, gates, paging, patch, shape};
-use crate::replica::Unrecorded;
-use crate::room::{Change, LineName, Mode, Overrides, RoomName, RoomView, View, Who};
+use super::problem::{Problem, json};
+use super::shared::Shared;
+use super::{additions, api, gate_view, keys, paging, patch, shape};
+use crate::room::{LineName, RoomView};
 use crate::time;
-
-/// The room that a path names.
-pub(super) struct Named {
-    pub name: RoomName,
-    pub view: Arc<RoomView>,
-}
-
-impl FromRequestParts<Shared> for Named {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let asked = parameter(parts, "room").await;
-        find(&shared.replica.view(), &asked)
-    }
-}
-
-/// A part of the path, decoded; empty where it is no text, which names nothing.
-pub(super) async fn parameter(parts: &mut Parts, wanted: &str) -> String {
-    let Ok(parameters) = RawPathParams::from_request_parts(parts, &()).await else {
-        return String::new();
-    };
-    let found = parameters.iter().find(|(name, _)| *name == wanted);
-    found.map(|(_, value)| value.to_owned()).unwrap_or_default()
-}
-
-fn find(view: &View, asked: &str) -> Result<Named, Problem> {
-    let found = RoomName::new(asked).and_then(|name| Some((name.clone(), Arc::clone(view.rooms.get(&name)?))));
-    let (name, view) = found.ok_or_else(|| {
-        let names: Vec<&str> = view.rooms.keys().take(20).map(RoomName::as_str).collect();
-        Problem::not_found(format!(
-            "there is no room of that name; there are: {}",
-            names.join(", ")
-        ))
-    })?;
-    Ok(Named { name, view })
-}
 
 /// `GET /api/v1/rooms`.
 pub(super) async fn list(State(shared): State<Shared>) -> Response {
@@ -62,32 +25,10 @@ pub(super) async fn list(State(shared): State<Shared>) -> Response {
         gate: api::Gate {
             refused_reload: shared.reloads.refused_at(),
             untaken: shared.reloads.untaken(),
-            ..gates::standing(&shared.replica)
+            ..gate_view::standing(&shared.replica)
         },
         rooms: rooms.collect(),
     })
-}
-
-/// The room as it is by now, after what was just said.
-pub(super) fn by_now(shared: &Shared, room: &Named) -> Response {
-    let view = shared.replica.view();
-    let after = view.rooms.get(&room.name).unwrap_or(&room.view);
-    json(&shown(shared, &room.name, after))
-}
-
-pub(super) fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
-    let room = shape::room(
-        name,
-        view,
-        shared.configured_message(name).as_deref(),
-        shared.replica.now(),
-    );
-    let opens = shared.live.load().options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
-    api::Room {
-        from: additions::origin(shared, name).to_owned(),
-        let_past: opens && shared.replica.cut_off().is_some(),
-        ..room
-    }
 }
 
 /// `GET /api/v1/rooms/{room}`.
@@ -110,39 +51,15 @@ pub(super) async fn change(
     let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
     tracing::info!(
         room = %room.name, %peer, operator = operator.0, revision = after.view.revision,
-        before = patch::described(&before.view.overrides),
-        after = patch::described(&after.view.overrides), "an operator changed a room"
+        before = keys::described(&before.view.overrides),
+        after = keys::described(&after.view.overrides), "an operator changed a room"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))
 }
 
-/// Makes overrides of the room as it is, and again where another gate's change came first. Says what it was before, and is.
-pub(super) async fn take(
-    shared: &Shared,
-    room: &RoomName,
-    who: Who,
-    made: impl Fn(&RoomView, u16) -> Result<Overrides, Problem>,
-) -> Result<(Named, Named), Problem> {
-    // One change at a time: the next stands on what this one made.
-    let _turn = shared.changing.lock().await;
-    let until = time::uptime() + BEATEN_WITHIN;
-    loop {
-        let before = find(&shared.replica.view(), room.as_str())?;
-        let overrides = made(&before.view, shared.replica.view().version)?;
-        let (change, over) = (Change::Override(overrides), Some(before.view.revision));
-        match shared
-            .replica
-            .order(room.clone(), change, over, Some(who.clone()))
-            .await
-        {
-            Ok(_) => {
-                shared.metrics.admin_changes.inc();
-                return Ok((before, find(&shared.replica.view(), room.as_str())?));
-            }
-            Err(Unrecorded::Stale) if time::uptime() < until => {}
-            Err(why) => return Err(Problem::unrecorded(why)),
-        }
-    }
+/// `GET /api/v1/rooms/{room}/history`.
+pub(super) async fn history(State(shared): State<Shared>, room: Named) -> Response {
+    json(&shared.history.of(&room.name))
 }
 
 /// Which page of a room's lines.
@@ -169,13 +86,5 @@ pub(super) async fn lines(room: Named, Parameters(page): Parameters<Page>) -> Re
     let next = rest.next().and(lines.last()).map(|line| line.line.clone());
     Ok(json(&api::Lines { lines, next }))
 }
-
-pub(super) fn no_line_name(parameter: &str) -> Problem {
-    let wanted = format!("at most {} bytes without control characters", LineName::MAX_LEN);
-    Problem::mistakes(vec![format!("{parameter} is no line's name: those have {wanted}")])
-}
-
-/// How long a change is made anew because others of the same room come first.
-const BEATEN_WITHIN: Duration = Duration::from_secs(2);
 
 const MAX_PAGE: usize = 1_000;

@@ -8,9 +8,11 @@ use axum::routing::{self, MethodRouter};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
+use super::entrance::VERIFY;
+use super::shared::Shared;
 use super::{
-    Shared, additions, api, codes, draws, gates, hands, health, history, load, openapi, page, patch, probes,
-    rehearsals, reloads, rooms, upgrade, upstreams, verify, visitors, winners,
+    additions, api, codes, draws, gates, hands, health, load, openapi, page, patch, probes, rehearsals, reload, rooms,
+    upgrade, upstreams, verify, visitors, winners,
 };
 use crate::room::MAX_MESSAGE;
 
@@ -158,7 +160,7 @@ fn of_rooms() -> Vec<Route> {
         .gives::<api::Changes>(),
         get(
             "/api/v1/rooms/{room}/history",
-            history::show,
+            rooms::history,
             "The room's figures of the last hours, as this gate has seen them",
         )
         .gives::<api::History>(),
@@ -286,7 +288,7 @@ fn of_lines() -> Vec<Route> {
         .query(LINE)
         .gives::<api::Visitor>(),
         get(
-            verify::VERIFY,
+            VERIFY,
             verify::show,
             "Where the session of the `Ropeline-Session` field stands",
         )
@@ -330,8 +332,8 @@ fn of_gates() -> Vec<Route> {
             "The shop's servers, as this gate sees them",
         )
         .gives::<api::Upstreams>(),
-        get(reloads::RELOAD, reloads::show, "What became of the last reload").gives::<api::Reload>(),
-        post(reloads::RELOAD, reloads::reload, "Read the file again").gives::<api::Reload>(),
+        get(reload::RELOAD, reload::show, "What became of the last reload").gives::<api::Reload>(),
+        post(reload::RELOAD, reload::reload, "Read the file again").gives::<api::Reload>(),
     ]
 }
 

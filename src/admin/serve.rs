@@ -9,8 +9,12 @@ use axum::Router;
 use http::{Request, Response};
 use tower::ServiceExt as _;
 
+use super::caller::Peer;
 use super::history::Sampling;
-use super::{Handles, Live, Options, Peer, Shared, router};
+use super::live::Live;
+use super::options::{Handles, Options};
+use super::router::router;
+use super::shared::Shared;
 use crate::proxy::{self, Body, Conn, RequestBody, Server, ServerSettings, Stats};
 
 /// Why the admin listener cannot serve.

@@ -1,7 +1,7 @@
 //! What the rooms' view says, in the API's shape.
 
-use super::patch::{mode_name, overridden};
-use super::{api, rehearsals};
+use super::api;
+use super::keys::{mode_name, overridden};
 use crate::logging::rfc3339;
 use crate::room::{
     Called, Clock, Controller, Figures, Inside, LaneId, LineView, LoadView, Phase, RoomName, RoomView, Stage, Standing,
@@ -32,7 +32,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         healing_secs: view.healing_until(now).map(|until| until.since(now).div_ceil(1_000)),
         lines: view.lines.len() as u64,
         figures: total(view),
-        rehearsal: rehearsals::of(view),
+        rehearsal: rehearsal(view),
         lanes: lanes_of(view),
         estimate: only
             .and_then(|line| line.estimate(LaneId::default(), line.waiting(LaneId::default()), now))
@@ -110,6 +110,37 @@ pub fn total(view: &RoomView) -> api::Figures {
         total.stock = view.settings.stock.map(u64::from);
     }
     total
+}
+
+/// The rehearsal of a room, with what its visitors do in all lines.
+#[must_use]
+pub fn rehearsal(view: &RoomView) -> Option<api::Rehearsal> {
+    let under_way = view.rehearsal.as_ref()?;
+    let mut told = api::Rehearsal {
+        id: under_way.id.to_string(),
+        by: under_way.by.name.clone(),
+        reason: Some(under_way.by.reason.clone()).filter(|reason| !reason.is_empty()),
+        since: rfc3339(under_way.since),
+        until: rfc3339(under_way.ends_at),
+        visitors: under_way.size,
+        joined: under_way.joined,
+        forward: under_way.forward,
+        ..api::Rehearsal::default()
+    };
+    for line in view.lines.values() {
+        let Figures {
+            waiting,
+            called,
+            inside,
+            no_shows,
+            ..
+        } = line.rehearsed;
+        told.waiting += waiting;
+        told.called += u64::from(called);
+        told.sessions += u64::from(inside);
+        told.no_shows += no_shows;
+    }
+    Some(told)
 }
 
 /// One line of a room.

@@ -4,28 +4,13 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::body::JsonBytes;
-use super::entrance::Operator;
-use super::problem::json;
-use super::{Peer, Problem, Shared};
-
-pub use super::api::Upgraded;
-
-/// A wish for an upgrade, to be answered with what became of it.
-pub type Wish = oneshot::Sender<Result<Upgraded, String>>;
-
-/// Where wishes go; cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Upgrades(mpsc::Sender<Wish>);
-
-impl Upgrades {
-    #[must_use]
-    pub fn new(wishes: mpsc::Sender<Wish>) -> Self {
-        Self(wishes)
-    }
-}
+use super::caller::{Operator, Peer};
+use super::problem::{Problem, json};
+use super::shared::Shared;
+use super::upgrades::Upgrades;
 
 /// `POST /api/v1/upgrade`, with `{}`.
 pub(super) async fn upgrade(

@@ -4,16 +4,14 @@ use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, StatusCode};
 
-use super::problem::json;
+use super::api;
+use super::problem::{Problem, json};
 use super::shape::state;
-use super::{Problem, Shared, api};
+use super::shared::Shared;
 use crate::logging::rfc3339;
 use crate::room::{CallId, Clock, SLACK_MS, Standing, Visitor};
 use crate::time;
 use crate::token::{Reference, SessionName};
-
-/// The endpoint's path, which has a token of its own.
-pub(super) const VERIFY: &str = "/api/v1/verify";
 
 const SESSION: HeaderName = HeaderName::from_static("ropeline-session");
 

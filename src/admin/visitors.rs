@@ -6,11 +6,13 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 
-use super::entrance::Operator;
+use super::caller::{Operator, Peer};
+use super::change::{may_say, say};
+use super::named_room::{Named, no_line_name, parameter};
 use super::paging::Parameters;
-use super::problem::json;
-use super::rooms::{Named, no_line_name, parameter};
-use super::{Peer, Problem, Shared, hands, shape};
+use super::problem::{Problem, json};
+use super::shared::Shared;
+use super::{api, shape};
 use crate::room::{Change, Clock, Eviction, LineName, LineView, Number, RoomName, RoomView, Standing, Visitor};
 use crate::token::Reference;
 
@@ -117,7 +119,7 @@ pub(super) async fn end(
 ) -> Result<Response, Problem> {
     let before = shape::visitor(&found.visitor, found.standing, found.now);
     if !matches!(found.standing, Standing::Late | Standing::Ended) {
-        hands::may_say(&shared.replica.view())?;
+        may_say(&shared.replica.view())?;
         let Visitor {
             room,
             line,
@@ -126,7 +128,7 @@ pub(super) async fn end(
             ..
         } = found.visitor.clone();
         let eviction = Eviction { line, lane, number };
-        hands::say(&shared, &room, Change::Evict(eviction), operator.with(None)).await?;
+        say(&shared, &room, Change::Evict(eviction), operator.with(None)).await?;
     }
     let after = now(&shared, &found.visitor);
     let Visitor { room, line, .. } = &found.visitor;
@@ -138,7 +140,7 @@ pub(super) async fn end(
 }
 
 /// The visitor as the room now knows them; a line that went with its last visitor means ended.
-fn now(shared: &Shared, visitor: &Visitor) -> super::api::Visitor {
+fn now(shared: &Shared, visitor: &Visitor) -> api::Visitor {
     let (view, now) = (shared.replica.view(), shared.replica.now());
     let line = view.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line));
     let standing = line.map_or(Standing::Ended, |line| line.standing(visitor.lane, visitor.number, now));
@@ -146,14 +148,14 @@ fn now(shared: &Shared, visitor: &Visitor) -> super::api::Visitor {
 }
 
 /// With the name of the lane, where the room has several.
-fn named(shared: &Shared, visitor: &Visitor, told: super::api::Visitor) -> super::api::Visitor {
+fn named(shared: &Shared, visitor: &Visitor, told: api::Visitor) -> api::Visitor {
     let view = shared.replica.view();
     let settings = view.rooms.get(&visitor.room).map(|room| &room.settings);
     let several = settings.filter(|settings| settings.lanes.len() > 1);
     let lane_name = several
         .and_then(|settings| settings.lane_name(visitor.lane))
         .map(str::to_owned);
-    super::api::Visitor { lane_name, ..told }
+    api::Visitor { lane_name, ..told }
 }
 
 /// Most lines named when a reference fits several.

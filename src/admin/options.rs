@@ -1,0 +1,67 @@
+//! What the admin listener is given: parts of the process that it reads and changes, and how it behaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::entrance::Entrance;
+use super::readiness::Readiness;
+use super::reloads::Reloads;
+use super::upgrades::Upgrades;
+use crate::metrics::Metrics;
+use crate::proxy::{Origins, Stats};
+use crate::replica::Replica;
+use crate::room::RoomName;
+use crate::tls::Tls;
+use crate::token::Keyring;
+
+/// What the admin listener reads and moves.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    pub replica: Replica,
+    pub metrics: Metrics,
+    pub proxy: Arc<Stats>,
+    pub origins: Origins,
+    pub readiness: Readiness,
+    /// `None`: nobody comes in over TLS.
+    pub tls: Option<Arc<Tls>>,
+    /// What sessions' names are checked with.
+    pub keyring: Keyring,
+    /// Who takes another configuration when asked to.
+    pub reloads: Reloads,
+}
+
+/// How the admin listener behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub entrance: Entrance,
+    /// The messages of the configuration, shown where no operator has set another.
+    pub messages: BTreeMap<RoomName, String>,
+    /// The rooms in force at this gate, and whether an operator added them; `None`: all there are, and nobody did.
+    pub from: Option<BTreeMap<RoomName, bool>>,
+    /// Rooms that let everybody past their line while the gate is cut off.
+    pub open_in_outage: BTreeSet<RoomName>,
+    /// How much longer a room's sessions go on while the gate is cut off, in milliseconds.
+    pub outage_extension_ms: BTreeMap<RoomName, u64>,
+    /// How long a connection may stay silent before and in a request's head, in a body, and in taking an answer.
+    pub patience: Duration,
+    /// How often the rooms' figures are noted for plots.
+    pub sample_every: Duration,
+    /// `None`: the process is not to be replaced by another in place.
+    pub upgrades: Option<Upgrades>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            entrance: Entrance::default(),
+            messages: BTreeMap::new(),
+            from: None,
+            open_in_outage: BTreeSet::new(),
+            outage_extension_ms: BTreeMap::new(),
+            patience: Duration::from_secs(10),
+            sample_every: Duration::from_secs(10),
+            upgrades: None,
+        }
+    }
+}

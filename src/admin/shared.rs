@@ -1,0 +1,59 @@
+//! The state that all handlers share.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::exposition::Exposition;
+use super::history::History;
+use super::live::Live;
+use super::options::{Handles, Options};
+use super::readiness::Readiness;
+use super::reloads::Reloads;
+use crate::metrics::Metrics;
+use crate::replica::Replica;
+use crate::room::RoomName;
+
+/// What handlers share; cheap to clone.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Inner>);
+
+pub(super) struct Inner {
+    pub replica: Replica,
+    pub metrics: Metrics,
+    pub readiness: Readiness,
+    pub exposition: Exposition,
+    pub live: Live,
+    pub reloads: Reloads,
+    pub history: History,
+    /// Held while a room is changed.
+    pub changing: tokio::sync::Mutex<()>,
+}
+
+impl Deref for Shared {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Shared {
+    pub fn new(handles: Handles, options: Options) -> Self {
+        let history = History::new(options.sample_every);
+        let live = Live::new(options, handles.keyring.clone(), handles.origins.clone());
+        Self(Arc::new(Inner {
+            exposition: Exposition::new(&handles, &live, crate::time::wall()),
+            live,
+            history,
+            reloads: handles.reloads,
+            replica: handles.replica,
+            metrics: handles.metrics,
+            readiness: handles.readiness,
+            changing: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    pub fn configured_message(&self, room: &RoomName) -> Option<String> {
+        self.live.load().options.messages.get(room).cloned()
+    }
+}

@@ -1,0 +1,19 @@
+//! Wishes for an upgrade, which another part of the process carries out.
+
+use tokio::sync::{mpsc, oneshot};
+
+pub use super::api::Upgraded;
+
+/// A wish for an upgrade, to be answered with what became of it.
+pub type Wish = oneshot::Sender<Result<Upgraded, String>>;
+
+/// Where wishes go; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Upgrades(pub(super) mpsc::Sender<Wish>);
+
+impl Upgrades {
+    #[must_use]
+    pub fn new(wishes: mpsc::Sender<Wish>) -> Self {
+        Self(wishes)
+    }
+}
