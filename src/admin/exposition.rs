@@ -4,10 +4,11 @@ use prometheus_client::encoding::text;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::figures::{ProxyFigures, RoomFigures};
+use super::figures::RoomFigures;
 use super::gate_figures::GateFigures;
 use super::live::Live;
 use super::options::Handles;
+use super::proxy_figures::ProxyFigures;
 use super::reload_figures::ReloadFigures;
 use super::tls_figures::TlsFigures;
 use super::upstream_figures::UpstreamFigures;

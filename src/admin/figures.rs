@@ -1,19 +1,17 @@
-//! Figures that others keep, read when a scrape asks: the rooms' view, the replica's and the proxy's own counts.
+//! Metrics of the rooms, read from their view when a scrape asks.
 //!
 //! Lines are summed per room: a label per line would grow without end.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, NoLabelSet};
-use prometheus_client::metrics::MetricType;
+use prometheus_client::encoding::DescriptorEncoder;
 
+use super::encode::{counters, gauges, of_room};
 use super::keys::mode_name;
 use super::{api, load_figures, rehearsal_figures, shape};
-use crate::proxy::Stats;
 use crate::replica::Replica;
 use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
 
@@ -248,131 +246,6 @@ impl Counted {
         }
         self.sums
     }
-}
-
-/// What the proxy counts for itself.
-#[derive(Debug)]
-pub(super) struct ProxyFigures(pub Arc<Stats>);
-
-impl Collector for ProxyFigures {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let stats = &self.0;
-        for (name, help, count) in [
-            ("connections", "Open client connections", &stats.open),
-            (
-                "upstream_connections",
-                "Open connections to the upstream",
-                &stats.upstream_open,
-            ),
-            ("tunnels", "Open upgraded connections", &stats.tunnels_open),
-            (
-                "streaming_bodies",
-                "Request bodies streamed to the upstream",
-                &stats.streaming,
-            ),
-            (
-                "request_buffer_kib",
-                "Memory that request bodies take",
-                &stats.buffered_kib,
-            ),
-        ] {
-            gauge(&mut encoder, name, help, &read(count))?;
-        }
-        for (name, help, count) in [
-            ("connections_accepted", "Client connections accepted", &stats.accepted),
-            (
-                "connections_refused",
-                "Client connections closed at once, too many being open",
-                &stats.refused,
-            ),
-            (
-                "connections_timed_out",
-                "Client connections closed at a deadline",
-                &stats.timed_out,
-            ),
-            (
-                "connections_unannounced",
-                "Client connections closed for want of a PROXY header",
-                &stats.unannounced,
-            ),
-            (
-                "connections_flooded",
-                "Client connections closed because requests on them were called off one after the other",
-                &stats.flooded,
-            ),
-            (
-                "malformed",
-                "Requests refused before a room was looked for",
-                &stats.malformed,
-            ),
-            (
-                "upstream_connects",
-                "Connections to the upstream made",
-                &stats.upstream_connects,
-            ),
-            (
-                "upstream_retries",
-                "Requests sent again before any byte of an answer",
-                &stats.upstream_retries,
-            ),
-        ] {
-            counter(&mut encoder, name, help, read(count))?;
-        }
-        Ok(())
-    }
-}
-
-/// The label of a room.
-pub(super) fn of_room(room: &RoomName) -> [(&'static str, &str); 1] {
-    [("room", room.as_str())]
-}
-
-/// A gauge with a value for each set of labels.
-pub(super) fn gauges<L: EncodeLabelSet, V: EncodeGaugeValue>(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    values: impl IntoIterator<Item = (L, V)>,
-) -> fmt::Result {
-    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-    for (labels, value) in values {
-        metric.encode_family(&labels)?.encode_gauge(&value)?;
-    }
-    Ok(())
-}
-
-/// A counter with a value for each set of labels.
-pub(super) fn counters<L: EncodeLabelSet>(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    values: impl IntoIterator<Item = (L, u64)>,
-) -> fmt::Result {
-    let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
-    for (labels, value) in values {
-        metric
-            .encode_family(&labels)?
-            .encode_counter::<NoLabelSet, _, f64>(&value, None)?;
-    }
-    Ok(())
-}
-
-pub(super) fn gauge(
-    encoder: &mut DescriptorEncoder<'_>,
-    name: &str,
-    help: &str,
-    value: &impl EncodeGaugeValue,
-) -> fmt::Result {
-    encoder
-        .encode_descriptor(name, help, None, MetricType::Gauge)?
-        .encode_gauge(value)
-}
-
-pub(super) fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: u64) -> fmt::Result {
-    encoder
-        .encode_descriptor(name, help, None, MetricType::Counter)?
-        .encode_counter::<NoLabelSet, _, f64>(&value, None)
 }
 
 #[cfg(test)]

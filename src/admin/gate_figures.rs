@@ -7,7 +7,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 
-use super::figures::{counter, counters, gauge, gauges};
+use super::encode::{counter, counters, gauge, gauges};
 use super::gate_view;
 use super::readiness::{Phase, Readiness};
 use crate::archive;

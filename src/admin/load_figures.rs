@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::{gauges, of_room};
+use super::encode::{gauges, of_room};
 use crate::room::{LoadView, Measured, RoomName, RoomView, Why};
 
 /// A figure of the shop: its name, what it is, and how it is read.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::{gauges, of_room};
+use super::encode::{gauges, of_room};
 use super::{api, shape};
 use crate::room::{RoomName, RoomView};
 

@@ -5,7 +5,7 @@ use std::fmt;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::{counters, gauge};
+use super::encode::{counters, gauge};
 use super::reloads::Reloads;
 
 /// Reloads as metrics.

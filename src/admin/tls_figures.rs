@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::{counter, counters, gauges};
+use super::encode::{counter, counters, gauges};
 use crate::tls::Tls;
 
 /// Counts are 0, and there are no certificates, where nobody comes in over TLS.

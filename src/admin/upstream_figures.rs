@@ -5,7 +5,7 @@ use std::fmt;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::DescriptorEncoder;
 
-use super::figures::{counters, gauges};
+use super::encode::{counters, gauges};
 use super::live::Live;
 use crate::proxy::Standing;
 
