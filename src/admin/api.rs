@@ -5,8 +5,8 @@
 
 mod additions;
 mod codes;
-mod hands;
 mod load;
+mod orders;
 mod probe;
 mod rehearsal;
 mod sales;
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use codes::{SpentCode, SpentCodes};
-pub use hands::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use load::{Admission, Load, Shop};
+pub use orders::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use probe::Probe;
 pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
 pub use sales::{BeaconValue, Draw, Winner, Winners};

@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{api, shape};
+use super::api;
+use crate::admin::view;
 use crate::replica::Replica;
 use crate::room::{RoomName, View, Wall};
 use crate::time;
 
 /// What was seen; clones are the same.
 #[derive(Clone, Debug)]
-pub(super) struct History(Arc<Inner>);
+pub struct History(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -36,7 +37,7 @@ struct Sample {
 }
 
 /// Ends the sampling when dropped.
-pub(super) struct Sampling {
+pub struct Sampling {
     _stop: SyncSender<()>,
 }
 
@@ -74,7 +75,7 @@ impl History {
         let most = (MAX_SAMPLES / view.rooms.len().max(1)).clamp(1, MOST_OF_ROOM);
         for (name, room) in &view.rooms {
             let samples = rooms.entry(name.clone()).or_default();
-            samples.push_back(Sample::of(&shape::total(room), now));
+            samples.push_back(Sample::of(&view::room::total(room), now));
             let over = samples.len().saturating_sub(most);
             samples.drain(..over);
         }

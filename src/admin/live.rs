@@ -13,14 +13,14 @@ use crate::token::Keyring;
 #[derive(Clone)]
 pub struct Live(Arc<ArcSwap<Configured>>);
 
-pub(super) struct Configured {
+pub struct Configured {
     pub options: Options,
     pub keyring: Keyring,
     pub origins: Origins,
 }
 
 impl Live {
-    pub(super) fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
+    pub fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Configured {
             options,
             keyring,
@@ -28,7 +28,7 @@ impl Live {
         })))
     }
 
-    pub(super) fn load(&self) -> Guard<Arc<Configured>> {
+    pub fn load(&self) -> Guard<Arc<Configured>> {
         self.0.load()
     }
 

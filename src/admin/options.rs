@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entrance::Entrance;
+use super::http::access::Entrance;
 use super::readiness::Readiness;
 use super::reloads::Reloads;
 use super::upgrades::Upgrades;

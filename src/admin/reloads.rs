@@ -149,12 +149,12 @@ impl Reloads {
     }
 
     /// How many were taken, and how many refused.
-    pub(super) fn counts(&self) -> [(&'static str, u64); 2] {
+    pub fn counts(&self) -> [(&'static str, u64); 2] {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         [(TAKEN, read(&self.0.taken)), (REFUSED, read(&self.0.refused))]
     }
 
-    pub(super) fn in_force_since(&self) -> Wall {
+    pub fn in_force_since(&self) -> Wall {
         self.0
             .told
             .lock()
@@ -196,8 +196,8 @@ impl fmt::Display for Trigger {
 }
 
 /// Results, as the API and the metrics name them.
-pub(super) const TAKEN: &str = "taken";
-pub(super) const REFUSED: &str = "refused";
+pub const TAKEN: &str = "taken";
+pub const REFUSED: &str = "refused";
 
 /// Orders that may wait; each of them is as good as the last.
 const MOST_ORDERS: usize = 8;

@@ -3,9 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::exposition::Exposition;
 use super::history::History;
 use super::live::Live;
+use super::metrics::exposition::Exposition;
 use super::options::{Handles, Options};
 use super::readiness::Readiness;
 use super::reloads::Reloads;
@@ -15,9 +15,9 @@ use crate::room::RoomName;
 
 /// What handlers share; cheap to clone.
 #[derive(Clone)]
-pub(super) struct Shared(Arc<Inner>);
+pub struct Shared(Arc<Inner>);
 
-pub(super) struct Inner {
+pub struct Inner {
     pub replica: Replica,
     pub metrics: Metrics,
     pub readiness: Readiness,

@@ -9,7 +9,7 @@ pub type Wish = oneshot::Sender<Result<Upgraded, String>>;
 
 /// Where wishes go; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Upgrades(pub(super) mpsc::Sender<Wish>);
+pub struct Upgrades(pub mpsc::Sender<Wish>);
 
 impl Upgrades {
     #[must_use]

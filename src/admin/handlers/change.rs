@@ -1,0 +1,121 @@
+//! Changes of a room by an operator, made through the log one at a time.
+
+use std::time::Duration;
+
+use http::StatusCode;
+
+use super::named_room::{Named, find};
+use crate::admin::http::problem::Problem;
+use crate::admin::shared::Shared;
+use crate::replica::Unrecorded;
+use crate::room::{Change, MAX_REASON, Overrides, RoomName, RoomView, View, WITH_SCHEDULES, Who};
+use crate::terminal::may_be_shown;
+use crate::time;
+
+/// A reason as it may be given.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn reason(text: Option<String>) -> Result<Option<String>, String> {
+    let Some(text) = text.map(|text| text.trim().to_owned()) else {
+        return Ok(None);
+    };
+    if text.len() > MAX_REASON {
+        return Err(format!("reason must be at most {MAX_REASON} bytes, not {}", text.len()));
+    }
+    if !text.chars().all(may_be_shown) {
+        return Err("reason must be on one line, without control characters and marks of direction".to_owned());
+    }
+    Ok(Some(text))
+}
+
+/// The reason; none, and one mistake more, where it is not as it may be.
+pub fn reason_or(text: Option<String>, mistakes: &mut Vec<String>) -> Option<String> {
+    reason(text).unwrap_or_else(|mistake| {
+        mistakes.push(mistake);
+        None
+    })
+}
+
+/// The reason of what ends something for many; nothing is done by accident.
+pub fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<String, Problem> {
+    let mut mistakes = Vec::new();
+    if confirm != room.as_str() {
+        mistakes.push(format!("confirm must be the room's name, {:?}", room.as_str()));
+    }
+    let why = reason_or(Some(why), &mut mistakes);
+    match why.filter(|why| !why.is_empty()) {
+        Some(why) if mistakes.is_empty() => Ok(why),
+        why => {
+            if why.is_none() && mistakes.iter().all(|mistake| !mistake.starts_with("reason")) {
+                mistakes.push("reason must say why: it is kept with the change".to_owned());
+            }
+            Err(Problem::mistakes(mistakes))
+        }
+    }
+}
+
+pub fn may_say(whole: &View) -> Result<(), Problem> {
+    if whole.version >= WITH_SCHEDULES {
+        return Ok(());
+    }
+    Err(conflict(&format!(
+        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `ropeline gates`",
+        whole.version
+    )))
+}
+
+/// Makes overrides of the room as it is, and again where another gate's change came first. Says what it was before, and is.
+pub async fn take(
+    shared: &Shared,
+    room: &RoomName,
+    who: Who,
+    made: impl Fn(&RoomView, u16) -> Result<Overrides, Problem>,
+) -> Result<(Named, Named), Problem> {
+    // One change at a time: the next stands on what this one made.
+    let _turn = shared.changing.lock().await;
+    let until = time::uptime() + BEATEN_WITHIN;
+    loop {
+        let before = find(&shared.replica.view(), room.as_str())?;
+        let overrides = made(&before.view, shared.replica.view().version)?;
+        let (change, over) = (Change::Override(overrides), Some(before.view.revision));
+        match shared
+            .replica
+            .order(room.clone(), change, over, Some(who.clone()))
+            .await
+        {
+            Ok(_) => {
+                shared.metrics.admin_changes.inc();
+                return Ok((before, find(&shared.replica.view(), room.as_str())?));
+            }
+            Err(Unrecorded::Stale) if time::uptime() < until => {}
+            Err(why) => return Err(Problem::unrecorded(why)),
+        }
+    }
+}
+
+/// Says a word that stands whatever others say meanwhile. While the log takes nothing it is refused: it would be done when
+/// nobody thinks of it any more.
+pub async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
+    let _turn = shared.changing.lock().await;
+    if shared.replica.cut_off().is_some() {
+        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
+    }
+    let said = shared.replica.order(room.clone(), change, None, Some(who)).await;
+    let revision = said.map_err(|why| match why {
+        Unrecorded::Refused => conflict("the room did not take it as it is now: look and try again"),
+        why => Problem::unrecorded(why),
+    })?;
+    shared.metrics.admin_changes.inc();
+    Ok(revision)
+}
+
+/// Why nothing is said to the log.
+pub const AWAY: &str = "the log takes nothing at this moment: nothing was changed, try again when it does";
+
+pub fn conflict(detail: &str) -> Problem {
+    Problem::new(StatusCode::CONFLICT, detail)
+}
+
+/// How long a change is made anew because others of the same room come first.
+const BEATEN_WITHIN: Duration = Duration::from_secs(2);

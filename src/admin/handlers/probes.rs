@@ -1,0 +1,22 @@
+//! The nonce by which `ropeline probe` makes sure that it tries the operator's own gate.
+
+use axum::extract::State;
+use axum::response::Response;
+
+use super::named_room::Named;
+use crate::admin::api;
+use crate::admin::http::problem::json;
+use crate::admin::shared::Shared;
+use crate::time;
+use crate::token::NONCE_MS;
+
+/// `GET /api/v1/rooms/{room}/probe`.
+pub async fn show(State(shared): State<Shared>, room: Named) -> Response {
+    let mut random = [0; 8];
+    fastrand::fill(&mut random);
+    let nonce = shared.live.load().keyring.sign_nonce(&room.name, random, time::wall());
+    json(&api::Probe {
+        nonce,
+        for_secs: NONCE_MS / 1_000,
+    })
+}

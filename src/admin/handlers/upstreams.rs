@@ -1,0 +1,28 @@
+//! The shop's servers: how each stands, for operators and for metrics.
+
+use axum::extract::State;
+use axum::response::Response;
+
+use crate::admin::api;
+use crate::admin::http::problem::json;
+use crate::admin::shared::Shared;
+use crate::proxy::Standing;
+
+/// `GET /api/v1/upstreams`.
+pub async fn list(State(shared): State<Shared>) -> Response {
+    let upstreams = shared.live.load().origins.standing().into_iter().map(shown).collect();
+    json(&api::Upstreams { upstreams })
+}
+
+fn shown(standing: Standing) -> api::Upstream {
+    api::Upstream {
+        origin: standing.origin,
+        weight: standing.weight,
+        healthy: standing.healthy,
+        protocol: standing.protocol.map(str::to_owned),
+        in_flight: standing.in_flight,
+        waiting: standing.waiting,
+        failures: standing.failures,
+        reason: standing.reason.map(|reason| reason.to_string()),
+    }
+}

@@ -1,0 +1,62 @@
+//! Who sent a request: the address, and the operator by the name of their token.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::net::SocketAddr;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use crate::logging::Masked;
+use crate::room::Who;
+
+/// Who asked, for the log: whole where it is this machine, masked otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let address = self.0.ip();
+        if address.is_loopback() {
+            write!(f, "{address}")
+        } else {
+            write!(f, "{}", Masked(address))
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(*parts
+            .extensions
+            .get::<Self>()
+            .expect("the connection puts its peer on every request"))
+    }
+}
+
+/// Who asks, by the name of their token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operator(pub String);
+
+impl<S: Sync> FromRequestParts<S> for Operator {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .expect("the entrance puts its operator on every request"))
+    }
+}
+
+impl Operator {
+    pub fn with(&self, reason: Option<String>) -> Who {
+        Who {
+            name: self.0.clone(),
+            reason: reason.unwrap_or_default(),
+        }
+    }
+}

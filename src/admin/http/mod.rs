@@ -1,0 +1,12 @@
+//! The HTTP side of the listener: who is let in, routes, bodies, queries, refusals.
+
+pub mod access;
+pub mod body;
+pub mod caller;
+pub mod openapi;
+pub mod problem;
+pub mod query;
+pub mod router;
+pub mod routes;
+pub mod serve;
+pub mod static_files;

@@ -1,0 +1,42 @@
+//! What TLS counts for itself, and until when the certificates in force are good.
+
+use std::fmt;
+use std::sync::Arc;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::DescriptorEncoder;
+
+use super::encode::{counter, counters, gauges};
+use crate::tls::Tls;
+
+/// Counts are 0, and there are no certificates, where nobody comes in over TLS.
+#[derive(Debug)]
+pub struct TlsFigures(pub Option<Arc<Tls>>);
+
+impl Collector for TlsFigures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let tls = self.0.as_deref();
+        let (done, failed) = tls.map_or((0, 0), |tls| (tls.done(), tls.failed()));
+        counter(&mut encoder, "tls_handshakes", "Handshakes that came to an end", done)?;
+        counter(
+            &mut encoder,
+            "tls_handshakes_failed",
+            "Handshakes that failed or took too long",
+            failed,
+        )?;
+        let (taken, kept) = tls.map_or((0, 0), |tls| (tls.certificates().reloaded(), tls.certificates().kept()));
+        let help = "New certificates seen, by whether they were taken";
+        let reloads = [("taken", taken), ("refused", kept)].map(|(outcome, count)| ([("outcome", outcome)], count));
+        counters(&mut encoder, "certificate_reloads", help, reloads)?;
+        let in_force = tls.map(|tls| tls.certificates().in_force()).unwrap_or_default();
+        let expiry = in_force.into_iter().map(|shown| {
+            let file = shown.files.certificate.display().to_string();
+            #[expect(clippy::cast_precision_loss, reason = "milliseconds since 1970 fit")]
+            let secs = shown.expires.0 as f64 / 1e3;
+            ([("name", shown.name), ("file", file)], secs)
+        });
+        let name = "certificate_expiry_timestamp_seconds";
+        let help = "The end of a certificate in force, seconds since 1970";
+        gauges(&mut encoder, name, help, expiry)
+    }
+}
