@@ -1,6 +1,6 @@
 //! What codes did to a line: who left a place for a better one, and who was called past everybody.
 
-use super::ledger::{Happened, Ledger};
+use super::line::ledger::{Happened, Ledger};
 use serde_json::{Value, json};
 
 use crate::room::{Batch, LaneId, Number, Redeem, Redeemed};

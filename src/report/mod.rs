@@ -5,17 +5,13 @@
 //! a fault of the rooms would show. What comes out is [`Findings`], as text, JSON, or a page.
 
 mod advice;
-mod books;
 mod closings;
 mod codes;
 pub mod describe;
 mod findings;
 mod interventions;
-mod ledger;
-mod numbers;
-mod order;
+mod line;
 mod page;
-mod pieces;
 mod plot;
 mod replay;
 mod sentence;
@@ -25,9 +21,7 @@ mod start;
 pub mod structured;
 mod text;
 mod trail;
-mod usage;
 mod verdict;
-mod visits;
 mod votes;
 
 use std::path::PathBuf;

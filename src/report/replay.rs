@@ -2,14 +2,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::books::Books;
+use super::Options;
+use super::Progress;
 use super::findings::{Checks, Covers, Expected, Findings, Log, NotListed, Stamp};
 use super::interventions::Interventions;
+use super::line::books::Books;
 use super::start::{Start, beginning, is_proved};
 use super::trail::{Trail, Was};
 use super::verdict::Grounds;
 use super::votes::Votes;
-use super::{Options, Progress};
 use crate::archive::{Link, Step, Stored};
 use crate::room::{Chain, Effects, Entry, Position, State, Wall};
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{codes, describe};
+use super::codes;
+use super::describe;
 use crate::archive::Stored;
 use crate::logging::rfc3339;
 use crate::room::{Batch, Chain, LaneId, Number, Section};

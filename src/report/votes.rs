@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::describe;
 use super::findings::Dissent;
-use super::{describe, replay::MOST_FAULTS};
+use super::replay::MOST_FAULTS;
 use crate::room::{Entry, Position, State, StateHash};
 
 /// See the module.

@@ -6,8 +6,8 @@
 use fastrand::Rng;
 use serde::Serialize;
 
+use super::observed::Observed;
 use super::plan::Upstream;
-use super::saw::Saw;
 use super::shop::{Cliff, Done, Shop};
 use crate::charts::{Histogram, Spread};
 use crate::room::Report;
@@ -18,7 +18,7 @@ pub(super) struct Serving {
     /// Levels still to come: when, and requests a second.
     moves: Vec<(u64, u32)>,
     over: Vec<Done>,
-    saw: Saw,
+    observed: Observed,
     /// When the gate says next what it saw; `None` where the room does not go by it.
     reports: Option<u64>,
     answered: u64,
@@ -57,7 +57,7 @@ impl Serving {
             rng: Rng::with_seed(seed ^ 0x5409),
             moves,
             over: Vec::new(),
-            saw: Saw::of(late_us.unwrap_or(u64::MAX)),
+            observed: Observed::of(late_us.unwrap_or(u64::MAX)),
             reports: late_us.map(|_| 0),
             answered: 0,
             failed: 0,
@@ -76,7 +76,7 @@ impl Serving {
     /// A visitor's request comes now, the time having been advanced to it.
     pub fn ask(&mut self, id: u32, now: u64) {
         let (from_us, work) = (now * 1_000, work_us(&mut self.rng));
-        self.saw.sent();
+        self.observed.sent();
         if !self.shop.arrive(u64::from(id), work) {
             self.over.push(Done {
                 id: u64::from(id),
@@ -104,12 +104,12 @@ impl Serving {
     pub fn report(&mut self, now: u64) -> Option<Report> {
         self.reports.filter(|at| *at <= now)?;
         self.reports = Some(now + REPORT_MS);
-        Some(self.saw.take(&self.shop, now * 1_000))
+        Some(self.observed.take(&self.shop, now * 1_000))
     }
 
     fn note(&mut self, done: &Done) -> (u32, bool) {
         let took_us = done.at_us - done.from_us;
-        self.saw.over(done);
+        self.observed.over(done);
         if done.answered {
             self.answered += 1;
             self.times.add(took_us / 1_000);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use ropeline::room::{Admission, Bounds, Controller, Report};
-use ropeline::simulate::Saw;
+use ropeline::simulate::Observed;
 use ropeline::simulate::shop::{Cliff, Done, Shop};
 
 use crate::course::{Chance, Course, SECOND_US};
@@ -56,7 +56,7 @@ struct World<'a> {
     events: BinaryHeap<Reverse<(u64, Event)>>,
     visits: BTreeMap<u64, Visit>,
     told: Told,
-    saw: Saw,
+    observed: Observed,
     trace: Trace,
 }
 
@@ -72,7 +72,7 @@ pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
         events: BinaryHeap::new(),
         visits: BTreeMap::new(),
         told: Told::default(),
-        saw: Saw::of(admission().late_us()),
+        observed: Observed::of(admission().late_us()),
         trace: Trace::default(),
     };
     for level in &course.levels {
@@ -125,7 +125,7 @@ impl World<'_> {
     fn tick(&mut self, now_us: u64, door: &mut dyn Door) {
         self.at(now_us + TICK_US, Event::Tick);
         let told = std::mem::take(&mut self.told);
-        let (saw, shop) = (&mut self.saw, &self.shop);
+        let (saw, shop) = (&mut self.observed, &self.shop);
         for _ in 0..door.call(&told, &mut || saw.take(shop, now_us), now_us) {
             let visitor = self.trace.calls;
             self.trace.calls += 1;
@@ -146,7 +146,7 @@ impl World<'_> {
     }
 
     fn ask(&mut self, visitor: u64, now_us: u64, over: &mut Vec<Done>) {
-        self.saw.sent();
+        self.observed.sent();
         let visit = self.visits.get_mut(&visitor).unwrap();
         let work_us = self.course.work(&mut visit.chance);
         if !self.shop.arrive(visitor, work_us) {
@@ -161,7 +161,7 @@ impl World<'_> {
 
     fn over(&mut self, done: &Done, now_us: u64) {
         let took_us = done.at_us - done.from_us;
-        self.saw.over(done);
+        self.observed.over(done);
         self.trace.requests.push((now_us, done.answered.then_some(took_us)));
         let visit = self.visits.get_mut(&done.id).unwrap();
         if !done.answered {

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::advice;
-use super::findings::{Capacity, Cohort, Line};
 use super::ledger::{COHORTS, Happened, Ledger};
 use super::visits::{Now, Who};
 use crate::charts::{Histogram, secs};
+use crate::report::advice;
+use crate::report::findings::{Capacity, Cohort, Line};
 use crate::room::{
     Change, Changed, Clock, Effects, Entry, LaneId, LineName, Lines, Number, Redeem, Redeemed, RoomName, RoomView,
     Section, Settings, View,
@@ -15,7 +15,7 @@ use crate::room::{
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Books {
+pub(in crate::report) struct Books {
     /// Only this room's lines are followed, if one is named.
     only: Option<RoomName>,
     lines: BTreeMap<(RoomName, LineName), Kept>,

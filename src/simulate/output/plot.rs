@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::guesses::Point;
 use crate::charts::{Frame, Plot, across, in_words, label, secs};
+use crate::simulate::guesses::Point;
 
 /// One line of a plot, by the class that colours it.
-pub(super) struct Curve {
+pub(in crate::simulate) struct Curve {
     pub class: &'static str,
     pub name: &'static str,
     /// `None` where there is no value: a gap.
@@ -14,7 +14,7 @@ pub(super) struct Curve {
 }
 
 /// Values over time in equal steps.
-pub(super) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> Plot {
+pub(in crate::simulate) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> Plot {
     let values = curves.iter().flat_map(|curve| curve.values.iter().flatten());
     let most = values.copied().fold(0.0, f64::max);
     let steps = curves.iter().map(|curve| curve.values.len()).max().unwrap_or(0);
@@ -33,7 +33,7 @@ pub(super) fn over_time(title: &str, step_ms: u64, curves: &[Curve]) -> Plot {
 }
 
 /// Estimates against waits: each interval a line, upright at the true wait; where it crosses the diagonal, the wait lay inside.
-pub(super) fn calibration(title: &str, points: &[Point]) -> Plot {
+pub(in crate::simulate) fn calibration(title: &str, points: &[Point]) -> Plot {
     let most = |of: fn(&Point) -> u32| points.iter().map(of).max().map_or(0.0, minutes);
     let (waits, estimates) = (
         Frame::new(1, most(|point| point.wait_secs)),

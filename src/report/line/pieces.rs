@@ -11,7 +11,7 @@ use crate::room::{LineView, Standing, Winners};
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(in crate::report) struct Pieces {
     held: BTreeSet<Who>,
     sold: BTreeSet<Who>,
     /// Calls of the entry at hand.

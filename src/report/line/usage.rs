@@ -4,7 +4,7 @@ use crate::room::Clock;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Usage {
+pub(in crate::report) struct Usage {
     since: Clock,
     waiting: u64,
     slots: u64,

@@ -9,7 +9,7 @@ use crate::room::Clock;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(in crate::report) struct Numbers {
     /// By number / 4,096; a page without anybody present is not kept.
     present: BTreeMap<u32, Box<Page>>,
     taken: Bits,
@@ -132,7 +132,7 @@ impl Numbers {
 
 /// Everybody of an era, by number.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(in crate::report) struct Known {
     /// With tenths of a second.
     pub present: Vec<(u32, u32)>,
     pub taken: Vec<u32>,

@@ -1,12 +1,12 @@
 //! One line's books: what its entries say, against what the room made of them.
 
-use super::findings::{self, Inversion, Stamp, Tally};
 use super::order::{Given, Order};
 use super::pieces::Pieces;
-use super::series::{Point, Points, Series};
 use super::usage::Usage;
 use super::visits::{Missed, Now, Visits, Who};
 use crate::charts::Histogram;
+use crate::report::findings::{self, Inversion, Stamp, Tally};
+use crate::report::series::{Point, Points, Series};
 use crate::room::{
     CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section, Standing,
     Wall,
@@ -14,7 +14,7 @@ use crate::room::{
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Ledger {
+pub(in crate::report) struct Ledger {
     edition: Edition,
     orders: Vec<Order>,
     visits: Visits,
@@ -32,7 +32,7 @@ pub(super) struct Ledger {
 }
 
 /// What happened to a line with one entry.
-pub(super) struct Happened<'a> {
+pub(in crate::report) struct Happened<'a> {
     pub position: Position,
     pub now: Now<'a>,
     /// The clock before the entry.
@@ -193,7 +193,7 @@ impl Ledger {
         self.series.at(time).claims += u64::from(claimed);
     }
 
-    pub(super) fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
+    pub(in crate::report) fn leave(&mut self, (lane, number): Who, happened: &Happened<'_>) {
         let called = self.visits.is_called((lane, number));
         let inside = self.visits.is_inside((lane, number));
         self.visits.leave((lane, number), happened.now);
@@ -371,7 +371,7 @@ fn said(number: Number) -> String {
 }
 
 /// By how long after the line's first join they joined, in milliseconds.
-pub(super) const COHORTS: [(&str, u64); 6] = [
+pub(in crate::report) const COHORTS: [(&str, u64); 6] = [
     ("first minute", 60_000),
     ("1 to 5 min", 300_000),
     ("5 to 15 min", 900_000),

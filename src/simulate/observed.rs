@@ -8,7 +8,7 @@ use crate::room::Report;
 /// Requests since the last report, counted as a gate's meter counts them. Nobody has more than a few under way here, and
 /// nobody sends a body slowly. A gate looks at some 2,000 requests a second at most, and asks for witnesses; here all are counted.
 #[derive(Clone, Debug)]
-pub struct Saw {
+pub struct Observed {
     report: Report,
     since_us: u64,
     /// A request that takes so long is late.
@@ -17,7 +17,7 @@ pub struct Saw {
     late: BTreeSet<(u64, u64)>,
 }
 
-impl Saw {
+impl Observed {
     #[must_use]
     pub fn of(late_us: u64) -> Self {
         Self {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_report_has_what_happened_since_the_last_and_no_time_of_what_failed() {
-        let (mut saw, mut shop) = (Saw::of(1_500_000), Shop::new(Cliff::default()));
+        let (mut saw, mut shop) = (Observed::of(1_500_000), Shop::new(Cliff::default()));
         (0..3).for_each(|_| saw.sent());
         saw.over(&done(200_000, true));
         saw.over(&done(10_000_000, false));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_late_is_counted_while_it_is_under_way_and_its_end_does_not_count_it_again() {
-        let (mut saw, mut shop, mut over) = (Saw::of(1_500_000), Shop::new(Cliff::default()), Vec::new());
+        let (mut saw, mut shop, mut over) = (Observed::of(1_500_000), Shop::new(Cliff::default()), Vec::new());
         assert!(shop.arrive(1, 5_000_000));
         for (at_us, hanging, times) in [
             (1_000_000, 0, 0),

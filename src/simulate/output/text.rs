@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::bill::STREAM_SECS;
-use super::followed::{Allowed, Followed};
-use super::outcome::Outcome;
-use super::series::Step;
 use crate::charts::{Spread, float, in_words};
 use crate::room::Why;
+use crate::simulate::bill::STREAM_SECS;
+use crate::simulate::followed::{Allowed, Followed};
+use crate::simulate::outcome::Outcome;
+use crate::simulate::series::Step;
 
 /// The outcome as a page of text.
 #[must_use]

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use minijinja::HtmlEscape;
 
-use super::followed::{Allowed, Followed};
-use super::outcome::Outcome;
 use super::plot::{Curve, calibration, over_time};
-use super::series::Step;
 use super::text::text;
 use crate::charts::{Plot, float, in_words};
-const STYLE: &str = include_str!("../../static/report/report.css");
+use crate::simulate::followed::{Allowed, Followed};
+use crate::simulate::outcome::Outcome;
+use crate::simulate::series::Step;
+const STYLE: &str = include_str!("../../../static/report/report.css");
 
 /// The outcome as HTML.
 #[must_use]

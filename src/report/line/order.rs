@@ -12,7 +12,7 @@ use crate::room::{Clock, Era, Number, Settings, Wall};
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(in crate::report) struct Order {
     eras: BTreeMap<Era, Span>,
     /// One past the highest number called, at the clocks when it rose: the horizon follows it.
     heads: VecDeque<(Clock, Number)>,
@@ -39,7 +39,7 @@ struct Run {
 
 /// What was given to newcomers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Given {
+pub(in crate::report) enum Given {
     New,
     /// All of it was given before: a pending id that came again.
     Again,

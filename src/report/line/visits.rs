@@ -7,11 +7,11 @@ use crate::charts::Histogram;
 use crate::room::{Clock, LaneId, Number, SLACK_MS, Settings, Wall};
 
 /// A visitor of a line.
-pub(super) type Who = (LaneId, Number);
+pub(in crate::report) type Who = (LaneId, Number);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Visits {
+pub(in crate::report) struct Visits {
     called: BTreeMap<Who, Call>,
     inside: BTreeMap<Who, Session>,
     dues: BTreeSet<(Clock, Who)>,
@@ -40,7 +40,7 @@ struct Session {
 
 /// A call that nobody came for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Missed {
+pub(in crate::report) struct Missed {
     pub who: Who,
     /// It was not the first: the place is spent.
     pub spent: bool,
@@ -48,7 +48,7 @@ pub(super) struct Missed {
 
 /// Both of an entry's times, and the settings in force.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Now<'a> {
+pub(in crate::report) struct Now<'a> {
     pub clock: Clock,
     pub time: Wall,
     pub settings: &'a Settings,
