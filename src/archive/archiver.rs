@@ -118,7 +118,7 @@ impl Archiver {
         self.take(entry, false, state);
     }
 
-    /// The replica has passed `entry` over ([`crate::log::Log::skip`]).
+    /// The replica has passed `entry` over ([`crate::store::Log::skip`]).
     pub fn passed_over(&mut self, entry: &Entry, state: &State) {
         self.take(entry, true, state);
     }
