@@ -8,13 +8,13 @@
 
 use std::time::{Duration, Instant};
 
-use ropeline::log::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
 use ropeline::replica::protocol::{Answer, Ask, Protocol, Setup, Step};
 use ropeline::replica::{Condition, Note, Options};
 use ropeline::room::{
     Batch, Entry, Era, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State, StateHash,
     Visitor, Vote, Wall,
 };
+use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
 
 const SECONDS: u64 = 5;
 /// In each room that has a line: one in ten.

@@ -1,6 +1,6 @@
 //! Ropeline: a waiting room in front of a shop that nobody has to change.
 //!
-//! The crate is a library with a thin binary. `room` and `token` are pure; `log` gives order and durability; `replica`
+//! The crate is a library with a thin binary. `room` and `token` are pure; `store` gives order and durability; `replica`
 //! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
 //! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
 
@@ -19,7 +19,6 @@ pub mod fuzzing;
 pub mod gate;
 pub mod identity;
 pub mod limit;
-pub mod log;
 pub mod logging;
 pub mod metrics;
 pub mod names;
@@ -27,6 +26,7 @@ pub mod proxy;
 pub mod replica;
 pub mod report;
 pub mod simulate;
+pub mod store;
 pub mod terminal;
 pub mod time;
 pub mod tls;

@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
 use ropeline::replica::{Note, Options, Replica, ReplicaThread};
 use ropeline::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
 use ropeline::simulate::bill::{Cost, Load, Units};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 

@@ -1,8 +1,8 @@
 //! A line filled through a replica, as a gate's own does it, but for the requests.
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
 use ropeline::replica::{Arrival, Charge, JoinOutcome, Options, Replica};
 use ropeline::room::{LaneId, LineName, Number, RoomName};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
 use tokio::task::JoinSet;
 
 use crate::house::ROOM;

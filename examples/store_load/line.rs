@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
 use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use ropeline::room::{LaneId, LineName, Mode, Number, RoomName, Settings, Visitor};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 

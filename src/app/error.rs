@@ -3,10 +3,10 @@
 use std::io;
 
 use crate::admin;
-use crate::log::OpenError;
-use crate::log::redis;
 use crate::proxy::OriginsError;
 use crate::replica;
+use crate::store::OpenError;
+use crate::store::redis;
 use crate::token::KeyError;
 use crate::waiting::TemplateError;
 

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::log::sealed::{sealed, unsealed};
+use crate::store::sealed::{sealed, unsealed};
 
 /// Bytes of secret in a key made here.
 const SECRET_LEN: usize = 32;

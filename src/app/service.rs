@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::config::{Store, StoreKind};
-use crate::log::{Embedded, Log, OpenError, Options};
 use crate::proxy::Drained;
 use crate::replica::ReplicaThread;
+use crate::store::{Embedded, Log, OpenError, Options};
 
 use super::error::StartError;
 use super::front::Front;

@@ -9,13 +9,13 @@ use crate::admin::{self, AdminServer, Handles, Readiness, Reloads, Upgrades};
 use crate::config::{Config, Store, StoreKind};
 use crate::crawlers::Crawlers;
 use crate::gate::{Cores, GateParts, Shared};
-use crate::log::Log;
-use crate::log::redis::{self, RedisLog, RedisUrl};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, Origins, ServerSettings, Stats};
 use crate::replica::{self, Charge, Condition, Replica};
 use crate::room::{Additions, VERSION};
+use crate::store::Log;
+use crate::store::redis::{self, RedisLog, RedisUrl};
 use crate::token::Keyring;
 
 use super::error::StartError;

@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::log::redis::RedisUrl;
+use crate::store::redis::RedisUrl;
 
 /// Stands for a secret written in the file.
 const MASK: &str = "\"********\"";

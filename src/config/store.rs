@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::reader::{Node, Read, Reader, Section};
 use super::secret;
 use super::value::{duration_ms, number, text, wrong};
-use crate::log::redis::{RedisUrl, UrlError};
 use crate::room::{OLDEST, VERSION};
+use crate::store::redis::{RedisUrl, UrlError};
 use crate::token::Key;
 
 /// Where the rooms are kept, and what is kept of their log.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::protocol::Ask;
-use crate::log::Trouble;
 use crate::metrics::Latency;
+use crate::store::Trouble;
 
 /// Counts of one life of the process; cheap to clone, and all clones count together.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::CUT_OFF_AFTER;
-use crate::log::Unavailable;
+use crate::store::Unavailable;
 
 /// For how long calls have failed in a row, two seconds at least, and what the last one said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,7 +104,7 @@ mod tests {
 
     fn said(failing: &Failing, reason: &str, secs: u64) -> Option<u64> {
         let said = failing.failed(
-            &Unavailable::new(crate::log::Trouble::Odd, reason),
+            &Unavailable::new(crate::store::Trouble::Odd, reason),
             Duration::from_secs(secs),
         );
         said.map(|lasts| lasts.as_secs())

@@ -23,11 +23,11 @@ use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
 use crate::archive::{self, Archiver};
-use crate::log::{Log, Unavailable};
 use crate::room::{
     Change, Clock, Edition, Effects, Entry, Era, GateId, LineName, Position, Reported, RoomName, Settings, State, View,
     Visitor,
 };
+use crate::store::{Log, Unavailable};
 use crate::time;
 
 /// A handle to the replica; cheap to clone, for any thread. Nothing it shows or answers is ahead of what is durable.

@@ -12,8 +12,8 @@ use super::CUT_OFF_AFTER;
 use super::attention::Attention;
 use super::calls::Calls;
 use super::failing::Failing;
-use crate::log::Unavailable;
 use crate::room::{Additions, Clock, Effects, GateId, Position, View};
+use crate::store::Unavailable;
 use crate::time;
 
 /// A view and when it was published.

@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::log::Snapshot;
 use crate::room::{Effects, Entry, Position, State, Wall};
+use crate::store::Snapshot;
 
 /// How an entry is applied: [`State::apply`], but for tests of what happens when it panics.
 pub(super) type Apply = fn(&mut State, &Entry) -> Effects;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::recover::{follows, guarded};
-use crate::log::{Damage, Kept, KeptPart, ReadError, Snapshot};
 use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
+use crate::store::{Damage, Kept, KeptPart, ReadError, Snapshot};
 use crate::time;
 
 /// What a replay found. Everything proved means [`Report::proved`].

@@ -12,7 +12,7 @@ use super::calls::Call;
 use super::inbox::Message;
 use super::protocol::{Answer, Ask, Protocol, Step, tell_loss};
 use super::publish::Shared;
-use crate::log::{Log, Unavailable};
+use crate::store::{Log, Unavailable};
 use crate::time;
 
 pub(super) struct Worker {

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::archive::{Course, Fault, History, Step, Stored};
-use crate::log::{Kept, KeptPart, ReadError};
 use crate::room::{Chain, Position, State};
+use crate::store::{Kept, KeptPart, ReadError};
 
 /// A history that can be walked through.
 pub enum Source {

@@ -1,9 +1,8 @@
-//! Order and durability: a few calls, and no rule of any room.
+//! The store: the ordered log of entries, embedded or in Redis. No rule of a room is here.
 //!
-//! A log is an ordered record of entries within one *incarnation*; the replica appends what its gate saw, reads what is
-//! new, and applies it. What a log may do is refuse, answer late, or repeat; it never reorders and never invents.
-//! [`Embedded`] is a folder with a redb file for a single gate. A store shared by many gates is another implementation of the
-//! same trait, tried by the same suite (`tests/log`).
+//! A log is an ordered record of entries within one *incarnation*. The replica appends what its gate saw, reads what is new,
+//! and applies it. A log may refuse, answer late, or repeat; it never reorders and never invents. [`Embedded`] is a folder with
+//! a redb file for a single gate; [`redis`] is shared by many gates. Both pass the same suite (`tests/store`).
 
 mod embedded;
 pub mod redis;

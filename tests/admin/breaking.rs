@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ropeline::log::{
+use ropeline::room::{Position, StateHash};
+use ropeline::store::{
     Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Unavailable,
 };
-use ropeline::room::{Position, StateHash};
 
 pub struct Breaking {
     pub log: Embedded,

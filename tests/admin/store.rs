@@ -1,8 +1,8 @@
 //! What the metrics tell of a store that is sick, each way of it on a real server.
 
-use ropeline::log::Trouble;
 use ropeline::replica::Condition;
 use ropeline::room::State;
+use ropeline::store::Trouble;
 
 use serde_json::Value;
 

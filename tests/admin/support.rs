@@ -9,14 +9,14 @@ use http::{HeaderMap, Request};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
 use ropeline::admin::{AdminServer, Handles, Options, Readiness, Reloads, StartError, serve};
-use ropeline::log::redis::{self, RedisLog};
-use ropeline::log::{self, Embedded, Log};
 use ropeline::metrics::Metrics;
 use ropeline::proxy::{Origins, Stats, UpstreamSettings};
 use ropeline::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
 use ropeline::room::{
     Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
 };
+use ropeline::store::redis::{self, RedisLog};
+use ropeline::store::{self, Embedded, Log};
 use ropeline::token::{Key, KeyId, Keyring, Reference, Secret};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -52,7 +52,7 @@ impl Gate {
     /// A gate with one room, `main`, of these settings.
     pub fn of_room(settings: Settings) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-        let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+        let log = Embedded::open(folder.path(), store::Options::default()).expect("a log");
         let rooms = vec![(room_name("main"), settings)];
         let parts = with_rooms(Box::new(log), rooms, State::apply);
         Self::of(folder, parts, Options::default(), "127.0.0.1:0").expect("starts")
@@ -77,7 +77,7 @@ impl Gate {
     /// A gate whose log brings out a fault of the program, in the replica's thread, as soon as the flag is up.
     pub fn with_a_log_that_breaks() -> (Self, Arc<AtomicBool>) {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
-        let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+        let log = Embedded::open(folder.path(), store::Options::default()).expect("a log");
         let fault = Arc::new(AtomicBool::new(false));
         let log = Breaking {
             log,
@@ -269,7 +269,7 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
 }
 
 fn open(folder: &TempDir, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
-    let log = Embedded::open(folder.path(), log::Options::default()).expect("a log");
+    let log = Embedded::open(folder.path(), store::Options::default()).expect("a log");
     begin(Box::new(log), apply)
 }
 

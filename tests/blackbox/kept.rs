@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use ropeline::log::Kept;
 use ropeline::room::State;
+use ropeline::store::Kept;
 
 use crate::crowd::ledger::Ledger;
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ropeline::log::{Exchanged, Log, Snapshot};
 use ropeline::room::{Entry, Position, Root, State};
+use ropeline::store::{Exchanged, Log, Snapshot};
 
 use crate::crowd::ledger::Ledger;
 

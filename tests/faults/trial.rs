@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 

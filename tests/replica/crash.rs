@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use ropeline::log::{Embedded, OpenError, Options};
 use ropeline::replica::{Arrival, Replica};
 use ropeline::room::{Era, LaneId, LineName, Number, Settings};
+use ropeline::store::{Embedded, OpenError, Options};
 
 use crate::gate::{Site, hold, main, number};
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use ropeline::log::Append;
 use ropeline::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
 use ropeline::room::{Era, LaneId, LineName, PendingId, Standing};
+use ropeline::store::Append;
 
 use crate::gate::{Faults, Gate, Site, hold, main, number, visitor};
 

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use ropeline::log::Trouble;
 use ropeline::replica::JoinOutcome;
 use ropeline::room::{Change, Overrides, Standing};
+use ropeline::store::Trouble;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::crash::{child, told};

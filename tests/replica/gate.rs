@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ropeline::log::{
-    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
-};
 use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Replica, ReplicaThread};
 use ropeline::room::{
     LaneId, LineName, Mode, Number, PendingId, Position, RoomName, Settings, Standing, StateHash, Visitor, Wall,
+};
+use ropeline::store::{
+    self, Append, Beginning, Begun, Embedded, Exchanged, Loaded, Log, Occasion, Skips, Snapshot, Trouble, Unavailable,
 };
 use ropeline::time;
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ pub struct Site {
     dir: TempDir,
     /// Milliseconds that the store's clock is ahead.
     pub ahead: Arc<AtomicU64>,
-    pub log: log::Options,
+    pub log: store::Options,
     pub options: Options,
     pub rooms: Vec<(RoomName, Settings)>,
 }
@@ -57,9 +57,9 @@ impl Site {
         Self {
             dir: tempfile::tempdir().unwrap(),
             ahead,
-            log: log::Options {
+            log: store::Options {
                 wall,
-                ..log::Options::default()
+                ..store::Options::default()
             },
             options: Options::default(),
             rooms: vec![(

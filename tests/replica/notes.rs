@@ -1,8 +1,8 @@
 //! What visitors do: said once a batch, in an order that means what they did, and bounded.
 
-use ropeline::log::Kept;
 use ropeline::replica::Note;
 use ropeline::room::Standing;
+use ropeline::store::Kept;
 
 use crate::gate::{Site, hold, visitor};
 

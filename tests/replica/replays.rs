@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ropeline::log::Snapshot;
 use ropeline::replica::{Fault, Note, ReplayError, Report, replay};
 use ropeline::room::{Entry, Position};
+use ropeline::store::Snapshot;
 
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};

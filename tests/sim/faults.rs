@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ropeline::log::Occasion;
 use ropeline::replica::Condition;
 use ropeline::replica::protocol::Ask;
 use ropeline::room::{CallOrder, Change, Entry, LineName, Mode, Overrides, Position, Who};
+use ropeline::store::Occasion;
 
 use super::link::{Weather, saves};
 use super::observer;

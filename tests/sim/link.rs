@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use ropeline::log::Occasion;
 use ropeline::replica::protocol::{Answer, Ask};
 use ropeline::room::Entry;
+use ropeline::store::Occasion;
 
 use super::observer;
 use super::world::{Caller, Event, MILLI, SECOND, Time, World};

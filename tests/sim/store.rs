@@ -1,13 +1,13 @@
 //! The store that gates share, as a model: what one server holds, what a call does to it, and what a crash takes away.
 //!
-//! It means exactly what `log::Log` says of a shared store. Servers are copied cheaply, so that a dump, a lagging replica
+//! It means exactly what `store::Log` says of a shared store. Servers are copied cheaply, so that a dump, a lagging replica
 //! and a second master are each a copy of an earlier moment.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ropeline::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
 use ropeline::room::{Entry, Position, StateHash, Wall};
+use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
 
 use super::world::Time;
 
@@ -351,8 +351,8 @@ pub const EPOCH_MS: u64 = 1_800_000_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline::log::next_incarnation;
     use ropeline::room::{Batch, GateId, VERSION};
+    use ropeline::store::next_incarnation;
 
     fn append(serial: u64) -> Append {
         Append {

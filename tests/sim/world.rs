@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ropeline::log::{Trouble, Unavailable};
 use ropeline::replica::protocol::{Answer, Ask, Step};
 use ropeline::room::Number;
+use ropeline::store::{Trouble, Unavailable};
 
 use super::chance::Chance;
 use super::faults::{Fault, Traps};

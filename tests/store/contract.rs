@@ -2,10 +2,10 @@
 //!
 //! Nothing here looks behind the trait: batches are told apart by their serials, snapshots by their bytes.
 
-use ropeline::log::{
+use ropeline::room::{Batch, Entry, GateId, Position, VERSION, Wall};
+use ropeline::store::{
     Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, next_incarnation,
 };
-use ropeline::room::{Batch, Entry, GateId, Position, VERSION, Wall};
 
 /// Where a log is kept, so that it can be opened again; empty at first.
 pub trait Store {

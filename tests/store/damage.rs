@@ -5,9 +5,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use redb::ReadableTable;
-use ropeline::log::{Beginning, Exchanged, Loaded, Log, Occasion, Snapshot};
 use ropeline::room::{Batch, Entry, Position, RoomChange};
 use ropeline::room::{Change, RoomName};
+use ropeline::store::{Beginning, Exchanged, Loaded, Log, Occasion, Snapshot};
 use sha2::{Digest, Sha256};
 
 use crate::contract::{after, append, begin, exchange, root};
@@ -30,7 +30,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
             };
             20
         ];
-        let append = ropeline::log::Append {
+        let append = ropeline::store::Append {
             batch: Batch {
                 rooms,
                 ..Batch::default()
@@ -209,7 +209,7 @@ fn a_log_of_a_later_format_is_left_alone() {
         tx.open_table(table).unwrap().insert((), next.as_slice()).unwrap();
         tx.commit().unwrap();
     }
-    let refused = ropeline::log::Embedded::open(&folder.path(), folder.options());
+    let refused = ropeline::store::Embedded::open(&folder.path(), folder.options());
     let Err(refused) = refused else {
         panic!("a format of the future was opened")
     };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ropeline::log::{Beginning, Embedded, Log, Occasion, OpenError, Options, Snapshot};
 use ropeline::room::Wall;
+use ropeline::store::{Beginning, Embedded, Log, Occasion, OpenError, Options, Snapshot};
 use tempfile::TempDir;
 
 use crate::contract::{Store, append, begin, exchange, fill, root, suite};

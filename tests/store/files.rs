@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ropeline::log::{Beginning, Embedded, Kept, Log, Occasion, OpenError, ReadError, Snapshot};
 use ropeline::room::{Position, Wall};
+use ropeline::store::{Beginning, Embedded, Kept, Log, Occasion, OpenError, ReadError, Snapshot};
 
 use crate::contract::{Store, after, append, begin, exchange, fill, root};
 use crate::embedded::Folder;
@@ -92,7 +92,7 @@ fn a_big_part_is_closed_at_the_next_snapshot_and_goes_on() {
     );
     assert_eq!(
         log.exchange(start, None),
-        Ok(ropeline::log::Exchanged::Moved),
+        Ok(ropeline::store::Exchanged::Moved),
         "what went before is in the closed part"
     );
     drop(log);
@@ -128,7 +128,7 @@ fn parts_go_when_all_in_them_is_older_than_log_keep() {
         assert_eq!(closed(&folder), hour.min(10), "hour {hour}");
     }
     let start = Position { sequence: 0, ..at };
-    assert_eq!(log.exchange(start, None), Ok(ropeline::log::Exchanged::Moved));
+    assert_eq!(log.exchange(start, None), Ok(ropeline::store::Exchanged::Moved));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use ropeline::log::{Append, Exchanged, Log};
 use ropeline::room::{Batch, Change, RoomChange, RoomName};
+use ropeline::store::{Append, Exchanged, Log};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::contract::{after, append, begin, exchange};

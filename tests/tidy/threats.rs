@@ -7,7 +7,7 @@ const SHORT: [(&str, &str); 4] = [
     ("W/", "tests/wire/"),
     ("B/", "tests/blackbox/contract/"),
     ("F/", "tests/faults/"),
-    ("L/", "tests/log/"),
+    ("L/", "tests/store/"),
 ];
 
 #[test]

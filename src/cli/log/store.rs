@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::{EXIT_FAILED, EXIT_NO_INPUT, EXIT_USAGE, Failure, LogArgs, Show, pause};
 use crate::archive::Stored;
-use crate::log::redis::{self, RedisLog, RedisUrl};
-use crate::log::{Exchanged, Unavailable};
 use crate::room::{Chain, Entry, Position};
+use crate::store::redis::{self, RedisLog, RedisUrl};
+use crate::store::{Exchanged, Unavailable};
 
 pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
     let url: RedisUrl = args

@@ -210,9 +210,9 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::log::{Trouble, Unavailable};
     use crate::replica::Condition;
     use crate::replica::publish::Shared;
+    use crate::store::{Trouble, Unavailable};
 
     /// How long a newcomer whom nobody numbers is kept waiting, in all.
     async fn waits(shared: Shared) -> Duration {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::log::{self, Embedded};
 use crate::replica::{Arrival, Charge, JoinOutcome};
 use crate::room::{Effects, Entry, LaneId, Mode, Overrides};
+use crate::store::{self, Embedded};
 
 fn name() -> RoomName {
     RoomName::new("main").unwrap()
@@ -24,7 +24,7 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
 }
 
 fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
-    let log = Embedded::open(folder, log::Options::default()).unwrap();
+    let log = Embedded::open(folder, store::Options::default()).unwrap();
     let settings = Settings {
         mode: Mode::Hold,
         ..Settings::default()
@@ -68,20 +68,20 @@ async fn a_log_that_is_released_is_another_process_s_until_it_is_given_back() {
     next.change(name(), message("two"), None).await.unwrap();
     next_thread.stop();
     thread.resume(Box::new(
-        Embedded::open(folder.path(), log::Options::default()).unwrap(),
+        Embedded::open(folder.path(), store::Options::default()).unwrap(),
     ));
     replica.change(name(), message("three"), None).await.unwrap();
     let view = replica.view();
     assert_eq!((view.position.incarnation, view.roster.len()), (era, 1));
     thread.stop();
-    assert!(Embedded::open(folder.path(), log::Options::default()).is_ok());
+    assert!(Embedded::open(folder.path(), store::Options::default()).is_ok());
 }
 
 #[tokio::test]
 async fn a_gate_that_comes_after_another_says_only_as_much_of_its_rooms_as_it_may() {
     let folder = tempfile::tempdir().unwrap();
     let start = |rooms: &[(&str, u32)], charge| {
-        let log = Embedded::open(folder.path(), log::Options::default()).unwrap();
+        let log = Embedded::open(folder.path(), store::Options::default()).unwrap();
         let options = Options {
             charge,
             ..Options::default()

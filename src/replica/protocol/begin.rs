@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
-use crate::log::{Append, Beginning, Begun, next_incarnation};
 use crate::replica::recover::snapshot;
 use crate::room::{Batch, Position, Root, Spoke, State};
+use crate::store::{Append, Beginning, Begun, next_incarnation};
 
 /// A log that is to begin.
 pub(super) struct NewLog {

@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, Phase, Protocol, Saving, Step};
-use crate::log::{Occasion, Snapshot, Unavailable};
 use crate::replica::recover::snapshot;
 use crate::room::{Batch, Clock, Entry, IDLE_TICK_MS, State, StateHash, Vote};
+use crate::store::{Occasion, Snapshot, Unavailable};
 
 /// Where the gate stands with snapshots and votes.
 #[derive(Default)]

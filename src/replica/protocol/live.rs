@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::pace::{IDLE, REST_MOST};
 use super::{Ask, Asked, Phase, Protocol, Step, UnderWay};
-use crate::log::{Append, Exchanged};
 use crate::replica::inbox::{Note, Noted};
 use crate::replica::recover::{Applied, apply_next};
 use crate::room::{Adopt, Batch, Effects, Entry, Joined, OLDEST, RoomName, State, View};
+use crate::store::{Append, Exchanged};
 
 impl Protocol {
     /// Speaks to the log if it is time to.

@@ -33,8 +33,8 @@ use super::publish::{Condition, Shared};
 use super::recover::Apply;
 use super::waiters::Waiters;
 use crate::archive::Archiver;
-use crate::log::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Trouble, Unavailable};
 use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
+use crate::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Trouble, Unavailable};
 
 pub use draws::reveal;
 pub(super) use leaving::tell_loss;
@@ -119,7 +119,7 @@ pub enum Step {
     Ended,
 }
 
-/// What a gate asks of its log; [`crate::log::Log`] says what each means.
+/// What a gate asks of its log; [`crate::store::Log`] says what each means.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
 pub enum Ask {

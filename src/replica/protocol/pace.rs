@@ -114,11 +114,11 @@ mod tests {
 
     use super::super::{Setup, Step};
     use super::*;
-    use crate::log::{self, Embedded};
     use crate::replica::inbox::{Arrival, JoinOutcome};
     use crate::replica::worker::carry_out;
     use crate::replica::{Condition, Options};
     use crate::room::{GateId, LaneId, LineName, RoomName, Settings};
+    use crate::store::{self, Embedded};
 
     fn comes(gate: &mut Protocol) -> oneshot::Receiver<JoinOutcome> {
         let main = RoomName::new("main").unwrap();
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_crowd_is_not_listened_to_before_its_next_entry_may_go() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = Embedded::open(folder.path(), log::Options::default()).unwrap();
+        let mut log = Embedded::open(folder.path(), store::Options::default()).unwrap();
         let mut gate = Protocol::new(Setup {
             gate: GateId(7),
             rooms: vec![(RoomName::new("main").unwrap(), Settings::default())],

@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{Phase, Protocol};
-use crate::log::next_incarnation;
 use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Redeeming, Redemption,
     Unrecorded,
@@ -14,6 +13,7 @@ use crate::replica::inbox::{
 use crate::room::{
     Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Tag, Visitor, WITH_SCHEDULES, Who,
 };
+use crate::store::next_incarnation;
 
 impl Protocol {
     /// Takes word from the queue.

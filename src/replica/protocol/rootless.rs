@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, Phase, Protocol, Saving, Step};
-use crate::log::{Append, Exchanged, Occasion, Rootless, Snapshot};
 use crate::replica::publish::Condition;
 use crate::replica::recover::{decode, snapshot};
 use crate::room::{Batch, GateId, Root, State, StateHash, VERSION};
+use crate::store::{Append, Exchanged, Occasion, Rootless, Snapshot};
 
 /// A log without a root, as this gate has read it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]

@@ -22,7 +22,7 @@ pub struct Setup {
     /// The configured rooms.
     pub rooms: Vec<(RoomName, Settings)>,
     pub options: Options,
-    /// As [`crate::log::Log::alone`].
+    /// As [`crate::store::Log::alone`].
     pub alone: bool,
     /// How an entry is applied: [`State::apply`], but for tests of what happens when it panics or errs.
     pub apply: fn(&mut State, &Entry) -> Effects,

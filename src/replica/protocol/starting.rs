@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::begin::From;
 use super::rootless::Healing;
 use super::{Ask, Asked, Phase, Protocol, Step};
-use crate::log::{Exchanged, Loaded, Snapshot};
 use crate::replica::recover::{Applied, apply_next, decode, snapshot};
 use crate::replica::waiters::Waiters;
 use crate::room::{Effects, Joined, Position, State, VERSION};
+use crate::store::{Exchanged, Loaded, Snapshot};
 
 /// Nothing is known of the log, or it is to be looked at anew.
 #[derive(Default)]

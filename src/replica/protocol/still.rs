@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use super::{Ask, Asked, Phase, Protocol, Step};
-use crate::log::Skips;
 use crate::replica::collector::Collector;
 use crate::room::{Position, State};
+use crate::store::Skips;
 
 impl Protocol {
     pub(super) fn freeze(&mut self, at: Position, mut old: Option<Box<State>>, now: Duration) {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use super::folder;
-use crate::log::Snapshot;
+use crate::store::Snapshot;
 
 /// The thread and the one place before it; dropping the value waits for what is being written.
 pub(super) struct Keeper {

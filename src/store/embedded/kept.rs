@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{CURRENT, LOCK, SNAPSHOT, closed_in, skips_in};
 use super::part::{Fault, Part};
-use crate::log::Snapshot;
 use crate::room::{Entry, Position, Wall};
+use crate::store::Snapshot;
 
 /// The log of a folder whose gate is stopped, or of a copy.
 pub struct Kept {

@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::record::{Head, open_entry, seal};
-use crate::log::{READ_MAX_ENTRIES, Snapshot};
 use crate::room::{Entry, Position};
+use crate::store::{READ_MAX_ENTRIES, Snapshot};
 
 /// An open part. Dropping it closes the file.
 pub(super) struct Part {

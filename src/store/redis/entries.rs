@@ -3,8 +3,8 @@
 use redis::Value;
 
 use super::fault::Fault;
-use crate::log::Exchanged;
 use crate::room::{Batch, Entry, GateId, OLDEST, Position, VERSION, Wall};
+use crate::store::Exchanged;
 
 /// An entry as it stands in the stream: its id, and names and values in turn.
 pub(super) type Raw = (String, Vec<Vec<u8>>);

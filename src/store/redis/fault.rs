@@ -3,7 +3,7 @@
 use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind};
 
 use super::url::Node;
-use crate::log::{Trouble, Unavailable};
+use crate::store::{Trouble, Unavailable};
 
 /// Why a call got no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The second table: what stands below `/.ropeline/`.
 
-use ropeline::log::Kept;
 use ropeline::room::Number;
+use ropeline::store::Kept;
 use ropeline::token::TicketPlace;
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! How a session ends by the shop's word, without the shop having been changed, and what a reset does.
 
 use ropeline::config::{Config, Overrides};
-use ropeline::log::{Embedded, Options as LogOptions};
 use ropeline::replica::{Options, Replica};
 use ropeline::room::{Change, Number};
+use ropeline::store::{Embedded, Options as LogOptions};
 
 use crate::gate::room;
 use crate::guest::{SCRIPT, number_of};

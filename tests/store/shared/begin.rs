@@ -2,8 +2,8 @@
 
 use std::sync::Barrier;
 
-use ropeline::log::{Beginning, Begun, Exchanged, Log};
 use ropeline::room::{GateId, Position, Wall};
+use ropeline::store::{Beginning, Begun, Exchanged, Log};
 
 use super::{append_of, open, server, snapshot, why};
 use crate::contract::{after, begin, beginning, exchange, fill, root};
@@ -118,7 +118,7 @@ fn the_old_logs_snapshot_stays_until_the_new_one_has_its_own() {
     let at = begin(&mut log);
     let end = fill(&mut log, at, 2);
     let old = snapshot(end, b"old");
-    log.save(old.clone(), ropeline::log::Occasion::Checkpoint).unwrap();
+    log.save(old.clone(), ropeline::store::Occasion::Checkpoint).unwrap();
     let next = beginning(&log, at.incarnation + 1);
     log.begin(at.incarnation, &next).unwrap();
     let loaded = log.load().unwrap();
@@ -127,7 +127,7 @@ fn the_old_logs_snapshot_stays_until_the_new_one_has_its_own() {
         incarnation: at.incarnation + 1,
         sequence: 1,
     };
-    log.save(snapshot(new, b"new"), ropeline::log::Occasion::Checkpoint)
+    log.save(snapshot(new, b"new"), ropeline::store::Occasion::Checkpoint)
         .unwrap();
     assert_eq!(log.load().unwrap().snapshots, [snapshot(new, b"new")]);
 }

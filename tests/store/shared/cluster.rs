@@ -1,6 +1,6 @@
 //! The log in a cluster: it follows its slot.
 
-use ropeline::log::{Exchanged, Log};
+use ropeline::store::{Exchanged, Log};
 
 use super::{open, until_answered};
 use crate::contract::{after, append, begin, exchange, fill};

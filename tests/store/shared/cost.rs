@@ -1,9 +1,9 @@
 //! What the log costs its store: figures for `docs/guides/redis.md`, measured when asked for.
 //!
-//!     cargo test --test log shared::cost -- --ignored --nocapture
+//!     cargo test --test store shared::cost -- --ignored --nocapture
 
-use ropeline::log::{Append, Exchanged, Log, Occasion};
 use ropeline::room::{Batch, LaneId, LineName, RoomName, Section, Wall};
+use ropeline::store::{Append, Exchanged, Log, Occasion};
 
 use super::{open, server, snapshot};
 use crate::contract::{after, append, begin};

@@ -1,7 +1,7 @@
 //! A store whose memory is full: it takes what frees memory, and the log does that by itself.
 
-use ropeline::log::{Beginning, Begun, Exchanged, Log, Occasion};
 use ropeline::room::Position;
+use ropeline::store::{Beginning, Begun, Exchanged, Log, Occasion};
 
 use super::{open, server, snapshot, why};
 use crate::contract::{append, begin, exchange, fill};

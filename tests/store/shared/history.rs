@@ -1,7 +1,7 @@
 //! One history to a log: order among gates, and its end wherever the store may have lost something.
 
-use ropeline::log::{Beginning, Begun, Exchanged, Log};
 use ropeline::room::{Position, VERSION};
+use ropeline::store::{Beginning, Begun, Exchanged, Log};
 
 use super::{append_of, open, server, until_answered, why};
 use crate::contract::{after, append, begin, exchange, fill};

@@ -1,8 +1,8 @@
 //! What is kept and for how long: snapshots, roots, skips, and a log that stays short.
 
 use redis::cmd;
-use ropeline::log::{Exchanged, Log, Occasion};
 use ropeline::room::{Batch, LineName, MAX_BATCH_BYTES, Position, RoomName, Section};
+use ropeline::store::{Exchanged, Log, Occasion};
 
 use super::{open, server, snapshot, why};
 use crate::contract::{after, append, begin, exchange, fill};

@@ -12,9 +12,9 @@ mod start;
 mod strain;
 mod tls;
 
-use ropeline::log::redis::{Options, RedisLog};
-use ropeline::log::{Append, Exchanged, Log, Snapshot, Unavailable};
 use ropeline::room::{GateId, Position};
+use ropeline::store::redis::{Options, RedisLog};
+use ropeline::store::{Append, Exchanged, Log, Snapshot, Unavailable};
 
 use crate::contract::{Store, append, root};
 use crate::harness::redis::Cluster;

@@ -1,7 +1,7 @@
 //! A user with the rights that `docs/guides/redis.md` names and no more, and what a user with fewer is told.
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
-use ropeline::log::{Exchanged, Log, Occasion};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
+use ropeline::store::{Exchanged, Log, Occasion};
 
 use super::{open, refusal, snapshot, until_answered};
 use crate::contract::{begin, fill};

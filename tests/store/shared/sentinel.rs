@@ -1,6 +1,6 @@
 //! The log on a master that sentinels watch.
 
-use ropeline::log::{Begun, Exchanged, Log, Occasion};
+use ropeline::store::{Begun, Exchanged, Log, Occasion};
 
 use super::{open, refusal, snapshot, until_answered, why};
 use crate::contract::{append, begin, beginning, exchange, fill, start};

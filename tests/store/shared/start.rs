@@ -1,8 +1,8 @@
 //! What a store is refused for at the start, and what is only said.
 
-use ropeline::log::redis::{Options as LogOptions, RedisLog};
+use ropeline::store::redis::{Options as LogOptions, RedisLog};
 
-use ropeline::log::Log as _;
+use ropeline::store::Log as _;
 
 use super::{open, refusal, server, why};
 use crate::harness::redis::Cluster;

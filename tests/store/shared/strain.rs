@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ropeline::log::redis::{Options, RedisLog};
-use ropeline::log::{Beginning, Begun, Log, Occasion};
+use ropeline::store::redis::{Options, RedisLog};
+use ropeline::store::{Beginning, Begun, Log, Occasion};
 
 use super::{open, server, snapshot, until_answered, why};
 use crate::contract::{after, append, begin, exchange, fill};
@@ -42,7 +42,7 @@ fn an_answer_that_comes_too_late_is_never_taken_for_the_next() {
     assert!(log.load().is_err());
     server.resume();
     let answer = until_answered(&mut log, end, None);
-    let ropeline::log::Exchanged::Entries { entries, .. } = answer else {
+    let ropeline::store::Exchanged::Entries { entries, .. } = answer else {
         panic!("{answer:?}")
     };
     // What was sent may have been carried out after all; then it stands once.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ropeline::log::redis::{OpenError, Options as LogOptions, RedisLog};
+use ropeline::store::redis::{OpenError, Options as LogOptions, RedisLog};
 use tempfile::TempDir;
 
 use crate::contract::{begin, fill};

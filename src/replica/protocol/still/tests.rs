@@ -1,10 +1,10 @@
 use super::super::{Answer, Setup};
 use super::*;
-use crate::log::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::testing::Hand;
 use crate::room::{Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings};
+use crate::store::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 
 /// A gate by hand: its protocol, its log, and the uptime that its waits have come to.
 struct Gate {
@@ -43,7 +43,7 @@ impl Gate {
                 archiver: None,
                 random: Box::new(|| 5),
             }),
-            log: Embedded::open(folder.path(), log::Options::default()).unwrap(),
+            log: Embedded::open(folder.path(), store::Options::default()).unwrap(),
             now: Duration::ZERO,
             _folder: folder,
         }
