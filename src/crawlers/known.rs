@@ -8,13 +8,22 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem;
 use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ipnet::IpNet;
 
 use crate::limit::Prefixes;
 
-use super::Standing;
+/// How a request stands that says to be a crawler's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verification {
+    /// Nothing is known yet, or nothing can be: DNS does not answer.
+    Unknown,
+    Verified,
+    /// It is not that crawler's.
+    Refuted,
+}
 
 /// An address and the crawler that it says to be, by its place in the configuration.
 pub type Key = (IpAddr, usize);
@@ -81,7 +90,7 @@ struct Halves {
 
 #[derive(Clone, Copy, Debug)]
 struct Other {
-    standing: Standing,
+    standing: Verification,
     until: Duration,
 }
 
@@ -112,7 +121,7 @@ impl Known {
     }
 
     /// How an address stands now, and whether it will be looked up.
-    pub fn ask(&mut self, key: Key, now: Duration) -> (Standing, Asked) {
+    pub fn ask(&mut self, key: Key, now: Duration) -> (Verification, Asked) {
         if let Some(known) = self.verified.get(&key).copied() {
             let asked = if now < known.again_at {
                 Asked::Known
@@ -120,11 +129,18 @@ impl Known {
                 self.queue(key, true)
             };
             let holds = now < known.until;
-            return (if holds { Standing::Verified } else { Standing::Unknown }, asked);
+            return (
+                if holds {
+                    Verification::Verified
+                } else {
+                    Verification::Unknown
+                },
+                asked,
+            );
         }
         match self.others.get(&key) {
             Some(other) if now < other.until => (other.standing, Asked::Known),
-            _ => (Standing::Unknown, self.queue(key, false)),
+            _ => (Verification::Unknown, self.queue(key, false)),
         }
     }
 
@@ -156,7 +172,7 @@ impl Known {
             Found::Refuted(ttl) => {
                 self.verified.remove(&key);
                 let until = now + ttl.clamp(REFUTED.0, REFUTED.1);
-                let standing = Standing::Refuted;
+                let standing = Verification::Refuted;
                 self.others.put(key, Other { standing, until }, self.most);
             }
             Found::Failed => self.fail(key, now),
@@ -176,7 +192,7 @@ impl Known {
             Some(known) if now < known.until => known.again_at = until,
             _ => {
                 self.verified.remove(&key);
-                let standing = Standing::Unknown;
+                let standing = Verification::Unknown;
                 self.others.put(key, Other { standing, until }, self.most);
             }
         }
@@ -266,6 +282,11 @@ const QUEUE: usize = 256;
 
 /// And most of one network (a /24, a /48) that never were verified.
 const OF_A_NETWORK: usize = 8;
+
+/// Nothing that panics is done under it.
+pub fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[cfg(test)]
 mod tests;

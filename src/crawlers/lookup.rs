@@ -3,6 +3,7 @@
 //! Whoever has an address writes the names that it has, so a name counts only when it has the address in turn, which only
 //! the domain's owner can say. No names are searched for, none is taken from the hosts file, and nothing is kept here.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -15,8 +16,18 @@ use hickory_resolver::{Resolver, TokioResolver};
 
 use crate::config;
 
-use super::StartError;
 use super::known::{Found, Key};
+
+/// Why crawlers cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("[crawlers] there is no name server to ask, and no resolvers are set: {0}")]
+    NoResolver(String),
+    #[error("[[crawler]] \"{0}\" is no domain")]
+    Domain(String),
+    #[error("the system gives no thread to look crawlers up: {0}")]
+    Thread(#[from] io::Error),
+}
 
 /// Asks the name servers.
 pub struct Lookup {

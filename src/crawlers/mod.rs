@@ -11,7 +11,7 @@ mod worker;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -20,29 +20,11 @@ use tokio::sync::mpsc;
 use crate::config::{self, Crawler};
 use crate::metrics::{CrawlerMetrics, LookupFate};
 
-use known::{Asked, Known};
+use known::{Asked, Known, lock};
 use lookup::Lookup;
 
-/// How a request stands that says to be a crawler's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// Nothing is known yet, or nothing can be: DNS does not answer.
-    Unknown,
-    Verified,
-    /// It is not that crawler's.
-    Refuted,
-}
-
-/// Why crawlers cannot be told.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("[crawlers] there is no name server to ask, and no resolvers are set: {0}")]
-    NoResolver(String),
-    #[error("[[crawler]] \"{0}\" is no domain")]
-    Domain(String),
-    #[error("the system gives no thread to look crawlers up: {0}")]
-    Thread(#[from] io::Error),
-}
+pub use known::Verification;
+pub use lookup::StartError;
 
 /// Tells crawlers from those who only say so; clones are the same. The thread behind it ends with the last of them.
 #[derive(Clone)]
@@ -114,20 +96,20 @@ impl Crawlers {
 
     /// How a request stands by the agent that it names; `None` where it names no crawler's.
     #[must_use]
-    pub fn judge(&self, agent: &[u8], client: IpAddr, now: Duration) -> Option<Standing> {
+    pub fn judge(&self, agent: &[u8], client: IpAddr, now: Duration) -> Option<Verification> {
         let list = &self.settings.list;
         let at = list.iter().position(|crawler| names(agent, &crawler.agent))?;
         let client = client.to_canonical();
         if is_published(&list[at], client) {
-            return Some(Standing::Verified);
+            return Some(Verification::Verified);
         }
         let desk = self.desk.as_ref().filter(|_| !list[at].domains.is_empty());
-        Some(desk.map_or(Standing::Refuted, |desk| desk.ask((client, at), now)))
+        Some(desk.map_or(Verification::Refuted, |desk| desk.ask((client, at), now)))
     }
 }
 
 impl Desk {
-    fn ask(&self, key: known::Key, now: Duration) -> Standing {
+    fn ask(&self, key: known::Key, now: Duration) -> Verification {
         let (standing, asked) = lock(&self.known).ask(key, now);
         match asked {
             // Full: it has been told already.
@@ -137,11 +119,6 @@ impl Desk {
         }
         standing
     }
-}
-
-/// Nothing that panics is done under it.
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_published(crawler: &Crawler, client: IpAddr) -> bool {

@@ -186,7 +186,7 @@ fn crawlers(settings: &config::Crawlers) -> Crawlers {
 const AGENT: &[u8] = b"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
 
 /// Asks until the standing is this; panics after a minute and a half.
-fn becomes(crawlers: &Crawlers, agent: &[u8], address: &str, right: Standing) {
+fn becomes(crawlers: &Crawlers, agent: &[u8], address: &str, right: Verification) {
     let end = time::uptime() + secs(90);
     let address = address.parse().unwrap();
     while crawlers.judge(agent, address, time::uptime()) != Some(right) {
@@ -202,11 +202,11 @@ fn the_first_request_is_not_kept_waiting_and_later_ones_know() {
     dns.has(NAME, 3_600, &[GOOGLE]);
     let crawlers = crawlers(&settings(&dns));
     let judge = |agent: &[u8], address: &str| crawlers.judge(agent, address.parse().unwrap(), time::uptime());
-    assert_eq!(judge(AGENT, GOOGLE), Some(Standing::Unknown));
-    becomes(&crawlers, AGENT, GOOGLE, Standing::Verified);
-    assert_eq!(judge(AGENT, "::ffff:192.0.2.66"), Some(Standing::Verified));
-    becomes(&crawlers, AGENT, "192.0.2.1", Standing::Refuted);
-    becomes(&crawlers, b"bingbot/2.0", GOOGLE, Standing::Refuted);
+    assert_eq!(judge(AGENT, GOOGLE), Some(Verification::Unknown));
+    becomes(&crawlers, AGENT, GOOGLE, Verification::Verified);
+    assert_eq!(judge(AGENT, "::ffff:192.0.2.66"), Some(Verification::Verified));
+    becomes(&crawlers, AGENT, "192.0.2.1", Verification::Refuted);
+    becomes(&crawlers, b"bingbot/2.0", GOOGLE, Verification::Refuted);
     for _ in 0..100 {
         judge(AGENT, GOOGLE);
         judge(AGENT, "192.0.2.1");
@@ -232,15 +232,15 @@ fn published_networks_need_no_dns_and_nothing_runs_where_there_is_nothing_else()
     };
     assert_eq!(
         judge(&with_domains, b"DuckDuckBot/1.1", "203.0.113.9"),
-        Some(Standing::Verified)
+        Some(Verification::Verified)
     );
     assert_eq!(
         judge(&with_domains, b"DuckDuckBot/1.1", "203.0.114.9"),
-        Some(Standing::Refuted)
+        Some(Verification::Refuted)
     );
     assert_eq!(
         judge(&with_domains, b"bingbot/2.0", "198.51.100.7"),
-        Some(Standing::Verified)
+        Some(Verification::Verified)
     );
     assert_eq!(dns.asked_in_all(), 0);
     settings.list.retain(|crawler| crawler.domains.is_empty());
@@ -263,11 +263,14 @@ fn a_flood_of_made_up_crawlers_neither_floods_dns_nor_unseats_a_verified_one() {
         ..settings(&dns)
     };
     let crawlers = crawlers(&settings);
-    becomes(&crawlers, AGENT, GOOGLE, Standing::Verified);
+    becomes(&crawlers, AGENT, GOOGLE, Verification::Verified);
     let begun = time::uptime();
     for n in 0..20_000_u32 {
         let address = IpAddr::from((0x0a00_0000 + n * 80).to_be_bytes());
-        assert_ne!(crawlers.judge(AGENT, address, time::uptime()), Some(Standing::Verified));
+        assert_ne!(
+            crawlers.judge(AGENT, address, time::uptime()),
+            Some(Verification::Verified)
+        );
     }
     let asked = u64::try_from(dns.asked_in_all()).unwrap();
     // Each takes a question, and each question one try more at most.
@@ -275,7 +278,7 @@ fn a_flood_of_made_up_crawlers_neither_floods_dns_nor_unseats_a_verified_one() {
     assert!(asked <= most, "{asked} questions, {most} at most");
     assert_eq!(
         crawlers.judge(AGENT, GOOGLE.parse().unwrap(), time::uptime()),
-        Some(Standing::Verified)
+        Some(Verification::Verified)
     );
 }
 
@@ -286,16 +289,16 @@ fn other_settings_keep_what_is_verified_of_the_same_domains() {
     dns.has(NAME, 3_600, &[GOOGLE]);
     let before = settings(&dns);
     let first = crawlers(&before);
-    becomes(&first, b"googlebot", GOOGLE, Standing::Verified);
+    becomes(&first, b"googlebot", GOOGLE, Verification::Verified);
     let mut after = before.clone();
     after.list.swap(0, 1);
     after.remember = 500;
     assert!(first.are_of(&before) && !first.are_of(&after));
     let start = |settings: &_| Crawlers::start(settings, Some(&first), Metrics::new().crawlers).unwrap();
     let judge = |crawlers: &Crawlers| crawlers.judge(b"googlebot", GOOGLE.parse().unwrap(), time::uptime());
-    assert_eq!(judge(&start(&after)), Some(Standing::Verified), "at once");
+    assert_eq!(judge(&start(&after)), Some(Verification::Verified), "at once");
     after.list[1].domains.pop();
-    assert_eq!(judge(&start(&after)), Some(Standing::Unknown), "other domains");
+    assert_eq!(judge(&start(&after)), Some(Verification::Unknown), "other domains");
 }
 
 #[test]
@@ -323,7 +326,7 @@ fn the_thread_ends_with_the_last_of_its_handles() {
     let dns = Dns::open();
     let crawlers = crawlers(&settings(&dns));
     let known = Arc::downgrade(&crawlers.desk.as_ref().unwrap().known);
-    becomes(&crawlers, AGENT, "192.0.2.1", Standing::Refuted);
+    becomes(&crawlers, AGENT, "192.0.2.1", Verification::Refuted);
     drop(crawlers.clone());
     assert!(known.upgrade().is_some());
     drop(crawlers);

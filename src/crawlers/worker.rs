@@ -11,8 +11,7 @@ use tokio::task::JoinSet;
 use crate::metrics::{CrawlerMetrics, LookupFate};
 use crate::time;
 
-use super::known::{Found, Key, Known, Next};
-use super::lock;
+use super::known::{Found, Key, Known, Next, lock};
 use super::lookup::Lookup;
 
 /// Most lookups under way: an owner whose name server never answers holds up one of them for seconds.

@@ -96,6 +96,12 @@ impl Refusal<'_> {
     }
 }
 
+/// The answer to a request for the upstream at a gate that has none.
+pub fn no_upstream(pages: &Pages, visit: &Visit) -> Answer {
+    let status = StatusCode::MISDIRECTED_REQUEST;
+    Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(pages, visit)
+}
+
 /// A rendered page as an answer.
 #[must_use]
 pub fn page(status: StatusCode, word: &'static str, page: Page) -> Response<Body> {
@@ -135,4 +141,16 @@ fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, bod
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static(word));
     response
+}
+
+/// When to try again where all connections to the shop are taken.
+pub const EXHAUSTED_RETRY_SECS: u32 = 5;
+
+/// A closed room rarely opens within the minute.
+pub const CLOSED_RETRY_SECS: u32 = 60;
+
+/// Spreads people's questions; nothing depends on its quality.
+#[must_use]
+pub fn jitter() -> u16 {
+    crate::logging::RequestId::fresh().low_bits()
 }

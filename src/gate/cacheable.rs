@@ -1,8 +1,10 @@
 //! Whether a cache that serves many people may keep an answer: a cookie must never be stored in one, and neither may a page of a room, which
 //! the cache would give to people in line.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderMap, HeaderName, SET_COOKIE};
 use http::{HeaderValue, Method, Response, StatusCode};
+
+use crate::proxy::Body;
 
 /// Statuses that caches may keep without being told to (RFC 9110, section 15.1), and 304, whose fields join a kept answer
 /// (RFC 9111, section 4.3.4).
@@ -166,6 +168,29 @@ fn directives(line: &str) -> impl Iterator<Item = &str> {
         }
         c == ',' && !quoted
     })
+}
+
+/// Sets cookies on an answer that no shared cache will keep. SECURITY: one that says it may be kept goes without, unless
+/// they must be set; that one, and any that a cache might keep by a guess, is made private.
+pub fn give(cookies: &[HeaderValue], must_set: bool, method: &Method, response: &mut Response<Body>) {
+    if cookies.is_empty() {
+        return;
+    }
+    let (status, headers) = (response.status(), response.headers());
+    let is_kept = if must_set {
+        by_any_cache(method, headers)
+    } else {
+        by_shared_caches(method, status, headers)
+    };
+    if is_kept {
+        if !must_set && is_explicit(response.headers()) {
+            return;
+        }
+        make_private(response.headers_mut());
+    }
+    for cookie in cookies {
+        response.headers_mut().append(SET_COOKIE, cookie.clone());
+    }
 }
 
 #[cfg(test)]

@@ -9,19 +9,13 @@ use http::header::USER_AGENT;
 use http::request::Parts;
 
 use crate::config::routes::Brings;
-use crate::crawlers::Standing;
-use crate::metrics::Outcome;
+use crate::crawlers::Verification;
 use crate::proxy::{Conn, is_trusted};
 
-use super::answers::Answer;
 use super::brings;
-use super::forward::Admission;
-use super::forward_auth::Aim;
 use super::kind::{FORWARDED_HOST, Kind};
-use super::seat::{Seat, Worth};
-use super::unadmitted::Sort;
+use super::shared::Shared;
 use super::visit::Visit;
-use super::{Gate, Halves, Shared};
 
 impl Shared {
     /// A request's circumstances, and whether it is a crawler's. SECURITY: which host its visitor asked for only a trusted proxy knows.
@@ -46,28 +40,14 @@ impl Shared {
 }
 
 /// What kind of request it is.
-fn met(standing: Standing, head: &Parts, has_body: bool) -> Kind {
+fn met(standing: Verification, head: &Parts, has_body: bool) -> Kind {
     let kind = Kind::of_no_crawler(&head.method, &head.headers);
     // SECURITY: what brings a body, or the name of another method, may be a form to the shop.
     let reads = matches!(head.method, Method::GET | Method::HEAD) && brings::of(head, has_body) != Brings::More;
     match standing {
-        Standing::Verified if reads => Kind::Crawler,
-        Standing::Unknown if reads && kind.is_navigation() => Kind::Passive,
+        Verification::Verified if reads => Kind::Crawler,
+        Verification::Unknown if reads && kind.is_navigation() => Kind::Passive,
         _ => kind,
-    }
-}
-
-impl Gate {
-    /// The row "verified crawler": forwarded as nobody's session, if not too many are. A proxy that asks carries the request
-    /// itself, so that nobody could say how many are under way: there none is.
-    pub async fn crawl(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
-        let hold = (visit.aim == Aim::Shop).then(|| seat.rules.crawlers.take(())).flatten();
-        let Some(hold) = hold else {
-            return seat.not_now(visit, worth);
-        };
-        let right = Admission::Bounded(Sort::Read, Some(hold));
-        self.forward(visit, request, &seat.rules.pages, Outcome::Crawler, right)
-            .await
     }
 }
 
@@ -86,12 +66,12 @@ mod tests {
         request.body(()).unwrap().into_parts().0
     }
 
-    fn request(standing: Standing, method: &str, fields: &[(&str, &str)]) -> Kind {
+    fn request(standing: Verification, method: &str, fields: &[(&str, &str)]) -> Kind {
         met(standing, &head(method, "/", fields), false)
     }
 
     const PAGE: [(&str, &str); 1] = [("accept", "text/html")];
-    const STANDINGS: [Standing; 3] = [Standing::Verified, Standing::Unknown, Standing::Refuted];
+    const STANDINGS: [Verification; 3] = [Verification::Verified, Verification::Unknown, Verification::Refuted];
 
     #[test]
     fn only_what_a_verified_crawler_reads_is_a_crawlers() {

@@ -7,8 +7,10 @@ use http::request::Parts;
 use crate::room::Wall;
 use crate::token::RequestSigner;
 
-use super::forward::SESSION_HEADER as SESSION;
-
+pub const SESSION_HEADER: HeaderName = HeaderName::from_static("ropeline-session");
+/// Apps may carry their tokens in these instead of cookies.
+pub const TICKET_HEADER: HeaderName = HeaderName::from_static("ropeline-ticket");
+pub const PASS_HEADER: HeaderName = HeaderName::from_static("ropeline-pass");
 const SIGNATURE: HeaderName = HeaderName::from_static("ropeline-signature");
 
 /// At most two. PERF: what has no session, at a gate that signs nothing, costs no allocation.
@@ -21,7 +23,7 @@ impl Fields {
     pub fn of(session: Option<&str>, head: &Parts, signer: Option<&RequestSigner>, now: Wall) -> Self {
         let mut fields = Self::default();
         if let Some(session) = session {
-            fields.add(SESSION, session);
+            fields.add(SESSION_HEADER, session);
         }
         if let Some(signer) = signer {
             let target = head.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);

@@ -1,98 +1,22 @@
-//! What is read of a request's body before it goes on to the shop as it came: who joins by it, and whether it says of line and
-//! method what the head says.
+//! What a form in a request body could say otherwise than the head: another line, or another method.
 
 use http::StatusCode;
-use http::header::CONTENT_ENCODING;
 use http::request::Parts;
 
-use crate::config::Source;
 use crate::config::routes::{Brings, PerSource, Routed};
-use crate::identity::{MAX_BODY, NoField, field_of};
+use crate::identity::NoField;
 use crate::metrics::Outcome;
 use crate::names::form::{self, Kind};
 use crate::names::parameter;
 use crate::names::spelling::Doubtful;
-use crate::proxy::{BodyError, BodyOf, Ration, RequestBody};
-use crate::room::Tag;
-use crate::time;
+use crate::proxy::{BodyError, Ration, RequestBody};
 use crate::waiting::PageKind;
 
-use super::accounts::tags_of;
-use super::answers::{Answer, Refusal};
-use super::forward::EXHAUSTED_RETRY_SECS;
-use super::forward_auth::Aim;
-use super::kind::is_cross_site;
+use super::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 use super::method;
 use super::pages::Pages;
-use super::rules::Rules;
-use super::seat::Seat;
 use super::shared::Shared;
 use super::visit::{self, Visit};
-use super::{Gate, Halves};
-
-impl Gate {
-    /// Learns the account that a request on the room's form names, by which its visitor joins; `Some`: the answer where it names none.
-    pub(super) async fn named_by_form(
-        &self,
-        seat: &mut Seat<'_>,
-        visit: &mut Visit,
-        request: &mut Halves,
-    ) -> Option<Answer> {
-        let rules = seat.rules;
-        if visit.aim != Aim::Shop {
-            // SECURITY: of a body that a proxy sends along the gate may see a part, or none.
-            return Some(Refused::Field(NoField::Type).answer(&rules.pages, visit));
-        }
-        if visit.rehearsed.is_some() {
-            return None;
-        }
-        // SECURITY: it would bind the visitor's place to an account that another site chose.
-        if is_cross_site(&request.head.headers) {
-            return Some(seat.cross_site(visit));
-        }
-        let (begun, ration) = (time::uptime(), self.ration(BodyOf::Stranger(visit.client)));
-        let account = account(&self.shared, rules, request, ration).await;
-        visit.has_waited(begun);
-        match account {
-            Ok(tags) => (seat.tags, visit.kind) = (tags, visit.kind.signing_in()),
-            Err(refused) => return Some(refused.answer(&rules.pages, visit)),
-        }
-        None
-    }
-}
-
-/// The account that the body of the room's form names: it is read, and goes on to the shop as it came. A body that does not
-/// name exactly one is refused, or one person could have a place for each spelling that the gate does not read.
-async fn account(
-    shared: &Shared,
-    rules: &Rules,
-    request: &mut Halves,
-    ration: Option<Ration>,
-) -> Result<Vec<Tag>, Refused> {
-    let Some(Source::Field { name, .. }) = rules.room.identity.as_ref().map(|identities| &identities.source) else {
-        return Ok(Vec::new());
-    };
-    // SECURITY: a stack that merges query and form may read the query's.
-    let query = request.head.uri.query().unwrap_or_default();
-    if parameter::value_in_query(query, name)?.is_some() {
-        return Err(NoField::Malformed.into());
-    }
-    // What is packed would have to be unpacked, within bounds of its own.
-    if request.head.headers.contains_key(CONTENT_ENCODING) {
-        return Err(NoField::Type.into());
-    }
-    let kind = form::Kind::of(&request.head.headers);
-    if !matches!(kind, Kind::Urlencoded | Kind::Multipart(_) | Kind::Json) {
-        return Err(NoField::Type.into());
-    }
-    let body = &mut request.body;
-    body.receive(MAX_BODY, ration).await?;
-    if !body.is_complete() || body.buffered().len() > MAX_BODY {
-        return Err(Refused::TooLong);
-    }
-    let identity = field_of(&kind, body.buffered(), name)?;
-    Ok(tags_of(shared, rules, Some(identity)))
-}
 
 /// Why the room's form is not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]

@@ -10,8 +10,10 @@ use tokio::runtime::Handle;
 
 use crate::proxy::{Origins, Stats, Upstream};
 
+use super::core::Gate;
 use super::in_flight::InFlight;
-use super::{Gate, Shared, keeper};
+use super::keeper;
+use super::shared::Shared;
 
 /// One core, whatever gate is in force.
 pub struct Core {

@@ -14,14 +14,18 @@ use crate::room::{Clock, Edition, Inside, LaneId, Number, Standing, Visitor, Wal
 use crate::token::{Pass, Ticket};
 
 use super::accounts::account;
+use super::anew;
 use super::answers::Answer;
+use super::core::{Gate, Halves};
 use super::decide::{PassState, TicketState};
-use super::forward::{Admission, Session};
-use super::join::number_of;
-use super::seat::{Seat, Worth};
+use super::forward::{self, Admission, Session};
+use super::line_page;
+use super::seat::Seat;
+use super::seat_answers;
+use super::shared::Shared;
 use super::visit::Visit;
-use super::who::used;
-use super::{Gate, Halves};
+use super::who::{number_of, used};
+use super::worth::Worth;
 
 /// The session that a request's tokens name.
 pub struct Named<'a> {
@@ -44,199 +48,197 @@ pub struct Entry {
     pub check: Option<String>,
 }
 
-impl Gate {
-    /// The rows "valid pass" and "ticket of a called number".
-    pub async fn inside(&self, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
-        let Some(named) = worth.named(seat, visit) else {
-            // The view has moved on since the tokens were judged.
-            return self.wait(seat, visit, worth);
-        };
-        let (outcome, cookies) = if named.carried {
-            let used = seat.ticket().filter(|_| !seat.app);
-            (Outcome::Inside, used.map(|_| seat.clear_ticket()))
-        } else {
-            (Outcome::Claimed, None)
-        };
-        let entry = Entry {
-            outcome,
-            cookies: cookies.into_iter().collect(),
-            check: None,
-        };
-        match self.forward_in(seat, visit, request, named, entry).await {
-            Some(answer) => answer,
-            None => self.wait(seat, visit, worth),
-        }
+/// The rows "valid pass" and "ticket of a called number".
+pub async fn inside(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
+    let Some(named) = worth.named(seat, visit) else {
+        // The view has moved on since the tokens were judged.
+        return line_page::wait(seat, visit, worth);
+    };
+    let (outcome, cookies) = if named.carried {
+        let used = seat.shown.ticket().filter(|_| !seat.shown.is_app());
+        (Outcome::Inside, used.map(|_| seat.cookies.clear_ticket()))
+    } else {
+        (Outcome::Claimed, None)
+    };
+    let entry = Entry {
+        outcome,
+        cookies: cookies.into_iter().collect(),
+        check: None,
+    };
+    match forward_in(gate, seat, visit, request, named, entry).await {
+        Some(answer) => answer,
+        None => line_page::wait(seat, visit, worth),
     }
+}
 
-    /// Forwards a request as its session's; the pass is set where the request did not carry it, or when it is due. `None` where
-    /// the visitor's turn is over by now.
-    pub async fn forward_in(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        request: Box<Halves>,
-        named: Named<'_>,
-        entry: Entry,
-    ) -> Option<Answer> {
-        if seat.is_shared_out(&named.pass, visit) {
-            return Some(seat.shared_out(visit));
-        }
-        let must_set = !named.carried && visit.kind.takes_tokens();
-        let forwarded = visit.aim.forwards(must_set);
-        if forwarded && !self.opened(seat, &named).await {
-            return None;
-        }
-        let mut cookies = entry.cookies;
-        if !seat.app || must_set {
-            cookies.extend(seat.renewed(visit, &named, forwarded).map(|pass| seat.set_pass(&pass)));
-        }
-        let session = Session {
-            must_set,
-            check: entry.check,
-            is_new: matches!(named.standing, Standing::Called(_)),
-            ..Session::of(seat, &named.pass, cookies)
-        };
-        let right = Admission::Session(session);
-        Some(
-            self.forward(visit, request, &seat.rules.pages, entry.outcome, right)
-                .await,
-        )
+/// Forwards a request as its session's; the pass is set where the request did not carry it, or when it is due. `None` where
+/// the visitor's turn is over by now.
+pub async fn forward_in(
+    gate: &Gate,
+    seat: &Seat<'_>,
+    visit: &Visit,
+    request: Box<Halves>,
+    named: Named<'_>,
+    entry: Entry,
+) -> Option<Answer> {
+    if is_shared_out(seat, &named.pass, visit) {
+        return Some(seat_answers::shared_out(seat, visit));
     }
-
-    /// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
-    /// the log cannot be asked the visitor goes on, and it learns of that when it can be.
-    async fn opened(&self, seat: &Seat<'_>, named: &Named<'_>) -> bool {
-        if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
-            // PERF: once for each session.
-            return Box::pin(self.claimed(seat.visitor(named.pass.lane, named.pass.number), note)).await;
-        }
-        self.tell(seat, named);
-        true
+    let must_set = !named.carried && visit.kind.takes_tokens();
+    let forwarded = visit.aim.forwards(must_set);
+    if forwarded && !opened(gate, seat, &named).await {
+        return None;
     }
-
-    /// Tells the log that a request of a session is forwarded, and does not wait for it.
-    pub(super) fn tell(&self, seat: &Seat<'_>, named: &Named<'_>) {
-        let replica = &self.shared.replica;
-        let (lane, number) = (named.pass.lane, named.pass.number);
-        if named.standing == Standing::Unknown {
-            replica.foreign_era(number.era);
-            replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
-        }
-        // PERF: most requests have nothing to tell.
-        if let Some(note) = named.note {
-            let visitor = seat.visitor(lane, number);
-            match note {
-                Note::Reopen => replica.insist(visitor, note),
-                note => seat.note(Some(note), Some(visitor)),
-            }
-        }
+    let mut cookies = entry.cookies;
+    if !seat.shown.is_app() || must_set {
+        cookies.extend(renewed(seat, visit, &named, forwarded).map(|pass| seat.cookies.set_pass(&pass)));
     }
+    let session = Session {
+        must_set,
+        check: entry.check,
+        is_new: matches!(named.standing, Standing::Called(_)),
+        ..Session::of(seat, &named.pass, cookies)
+    };
+    let right = Admission::Session(session);
+    Some(forward::forward(gate, visit, request, &seat.rules.pages, entry.outcome, right).await)
+}
 
-    /// Claims a call; false where its turn is over.
-    async fn claimed(&self, visitor: Visitor, note: Note) -> bool {
-        let replica = &self.shared.replica;
-        match replica.record(visitor.clone(), note).await {
-            Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
-                let view = replica.load();
-                matches!(view.standing(&visitor, view.clock), Standing::Inside(_))
-            }
-            Err(Unrecorded::CutOff | Unrecorded::Full) => {
-                replica.insist(visitor, Note::Reopen);
-                true
-            }
+/// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
+/// the log cannot be asked the visitor goes on, and it learns of that when it can be.
+async fn opened(gate: &Gate, seat: &Seat<'_>, named: &Named<'_>) -> bool {
+    if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
+        // PERF: once for each session.
+        return Box::pin(claimed(
+            &gate.shared,
+            seat.visitor(named.pass.lane, named.pass.number),
+            note,
+        ))
+        .await;
+    }
+    tell(seat, named);
+    true
+}
+
+/// Tells the log that a request of a session is forwarded, and does not wait for it.
+pub fn tell(seat: &Seat<'_>, named: &Named<'_>) {
+    let replica = &seat.shared.replica;
+    let (lane, number) = (named.pass.lane, named.pass.number);
+    if named.standing == Standing::Unknown {
+        replica.foreign_era(number.era);
+        replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
+    }
+    // PERF: most requests have nothing to tell.
+    if let Some(note) = named.note {
+        let visitor = seat.visitor(lane, number);
+        match note {
+            Note::Reopen => replica.insist(visitor, note),
+            note => seat_answers::note(seat, Some(note), Some(visitor)),
         }
     }
 }
 
-impl<'a> Seat<'a> {
-    /// The session of a visitor who was called while joining.
-    #[must_use]
-    pub fn called_at_once(&self, pass: &'a Pass) -> Named<'a> {
-        let replica = &self.shared.replica;
-        let view = replica.load();
-        let standing = view.standing(&self.visitor(pass.lane, pass.number), view.clock);
-        Named {
-            pass: Cow::Borrowed(pass),
-            standing,
-            note: used(standing, false, replica.cut_off().is_none().then(|| view.now())),
-            carried: false,
-            now: view.now(),
+/// Claims a call; false where its turn is over.
+async fn claimed(shared: &Shared, visitor: Visitor, note: Note) -> bool {
+    let replica = &shared.replica;
+    match replica.record(visitor.clone(), note).await {
+        Ok(()) | Err(Unrecorded::Refused | Unrecorded::Stale) => {
+            let view = replica.load();
+            matches!(view.standing(&visitor, view.clock), Standing::Inside(_))
+        }
+        Err(Unrecorded::CutOff | Unrecorded::Full) => {
+            replica.insist(visitor, Note::Reopen);
+            true
         }
     }
+}
 
-    /// The pass is in use from as many networks as the room allows, and this is none of them.
-    #[must_use]
-    pub(super) fn is_shared_out(&self, pass: &Pass, visit: &Visit) -> bool {
-        let allowed = self.rules.room.pass_networks;
-        // PERF: nothing is counted where any number is allowed.
-        self.rehearsal.is_none() && !self.shared.limits.pass(pass, visit.client, allowed)
+/// The session of a visitor who was called while joining.
+#[must_use]
+pub fn called_at_once<'a>(seat: &Seat<'_>, pass: &'a Pass) -> Named<'a> {
+    let replica = &seat.shared.replica;
+    let view = replica.load();
+    let standing = view.standing(&seat.visitor(pass.lane, pass.number), view.clock);
+    Named {
+        pass: Cow::Borrowed(pass),
+        standing,
+        note: used(standing, false, replica.cut_off().is_none().then(|| view.now())),
+        carried: false,
+        now: view.now(),
     }
+}
 
-    /// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
-    /// the pass yet.
-    ///
-    /// Its date is that of a session which begins with the request, in wall time: a room that has lost the session goes by it. The
-    /// room itself holds the slot for a tenth longer, and for two seconds.
-    #[must_use]
-    pub fn pass_for(&self, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
-        let view = self.shared.replica.load();
-        // Another browser of an account shares its session.
-        let owner = account(&view, &self.visitor(lane, number)).is_some_and(|tag| self.tags.contains(&tag));
-        let (call, until) = match view.standing(&self.visitor(lane, number), view.clock) {
-            Standing::Called(called) => (called.call, called.deadline),
-            Standing::Inside(inside) if !inside.carried || owner => (inside.call, self.dated(&inside)),
-            _ => return None,
-        };
-        let (room, line) = (&self.rules.room.name, &self.line);
-        Some(Pass {
-            id: self.shared.keyring.pass_id(room, line, edition, call),
-            room: room.clone(),
-            line: line.clone(),
-            lane,
-            edition,
-            number,
-            call: call.count,
-            expires_at: wall.plus(until.since(view.now())),
-        })
-    }
+/// The pass is in use from as many networks as the room allows, and this is none of them.
+#[must_use]
+pub fn is_shared_out(seat: &Seat<'_>, pass: &Pass, visit: &Visit) -> bool {
+    let allowed = seat.rules.room.pass_networks;
+    // PERF: nothing is counted where any number is allowed.
+    seat.shown.rehearsal().is_none() && !seat.shared.limits.pass(pass, visit.client, allowed)
+}
 
-    /// When the passes of a session run out, by the last request that the room recorded of it.
-    #[must_use]
-    fn dated(&self, inside: &Inside) -> Clock {
-        Clock(inside.expires.0.saturating_sub(self.tolerance_ms()))
-    }
+/// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
+/// the pass yet.
+///
+/// Its date is that of a session which begins with the request, in wall time: a room that has lost the session goes by it. The
+/// room itself holds the slot for a tenth longer, and for two seconds.
+#[must_use]
+pub fn pass_for(seat: &Seat<'_>, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
+    let view = seat.shared.replica.load();
+    // Another browser of an account shares its session.
+    let owner = account(&view, &seat.visitor(lane, number)).is_some_and(|tag| seat.shown.tags().contains(&tag));
+    let (call, until) = match view.standing(&seat.visitor(lane, number), view.clock) {
+        Standing::Called(called) => (called.call, called.deadline),
+        Standing::Inside(inside) if !inside.carried || owner => (inside.call, dated(seat, &inside)),
+        _ => return None,
+    };
+    let (room, line) = (&seat.rules.room.name, &seat.line);
+    Some(Pass {
+        id: seat.shared.keyring.pass_id(room, line, edition, call),
+        room: room.clone(),
+        line: line.clone(),
+        lane,
+        edition,
+        number,
+        call: call.count,
+        expires_at: wall.plus(until.since(view.now())),
+    })
+}
 
-    /// A pass that is shown may lack this much of its session.
-    fn tolerance_ms(&self) -> u64 {
-        self.rules.room.settings.renewal_ms()
-    }
+/// When the passes of a session run out, by the last request that the room recorded of it.
+#[must_use]
+fn dated(seat: &Seat<'_>, inside: &Inside) -> Clock {
+    Clock(inside.expires.0.saturating_sub(tolerance_ms(seat)))
+}
 
-    /// The pass to set on the answer. Of a request that is forwarded it has the date of the session which that request makes or
-    /// renews, as the room will know it a moment later; of another, that of the session as the room has it.
-    pub(super) fn renewed(&self, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
-        let must_set = !named.carried || self.has_old_pass(&named.pass);
-        let (standing, now) = match named.standing {
-            Standing::Called(_) if forwarded => {
-                let view = self.shared.replica.load();
-                let visitor = self.visitor(named.pass.lane, named.pass.number);
-                (view.standing(&visitor, view.clock), view.now())
-            }
-            standing => (standing, named.now),
-        };
-        let left_ms = match standing {
-            Standing::Inside(inside) if forwarded => inside.used_until(now, self.session_ms()).since(now),
-            Standing::Inside(inside) => self.dated(&inside).since(now),
-            // The log could not be asked.
-            Standing::Called(_) if forwarded => self.session_ms(),
-            _ => return must_set.then(|| Pass::clone(&named.pass)),
-        };
-        let expires_at = visit.wall.plus(left_ms);
-        let due = must_set || is_due(named.pass.expires_at, expires_at, self.tolerance_ms());
-        due.then(|| Pass {
-            expires_at,
-            ..Pass::clone(&named.pass)
-        })
-    }
+/// A pass that is shown may lack this much of its session.
+fn tolerance_ms(seat: &Seat<'_>) -> u64 {
+    seat.rules.room.settings.renewal_ms()
+}
+
+/// The pass to set on the answer. Of a request that is forwarded it has the date of the session which that request makes or
+/// renews, as the room will know it a moment later; of another, that of the session as the room has it.
+pub fn renewed(seat: &Seat<'_>, visit: &Visit, named: &Named<'_>, forwarded: bool) -> Option<Pass> {
+    let must_set = !named.carried || anew::has_old_pass(seat, &named.pass);
+    let (standing, now) = match named.standing {
+        Standing::Called(_) if forwarded => {
+            let view = seat.shared.replica.load();
+            let visitor = seat.visitor(named.pass.lane, named.pass.number);
+            (view.standing(&visitor, view.clock), view.now())
+        }
+        standing => (standing, named.now),
+    };
+    let left_ms = match standing {
+        Standing::Inside(inside) if forwarded => inside.used_until(now, seat_answers::session_ms(seat)).since(now),
+        Standing::Inside(inside) => dated(seat, &inside).since(now),
+        // The log could not be asked.
+        Standing::Called(_) if forwarded => seat_answers::session_ms(seat),
+        _ => return must_set.then(|| Pass::clone(&named.pass)),
+    };
+    let expires_at = visit.wall.plus(left_ms);
+    let due = must_set || is_due(named.pass.expires_at, expires_at, tolerance_ms(seat));
+    due.then(|| Pass {
+        expires_at,
+        ..Pass::clone(&named.pass)
+    })
 }
 
 impl Worth {
@@ -271,7 +273,7 @@ impl Worth {
             .as_ref()
             .filter(|ticket| seated.contains(&ticket.state))?
             .ticket;
-        seat.pass_for(ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
+        pass_for(seat, ticket.lane, number_of(ticket)?, ticket.edition, visit.wall)
     }
 
     /// The shown pass with the date of its session as the room has it; `None` unless it is valid and inside.
@@ -282,7 +284,7 @@ impl Worth {
             return None;
         };
         Some(Pass {
-            expires_at: visit.wall.plus(seat.dated(&inside).since(self.now)),
+            expires_at: visit.wall.plus(dated(seat, &inside).since(self.now)),
             ..shown.pass.clone()
         })
     }
@@ -292,10 +294,10 @@ impl Worth {
     pub fn due(&self, seat: &Seat<'_>, visit: &Visit) -> Option<Pass> {
         let shown = self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
         let renewed = self.renewed(seat, visit);
-        if seat.has_old_pass(&shown.pass) {
+        if anew::has_old_pass(seat, &shown.pass) {
             return renewed.or_else(|| Some(shown.pass.clone()));
         }
-        renewed.filter(|fresh| is_due(shown.pass.expires_at, fresh.expires_at, seat.tolerance_ms()))
+        renewed.filter(|fresh| is_due(shown.pass.expires_at, fresh.expires_at, tolerance_ms(seat)))
     }
 
     /// That the visitor is there, where the ticket is one in line.

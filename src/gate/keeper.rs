@@ -8,7 +8,8 @@ use crate::room::{Edition, LineName, RoomName, Standing, Visitor, is_reset};
 use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
-use super::{Core, Shared, meter, outage, proof};
+use super::shared::Shared;
+use super::{Core, meter, outage, proof};
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
@@ -29,9 +30,16 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
             shared.limits.forget_idle();
             outage::settle(shared);
             proof::show_prices(shared);
-            meter::log_changes(shared);
-            if let Some(upstream) = &gate.upstream {
-                meter::report(shared, upstream);
+            if let Some(meter) = &shared.meter {
+                meter::log_changes(meter, &shared.replica.load());
+                if let Some(upstream) = &gate.upstream {
+                    let rooms = shared.rules.iter();
+                    let metered = rooms.filter_map(|rules| Some((&rules.room.name, rules.meter.as_deref()?)));
+                    let reports = meter::report(meter, metered, upstream);
+                    if !reports.is_empty() {
+                        shared.replica.report(reports);
+                    }
+                }
             }
         }
     }

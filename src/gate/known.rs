@@ -37,7 +37,7 @@ pub struct KnownPass {
 }
 
 /// The genuine tokens of a request, each with the signer that made it, and what is known of the pass from requests before.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Tokens {
     pub ticket: Option<(Ticket, SignedBy)>,
     pub pass: Option<(Pass, SignedBy)>,

@@ -17,9 +17,8 @@ use crate::room::{RoomName, Visitor};
 use crate::token::{Pass, Ticket};
 use crate::waiting::PageKind;
 
-use super::answers::{Answer, Refusal};
+use super::answers::{Answer, Refusal, jitter};
 use super::kind::Kind;
-use super::line_page::jitter;
 use super::pages::Pages;
 use super::sharing::Sharing;
 use super::visit::Visit;

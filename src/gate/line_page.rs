@@ -8,14 +8,16 @@ use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
 use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 
-use super::Gate;
-use super::answers::{Answer, page};
-use super::forward_auth::Aim;
-use super::join::number_of;
+use super::aim::Aim;
+use super::anew;
+use super::answers::{Answer, CLOSED_RETRY_SECS, Refusal, jitter, page};
 use super::kind::Kind;
-use super::seat::{Seat, Worth};
+use super::seat::Seat;
+use super::seat_answers;
 use super::told;
 use super::visit::Visit;
+use super::who::number_of;
+use super::worth::Worth;
 
 /// A page for a visitor with a ticket, numbered or pending.
 pub struct LinePage<'a> {
@@ -28,22 +30,20 @@ pub struct LinePage<'a> {
     pub ticket: &'a Ticket,
 }
 
-impl Gate {
-    /// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
-    pub(super) fn wait(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        let Some(ticket) = &worth.ticket else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        seat.note(worth.presence(), seat.ticket_visitor());
-        let page = LinePage {
-            seat,
-            visit,
-            notice: None,
-            fresh: false,
-            ticket: &ticket.ticket,
-        };
-        seat.with_ticket_anew(worth, page.answer(Outcome::Waiting))
-    }
+/// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
+pub fn wait(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+    let Some(ticket) = &worth.ticket else {
+        return seat.shared.unavailable(&seat.rules.pages, visit);
+    };
+    seat_answers::note(seat, worth.presence(), seat.ticket_visitor());
+    let page = LinePage {
+        seat,
+        visit,
+        notice: None,
+        fresh: false,
+        ticket: &ticket.ticket,
+    };
+    anew::with_ticket_anew(seat, worth, page.answer(Outcome::Waiting))
 }
 
 impl LinePage<'_> {
@@ -52,7 +52,7 @@ impl LinePage<'_> {
     pub fn answer(&self, outcome: Outcome) -> Answer {
         let (seat, visit) = (self.seat, self.visit);
         if !visit.kind.is_navigation() {
-            return seat.in_line_word(outcome, visit);
+            return in_line_word(seat, outcome, visit);
         }
         let view = seat.shared.replica.load();
         let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
@@ -90,8 +90,8 @@ impl LinePage<'_> {
             .zip(ahead)
             .filter(|_| !stall.is_some_and(Stall::pauses))
             .and_then(|(line, ahead)| line.estimate(lane, ahead, view.clock));
-        let (kept, estimate, stall) = if ahead.is_some() && told::without_script(seat.reload) {
-            let (kept, shown, why) = told::tell(seat.told, (estimate, stall), stock.beyond, visit.wall);
+        let (kept, estimate, stall) = if ahead.is_some() && told::without_script(seat.shown.reload()) {
+            let (kept, shown, why) = told::tell(seat.shown.told(), (estimate, stall), stock.beyond, visit.wall);
             (Some(kept), shown, why)
         } else {
             (None, estimate, stall)
@@ -142,8 +142,8 @@ impl LinePage<'_> {
             let secs = pace::refresh_ms(settings, ahead, jitter()).div_ceil(1_000);
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
         }
-        if let Some(kept) = kept.filter(|kept| *kept != seat.told) {
-            let remembered = told::set(seat.policy, &seat.names, kept);
+        if let Some(kept) = kept.filter(|kept| *kept != seat.shown.told()) {
+            let remembered = seat.cookies.set_told(kept);
             response.headers_mut().append(SET_COOKIE, remembered);
         }
         Answer::new(outcome, response)
@@ -152,14 +152,14 @@ impl LinePage<'_> {
 
 /// The page of a closed room, or of one that is not open yet: it stays, and moves on when the room opens.
 #[must_use]
-pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
+fn closed_page(seat: &Seat<'_>, visit: &Visit) -> Answer {
     let won = seat.worth(visit).and_then(|worth| worth.won);
     over(seat, visit, (PageKind::Closed, "closed"), won)
 }
 
 /// The page of a line that has sold everything: it stays, and moves on when there is more.
 #[must_use]
-pub fn sold_out(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+fn sold_out_page(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     over(seat, visit, (PageKind::SoldOut, "sold_out"), worth.won)
 }
 
@@ -169,7 +169,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
         return seat.shared.unavailable(&seat.rules.pages, visit);
     };
     if let Some(stage) = room_view.early() {
-        return early(seat, visit, room_view, &stage);
+        return early_page(seat, visit, room_view, &stage);
     }
     let id = visit.id.to_string();
     let facts = PageFacts {
@@ -192,7 +192,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
 }
 
 /// The countdown to the moment from which on visitors can join.
-fn early(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) -> Answer {
+fn early_page(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) -> Answer {
     let id = visit.id.to_string();
     let refresh_ms = pace::early_ms(stage.window.begins.since(visit.wall), jitter());
     let facts = PageFacts {
@@ -217,9 +217,6 @@ fn early(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) ->
     Answer::new(Outcome::Closed, response)
 }
 
-/// A closed room rarely opens within the minute.
-pub const CLOSED_RETRY_SECS: u32 = 60;
-
 /// What every page that follows its line is told.
 pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) -> LineFacts<'a> {
     let settings = &room_view.settings;
@@ -230,7 +227,7 @@ pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView
         revision: room_view.announced(),
         refresh_ms: pace::refresh_ms(settings, None, jitter()),
         reload: if seat.rules.room.page.refresh {
-            seat.reload
+            seat.shown.reload()
         } else {
             Reload::Off
         },
@@ -250,8 +247,69 @@ pub fn reference(visitor: &Visitor) -> String {
     Reference::of(visitor).to_string()
 }
 
-/// Spreads people's questions; nothing depends on its quality.
+/// The answer to who is not numbered: the room is closed, or can have no more lines.
 #[must_use]
-pub fn jitter() -> u16 {
-    crate::logging::RequestId::fresh().low_bits()
+pub fn refused(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    // Sold while the visitor joined.
+    if let Some(worth) = seat.worth(visit).filter(|worth| worth.sold_out) {
+        return sold_out(seat, visit, &worth);
+    }
+    if seat.line.is_only() {
+        return closed(seat, visit);
+    }
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    let refusal = Refusal::new(status, "too_many_lines", PageKind::TooManyLines, Outcome::TurnedAway);
+    Refusal {
+        retry_after_secs: Some(CLOSED_RETRY_SECS),
+        ..refusal
+    }
+    .answer(&seat.rules.pages, visit)
+}
+
+/// Where the room stands before its next sale.
+pub fn early(seat: &Seat<'_>) -> Option<Stage> {
+    let view = seat.shared.replica.load();
+    view.rooms.get(&seat.rules.room.name).and_then(|room| room.early())
+}
+
+/// The answer of a closed room, or of one that is not open yet; to a person a page that stays, and moves on when it
+/// opens.
+#[must_use]
+pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    if visit.kind.is_navigation() {
+        return closed_page(seat, visit);
+    }
+    let early = early(seat);
+    let (word, retry_after_secs) = match early {
+        Some(stage) => ("early", seat_answers::early_secs(&stage, visit)),
+        None => ("closed", CLOSED_RETRY_SECS),
+    };
+    let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, word, PageKind::Closed, Outcome::Closed);
+    Refusal {
+        retry_after_secs: Some(retry_after_secs),
+        room: Some(seat.rules.room.name.as_str()),
+        ..refusal
+    }
+    .answer(&seat.rules.pages, visit)
+}
+
+/// The answer of a line that has sold everything; to a person a page that stays, and moves on if there is more.
+#[must_use]
+pub fn sold_out(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+    if visit.kind.is_navigation() {
+        return sold_out_page(seat, visit, worth);
+    }
+    seat_answers::not_now(seat, visit, worth)
+}
+
+/// 503 for a script whose visitor is in line: what it sent was not delivered.
+#[must_use]
+pub fn in_line_word(seat: &Seat<'_>, outcome: Outcome, visit: &Visit) -> Answer {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    Refusal {
+        retry_after_secs: Some(seat_answers::soon()),
+        room: Some(seat.rules.room.name.as_str()),
+        ..Refusal::new(status, "waiting", PageKind::Unavailable, outcome)
+    }
+    .answer(&seat.rules.pages, visit)
 }

@@ -11,7 +11,7 @@ use http::request::Parts;
 use crate::config::Asker;
 use crate::waiting::path_on_this_host;
 
-use super::forward_auth::Aim;
+use super::aim::Aim;
 use super::visit::{Visit, host};
 
 /// To a path that a link's parameter names: `/` if it is none on this host.

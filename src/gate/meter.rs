@@ -17,10 +17,8 @@ use std::time::Duration;
 pub use watch::{RoomMeter, Watched};
 
 use crate::proxy::{Outlook, Upstream};
-use crate::room::{Circuit, LoadView, Report, Reported, RoomName, Why};
+use crate::room::{Circuit, LoadView, Report, Reported, RoomName, View, Why};
 use crate::time;
-
-use super::Shared;
 
 /// Requests since the last report, and when that was.
 #[derive(Debug)]
@@ -69,11 +67,14 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Tells the rooms that go by it what the upstream did of late.
-pub fn report(shared: &Shared, upstream: &Upstream) {
-    let Some(meter) = &shared.meter else { return };
+/// What the upstream did since the last report, for each of these rooms. Empty while no report is due.
+pub fn report<'r>(
+    meter: &Meter,
+    rooms: impl Iterator<Item = (&'r RoomName, &'r RoomMeter)>,
+    upstream: &Upstream,
+) -> Vec<Reported> {
     let Some(span_ms) = meter.due(time::uptime()) else {
-        return;
+        return Vec::new();
     };
     let requests = meter.sent.swap(0, Ordering::Relaxed);
     let circuit = match upstream.outlook() {
@@ -90,11 +91,7 @@ pub fn report(shared: &Shared, upstream: &Upstream) {
             ..seen
         }
     };
-    let rooms = shared.rules.iter();
-    let reports: Vec<Reported> = rooms
-        .filter_map(|rules| Some((rules.room.name.clone(), of_room(rules.meter.as_deref()?))))
-        .collect();
-    shared.replica.report(reports);
+    rooms.map(|(name, room)| (name.clone(), of_room(room))).collect()
 }
 
 /// The meter of a room that goes by it; the one from before goes on.
@@ -107,10 +104,9 @@ pub fn of_room(room: &crate::config::Room, before: Option<&Arc<RoomMeter>>) -> O
 }
 
 /// Logs when and why calls were slowed or stopped, once for each change, and when that is over.
-pub fn log_changes(shared: &Shared) {
-    let Some(meter) = &shared.meter else { return };
+pub fn log_changes(meter: &Meter, view: &View) {
     let mut logged = meter.logged.lock().unwrap_or_else(PoisonError::into_inner);
-    for (room, view) in &shared.replica.load().rooms {
+    for (room, view) in &view.rooms {
         let Some(load) = &view.load else { continue };
         let now = (load.why, load.step_milli == 0);
         if logged.insert(room.clone(), now) != Some(now) {

@@ -5,27 +5,24 @@
 //! but time, it is bounded by network.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use crate::config;
 use crate::metrics::Outcome;
 use crate::room::PendingId;
-use crate::time;
 use crate::token::proof::{self, Challenge, PARTS};
 use crate::waiting::problem::{self, Problem, Work};
 use crate::waiting::{PageFacts, PageKind, ProofFacts};
+use crate::{config, time};
 
-use super::Shared;
+use super::aim::Aim;
 use super::answers::{Answer, json, page};
-use super::forward_auth::Aim;
 use super::kind::Kind;
 use super::line_page::line_facts;
 use super::rules::Rules;
 use super::seat::Seat;
+use super::shared::Shared;
 use super::visit::Visit;
 
 /// Apps, and the page, show their proof in this.
@@ -57,42 +54,6 @@ pub struct Asked {
     wait_secs: u32,
 }
 
-/// How often newcomers join a room at this gate: what the price follows.
-#[derive(Debug, Default)]
-pub struct JoinPace {
-    /// Joins, each of which fades away, and when they were last looked at.
-    faded: Mutex<(f64, Duration)>,
-}
-
-impl JoinPace {
-    /// One more. A join that was asked for a proof has paid for the rise of the price that it makes.
-    pub fn count(&self, now: Duration) {
-        self.fade(now, 1.0);
-    }
-
-    /// Joins a minute, of late.
-    pub fn per_minute(&self, now: Duration) -> u32 {
-        let minute = 60.0 / FADE.as_secs_f64() * self.fade(now, 0.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count, cut at what fits"
-        )]
-        let joins = minute.round() as u32;
-        joins
-    }
-
-    fn fade(&self, now: Duration, more: f64) -> f64 {
-        let mut faded = self.faded.lock().unwrap_or_else(PoisonError::into_inner);
-        let passed = now.saturating_sub(faded.1).as_secs_f64();
-        *faded = (faded.0 * (-passed / FADE.as_secs_f64()).exp() + more, now.max(faded.1));
-        faded.0
-    }
-}
-
-/// What the joins of a moment have faded to a third after.
-const FADE: Duration = Duration::from_secs(30);
-
 /// Shows what a join of each room would be asked now.
 pub fn show_prices(shared: &Shared) {
     let now = time::uptime();
@@ -104,114 +65,118 @@ pub fn show_prices(shared: &Shared) {
     shared.metrics.proof_prices.set(prices.collect());
 }
 
-impl Seat<'_> {
-    /// Whether a newcomer has to do something before joining, and has done it.
-    #[must_use]
-    pub fn proof(&self, visit: &Visit, shown: Option<&str>) -> Proof {
-        let Some(terms) = self.rules.room.proof.as_ref().filter(|_| self.rehearsal.is_none()) else {
-            return Proof::NotAsked;
-        };
-        if let Some(taken) = shown.and_then(|shown| self.take(visit, terms, shown)) {
-            return taken;
-        }
-        let price = terms.price_at(self.rules.joins.per_minute(time::uptime()));
-        if price == 0 {
-            return Proof::NotAsked;
-        }
-        let challenge = Challenge {
-            id: crate::replica::Arrival::first().id,
-            issued_at: visit.wall,
-            price,
-            network: self.network(visit.client),
-        };
-        let (room, line) = (&self.rules.room.name, &self.line);
-        Proof::Asked(Asked {
-            challenge: self.shared.keyring.sign_challenge(room, line, &challenge),
-            price,
-            wait_secs: wait_secs(terms, price),
-        })
+/// Whether a newcomer has to do something before joining, and has done it.
+#[must_use]
+pub fn judge(seat: &Seat<'_>, visit: &Visit, shown: Option<&str>) -> Proof {
+    let Some(terms) = seat
+        .rules
+        .room
+        .proof
+        .as_ref()
+        .filter(|_| seat.shown.rehearsal().is_none())
+    else {
+        return Proof::NotAsked;
+    };
+    if let Some(taken) = shown.and_then(|shown| take(seat, visit, terms, shown)) {
+        return taken;
     }
-
-    /// `None`: what was shown is as good as nothing.
-    fn take(&self, visit: &Visit, terms: &config::Proof, shown: &str) -> Option<Proof> {
-        let (text, nonces) = proof::parse(shown)?;
-        let (room, line) = (&self.rules.room.name, &self.line);
-        let challenge = self.shared.keyring.read_challenge(room, line, text)?;
-        let age_ms = visit.wall.since(challenge.issued_at);
-        let life_ms = LIFE_MS.min(self.rules.room.settings.late_window_ms);
-        if age_ms > life_ms || challenge.network != self.network(visit.client) {
-            return None;
-        }
-        match nonces {
-            Some(nonces) => proof::solves(text, challenge.price, &nonces).then_some(Proof::Given(challenge.id)),
-            None if age_ms / 1_000 < u64::from(wait_secs(terms, challenge.price)) => None,
-            None => Some(Proof::Waited(challenge.id)),
-        }
+    let price = terms.price_at(seat.rules.joins.per_minute(time::uptime()));
+    if price == 0 {
+        return Proof::NotAsked;
     }
+    let challenge = Challenge {
+        id: crate::replica::Arrival::first().id,
+        issued_at: visit.wall,
+        price,
+        network: network(seat, visit.client),
+    };
+    let (room, line) = (&seat.rules.room.name, &seat.line);
+    Proof::Asked(Asked {
+        challenge: seat.shared.keyring.sign_challenge(room, line, &challenge),
+        price,
+        wait_secs: wait_secs(terms, price),
+    })
+}
 
-    fn network(&self, client: IpAddr) -> [u8; 17] {
-        let network = self.shared.limits.network(client);
-        let address = match network.network() {
-            IpAddr::V4(v4) => v4.to_ipv6_mapped(),
-            IpAddr::V6(v6) => v6,
-        };
-        let mut bytes = [network.prefix_len(); 17];
-        bytes[..16].copy_from_slice(&address.octets());
-        bytes
+/// `None`: what was shown is as good as nothing.
+fn take(seat: &Seat<'_>, visit: &Visit, terms: &config::Proof, shown: &str) -> Option<Proof> {
+    let (text, nonces) = proof::parse(shown)?;
+    let (room, line) = (&seat.rules.room.name, &seat.line);
+    let challenge = seat.shared.keyring.read_challenge(room, line, text)?;
+    let age_ms = visit.wall.since(challenge.issued_at);
+    let life_ms = LIFE_MS.min(seat.rules.room.settings.late_window_ms);
+    if age_ms > life_ms || challenge.network != network(seat, visit.client) {
+        return None;
     }
+    match nonces {
+        Some(nonces) => proof::solves(text, challenge.price, &nonces).then_some(Proof::Given(challenge.id)),
+        None if age_ms / 1_000 < u64::from(wait_secs(terms, challenge.price)) => None,
+        None => Some(Proof::Waited(challenge.id)),
+    }
+}
 
-    /// The page that does the work, or for a program what is to be done.
-    #[must_use]
-    pub fn ask(&self, visit: &Visit, asked: &Asked) -> Answer {
-        if visit.kind.is_navigation() {
-            return self.ask_page(visit, asked);
-        }
-        let id = visit.id.to_string();
-        let status = StatusCode::PRECONDITION_REQUIRED;
-        let work = Work {
+fn network(seat: &Seat<'_>, client: IpAddr) -> [u8; 17] {
+    let network = seat.shared.limits.network(client);
+    let address = match network.network() {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+        IpAddr::V6(v6) => v6,
+    };
+    let mut bytes = [network.prefix_len(); 17];
+    bytes[..16].copy_from_slice(&address.octets());
+    bytes
+}
+
+/// The page that does the work, or for a program what is to be done.
+#[must_use]
+pub fn ask(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
+    if visit.kind.is_navigation() {
+        return ask_page(seat, visit, asked);
+    }
+    let id = visit.id.to_string();
+    let status = StatusCode::PRECONDITION_REQUIRED;
+    let work = Work {
+        challenge: &asked.challenge,
+        price: asked.price,
+        parts: PARTS,
+        most: proof::most(asked.price),
+        wait: asked.wait_secs,
+    };
+    let body = Problem::new(status, "proof", &id)
+        .room(seat.rules.room.name.as_str())
+        .work(work);
+    let response = json(status, "proof", problem::CONTENT_TYPE, body.to_json());
+    Answer::new(Outcome::Proof, response)
+}
+
+fn ask_page(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
+    let view = seat.shared.replica.load();
+    let pages = &seat.rules.pages;
+    let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
+        return seat.shared.unavailable(pages, visit);
+    };
+    let id = visit.id.to_string();
+    let facts = PageFacts {
+        not_sent: visit.kind != Kind::Navigation,
+        message: seat.rules.message(room_view, visit.languages()),
+        line: Some(line_facts(seat, visit, room_view)),
+        proof: Some(ProofFacts {
             challenge: &asked.challenge,
-            price: asked.price,
             parts: PARTS,
             most: proof::most(asked.price),
-            wait: asked.wait_secs,
-        };
-        let body = Problem::new(status, "proof", &id)
-            .room(self.rules.room.name.as_str())
-            .work(work);
-        let response = json(status, "proof", problem::CONTENT_TYPE, body.to_json());
-        Answer::new(Outcome::Proof, response)
+            wait_secs: asked.wait_secs,
+        }),
+        ..PageFacts::new(&id, visit.wall, visit.here())
+    };
+    let status = match visit.kind {
+        Kind::Navigation if visit.aim == Aim::Shop => seat.rules.room.waiting_status,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let mut response = page(status, "proof", pages.render(PageKind::Proof, &facts, visit));
+    if status != StatusCode::OK {
+        let secs = HeaderValue::from(asked.wait_secs);
+        response.headers_mut().insert(RETRY_AFTER, secs);
     }
-
-    fn ask_page(&self, visit: &Visit, asked: &Asked) -> Answer {
-        let view = self.shared.replica.load();
-        let pages = &self.rules.pages;
-        let Some(room_view) = view.rooms.get(&self.rules.room.name) else {
-            return self.shared.unavailable(pages, visit);
-        };
-        let id = visit.id.to_string();
-        let facts = PageFacts {
-            not_sent: visit.kind != Kind::Navigation,
-            message: self.rules.message(room_view, visit.languages()),
-            line: Some(line_facts(self, visit, room_view)),
-            proof: Some(ProofFacts {
-                challenge: &asked.challenge,
-                parts: PARTS,
-                most: proof::most(asked.price),
-                wait_secs: asked.wait_secs,
-            }),
-            ..PageFacts::new(&id, visit.wall, visit.here())
-        };
-        let status = match visit.kind {
-            Kind::Navigation if visit.aim == Aim::Shop => self.rules.room.waiting_status,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        let mut response = page(status, "proof", pages.render(PageKind::Proof, &facts, visit));
-        if status != StatusCode::OK {
-            let secs = HeaderValue::from(asked.wait_secs);
-            response.headers_mut().insert(RETRY_AFTER, secs);
-        }
-        Answer::new(Outcome::Proof, response)
-    }
+    Answer::new(Outcome::Proof, response)
 }
 
 /// How long a wait stands for a proof at this price.
@@ -224,21 +189,6 @@ fn wait_secs(terms: &config::Proof, price: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_pace_is_that_of_the_last_half_minute() {
-        let pace = JoinPace::default();
-        let at = |ms: u64| Duration::from_millis(ms);
-        assert_eq!(pace.per_minute(at(5)), 0);
-        for n in 0..1_200 {
-            pace.count(at(n * 100));
-        }
-        let now = pace.per_minute(at(120_000));
-        assert!((570..=630).contains(&now), "{now} of 600 a minute");
-        assert!(pace.per_minute(at(150_000)) < now / 2);
-        assert_eq!(pace.per_minute(at(1_000_000)), 0);
-        assert_eq!(pace.per_minute(at(0)), 0, "a clock that goes back changes nothing");
-    }
 
     #[test]
     fn who_waits_instead_waits_longer_the_higher_the_price() {

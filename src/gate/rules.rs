@@ -15,9 +15,9 @@ use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
+use super::join_pace::JoinPace;
 use super::meter::{self, RoomMeter};
 use super::pages::Pages;
-use super::proof::JoinPace;
 
 /// What the request path needs of one room's configuration; what an operator can change lives in the room's view.
 pub struct Rules {

@@ -11,14 +11,21 @@ use crate::names::form::Kind as FormKind;
 use crate::proxy::{self, BodyOf, ForwardError};
 use crate::time;
 
+use super::aim::Aim;
 use super::answers::Answer;
+use super::core::{Gate, Halves};
 use super::decide::{Decision, Fact, Facts, Open, Purpose, Token};
-use super::forward_auth::Aim;
+use super::facts::facts;
+use super::forms;
+use super::forward::failed;
 use super::in_flight::Right;
+use super::ownership;
 use super::pages::Pages;
-use super::seat::{Seat, Worth};
+use super::seat::Seat;
+use super::seat_answers;
+use super::shared::Shared;
 use super::visit::Visit;
-use super::{Gate, Halves, forms};
+use super::worth::Worth;
 
 /// Why a question has no answer.
 pub enum Unsettled {
@@ -28,96 +35,94 @@ pub enum Unsettled {
     Body(ForwardError),
 }
 
-impl Gate {
-    /// The answer to a question about a request before a line, and what its tokens are worth by then.
-    ///
-    /// # Errors
-    /// When the room is not known, or the request body did not come.
-    pub(super) async fn settle<T>(
-        &self,
-        seat: &Seat<'_>,
-        visit: &mut Visit,
-        mut request: Option<&mut Halves>,
-        purpose: Purpose,
-        question: impl Fn(&Facts) -> Decision<T>,
-    ) -> Result<(Worth, T), Unsettled> {
-        let mut worth = seat.worth(visit).ok_or(Unsettled::NoRoom)?;
-        let is_awaited = |request: &&mut Halves| visit.aim == Aim::Shop && !request.body.is_complete();
-        let mut open = Open {
-            owner: !seat.tags.is_empty(),
-            place: true,
-            body: request.as_ref().is_some_and(is_awaited),
+/// The answer to a question about a request before a line, and what its tokens are worth by then.
+///
+/// # Errors
+/// When the room is not known, or the request body did not come.
+pub async fn settle<T>(
+    gate: &Gate,
+    seat: &Seat<'_>,
+    visit: &mut Visit,
+    mut request: Option<&mut Halves>,
+    purpose: Purpose,
+    question: impl Fn(&Facts) -> Decision<T>,
+) -> Result<(Worth, T), Unsettled> {
+    let mut worth = seat.worth(visit).ok_or(Unsettled::NoRoom)?;
+    let is_awaited = |request: &&mut Halves| visit.aim == Aim::Shop && !request.body.is_complete();
+    let mut open = Open {
+        owner: !seat.shown.tags().is_empty(),
+        place: true,
+        body: request.as_ref().is_some_and(is_awaited),
+    };
+    loop {
+        let facts = Facts {
+            open,
+            ..facts(&worth, visit, seat, purpose)
         };
-        loop {
-            let facts = Facts {
-                open,
-                ..worth.facts(visit, seat, purpose)
-            };
-            match (question(&facts), request.as_mut()) {
-                (Decision::Done(answer), _) => return Ok((worth, answer)),
-                (Decision::Needs(Fact::Owner), _) => {
-                    open.owner = false;
-                    worth = Box::pin(seat.own(visit, worth)).await;
-                }
-                (Decision::Needs(Fact::Place), _) => {
-                    open.place = false;
-                    worth = Box::pin(seat.give_back(visit, worth)).await;
-                }
-                (Decision::Needs(Fact::Body(session)), request) => {
-                    open.body = false;
-                    if let Some(request) = request {
-                        let received = Box::pin(self.receive_for(seat, visit, request, (&worth, session)));
-                        received.await.map_err(Unsettled::Body)?;
-                        worth = seat.worth(visit).ok_or(Unsettled::NoRoom)?;
-                    }
+        match (question(&facts), request.as_mut()) {
+            (Decision::Done(answer), _) => return Ok((worth, answer)),
+            (Decision::Needs(Fact::Owner), _) => {
+                open.owner = false;
+                worth = Box::pin(ownership::own(seat, visit, worth)).await;
+            }
+            (Decision::Needs(Fact::Place), _) => {
+                open.place = false;
+                worth = Box::pin(seat_answers::give_back(seat, visit, worth)).await;
+            }
+            (Decision::Needs(Fact::Body(session)), request) => {
+                open.body = false;
+                if let Some(request) = request {
+                    let received = Box::pin(receive_for(gate, seat, visit, request, (&worth, session)));
+                    received.await.map_err(Unsettled::Body)?;
+                    worth = seat.worth(visit).ok_or(Unsettled::NoRoom)?;
                 }
             }
         }
     }
+}
 
-    pub(super) fn unsettled(&self, unsettled: Unsettled, pages: &Pages, visit: &Visit) -> Answer {
-        match unsettled {
-            Unsettled::NoRoom => self.shared.unavailable(pages, visit),
-            Unsettled::Body(error) => self.failed(error, pages, visit),
-        }
+pub fn unsettled(shared: &Shared, unsettled: Unsettled, pages: &Pages, visit: &Visit) -> Answer {
+    match unsettled {
+        Unsettled::NoRoom => shared.unavailable(pages, visit),
+        Unsettled::Body(error) => failed::failed(shared, error, pages, visit),
     }
+}
 
-    /// Receives the request body. Its session goes on for as long as that takes, as it does while an answer is sent.
-    async fn receive_for(
-        &self,
-        seat: &Seat<'_>,
-        visit: &mut Visit,
-        request: &mut Halves,
-        (worth, session): (&Worth, Option<Token>),
-    ) -> Result<(), ForwardError> {
-        let visitor = match session {
-            Some(Token::Pass) => {
-                if let Some(shown) = &worth.pass {
-                    seat.renew(shown);
-                }
-                seat.pass_visitor()
+/// Receives the request body. Its session goes on for as long as that takes, as it does while an answer is sent.
+async fn receive_for(
+    gate: &Gate,
+    seat: &Seat<'_>,
+    visit: &mut Visit,
+    request: &mut Halves,
+    (worth, session): (&Worth, Option<Token>),
+) -> Result<(), ForwardError> {
+    let visitor = match session {
+        Some(Token::Pass) => {
+            if let Some(shown) = &worth.pass {
+                seat_answers::renew(seat, shown);
             }
-            Some(Token::Ticket) => seat.ticket_visitor(),
-            None => None,
-        };
-        let by = visitor.map(|visitor| Right::Session(Arc::new(visitor)));
-        let _under_way = by.map(|by| self.in_flight.raise(by, CancellationToken::new()));
-        self.receive(visit, request).await
-    }
-
-    /// Receives what is received ahead of the body of a request that is let in. SECURITY: that may take as long as the client likes, so
-    /// what the request shows is judged anew afterwards.
-    pub(super) async fn receive(&self, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
-        let Some(upstream) = &self.upstream else { return Ok(()) };
-        let begun = time::uptime();
-        let Halves { head, body, told, .. } = request;
-        let whose = BodyOf::Inside(visit.client);
-        let mut received = upstream.receive(&head.headers, body, whose).await;
-        if received.is_ok() && !told.is_all() && FormKind::of(&head.headers).is_read() {
-            let read = body.receive(forms::MAX_FORM, self.ration(whose)).await;
-            received = read.map_err(|error| proxy::Kind::from(error).into());
+            seat.pass_visitor()
         }
-        visit.has_waited(begun);
-        received
+        Some(Token::Ticket) => seat.ticket_visitor(),
+        None => None,
+    };
+    let by = visitor.map(|visitor| Right::Session(Arc::new(visitor)));
+    let _under_way = by.map(|by| gate.in_flight.raise(by, CancellationToken::new()));
+    receive(gate, visit, request).await
+}
+
+/// Receives what is received ahead of the body of a request that is let in. SECURITY: that may take as long as the client likes, so
+/// what the request shows is judged anew afterwards.
+pub async fn receive(gate: &Gate, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
+    let Some(upstream) = &gate.upstream else { return Ok(()) };
+    let begun = time::uptime();
+    let Halves { head, body, told, .. } = request;
+    let whose = BodyOf::Inside(visit.client);
+    let mut received = upstream.receive(&head.headers, body, whose).await;
+    if received.is_ok() && !told.is_all() && FormKind::of(&head.headers).is_read() {
+        let read = body.receive(forms::MAX_FORM, gate.ration(whose)).await;
+        received = read.map_err(|error| proxy::Kind::from(error).into());
     }
+    visit.has_waited(begun);
+    received
 }

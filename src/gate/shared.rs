@@ -23,12 +23,12 @@ use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, who
 
 use super::answers::{Answer, Refusal};
 use super::brings;
-use super::forward::Detached;
+use super::detached::Detached;
 use super::key_use::{KeyUse, Odd};
+use super::let_past::LetPast;
 use super::limits::Limits;
 use super::meter::Meter;
 use super::method;
-use super::outage::LetPast;
 use super::pages::Pages;
 use super::preflight;
 use super::rules::Rules;
@@ -310,6 +310,11 @@ impl Shared {
             let extension = self.room_named(room.as_str()).map_or(0, extension);
             self.replica.now() > expires.plus(SLACK_MS + extension)
         }
+    }
+
+    /// A rehearsal is under way, in whichever room.
+    pub fn is_rehearsing(&self) -> bool {
+        self.replica.load().rooms.values().any(|room| room.rehearsal.is_some())
     }
 
     /// Whether the room sells by stock.

@@ -2,12 +2,10 @@
 //!
 //! SECURITY: unsigned on purpose. It changes nothing but what its owner is shown, and within bounds.
 
-use http::HeaderValue;
-
 use crate::room::{Estimate, Wall};
 use crate::waiting::{Kept, Reload, Stall};
 
-use super::cookies::{Own, Policy};
+use super::cookies::Own;
 use super::rules::Names;
 use super::visit::Visit;
 
@@ -45,14 +43,8 @@ pub fn tell(
     (kept, shown, stall.or(kept.is_slow(now.0).then_some(Stall::Slower)))
 }
 
-/// The cookie that remembers it.
-#[must_use]
-pub fn set(policy: &Policy, names: &Names, kept: Kept) -> HeaderValue {
-    policy.set_for_now(&names.told, &text(kept))
-}
-
 /// As [`parse`] reads it.
-fn text(kept: Kept) -> String {
+pub fn text(kept: Kept) -> String {
     format!("{}.{}", kept.by.div_ceil(1_000), kept.slow_until.div_ceil(1_000))
 }
 

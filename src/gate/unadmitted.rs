@@ -8,27 +8,18 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::header::COOKIE;
-use http::request::Parts;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::config;
-use crate::config::routes::{InRoom, LineOf, Outside};
 use crate::limit::{self, ClientKey, Held};
 use crate::metrics::{Metrics, Outcome};
 use crate::proxy::{Body, RequestBody};
 use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
-use super::decide::{Purpose, TicketState, Verdict, verdict};
-use super::forward::Admission;
 use super::pages::Pages;
-use super::preflight;
-use super::rules::Rules;
-use super::seat::{PASS_HEADER, Seat, Worth};
 use super::visit::Visit;
-use super::{Gate, Halves};
 
 use readers::Readers;
 
@@ -149,64 +140,6 @@ impl Unadmitted {
 /// Of one client.
 fn share(most: usize) -> usize {
     most.div_ceil(2)
-}
-
-impl Gate {
-    /// A browser's question whether it may ask: cut down to what one has.
-    pub(super) async fn preflight(&self, visit: &Visit, mut request: Box<Halves>) -> Answer {
-        preflight::cut_down(&mut request.head.headers, visit.peer_trusted);
-        let pages = &self.shared.pages;
-        match self.shared.limits.preflight(visit.client) {
-            Ok(()) => {
-                let right = Admission::Bounded(Sort::Preflight, None);
-                self.forward(visit, request, pages, Outcome::Preflight, right).await
-            }
-            Err(over) => over.answer(pages, visit),
-        }
-    }
-
-    /// The row "return from a payment": under a limit and a cap on the body of its own.
-    pub(super) async fn return_route(&self, visit: &Visit, mut request: Box<Halves>, rules: &Rules) -> Answer {
-        if let Err(over) = self.shared.limits.returns(visit.client) {
-            return over.answer(&rules.pages, visit);
-        }
-        request.body.limit(self.shared.limits.return_body);
-        let right = Admission::Bounded(Sort::Post, None);
-        self.forward(visit, request, &rules.pages, Outcome::Returned, right)
-            .await
-    }
-
-    /// By what right a request goes on that its room leaves outside. One with a session of the room counts against no bound.
-    pub(super) fn right_outside(&self, visit: &Visit, head: &Parts, outside: Outside) -> Admission<'static> {
-        if self.is_inside(visit, head, outside.room) {
-            return Admission::Free;
-        }
-        let is_read = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
-        Admission::Bounded(if is_read { Sort::Read } else { Sort::Post }, None)
-    }
-
-    fn is_inside(&self, visit: &Visit, head: &Parts, room: usize) -> bool {
-        // PERF: most of what is left outside is asked for without a token.
-        if !head.headers.keys().any(|name| *name == COOKIE || *name == PASS_HEADER) {
-            return false;
-        }
-        let Some(InRoom {
-            index,
-            line: LineOf::Line(line),
-            ..
-        }) = self.shared.room_behind(head)
-        else {
-            return false;
-        };
-        let seat = Seat::of(&self.shared, &self.shared.rules[index], line, head, visit);
-        let worth = seat.worth(visit);
-        let is_inside = |worth: Worth| match verdict(&worth.facts(visit, &seat, Purpose::default())) {
-            Verdict::ForwardInside => true,
-            Verdict::Claim => worth.ticket() == TicketState::Inside,
-            _ => false,
-        };
-        index == room && worth.is_some_and(is_inside)
-    }
 }
 
 /// As many are under way as may be.

@@ -13,14 +13,23 @@ use ipnet::IpNet;
 use crate::config::routes::Target;
 use crate::logging::RequestId;
 use crate::proxy::{Conn, Hop, Noted, Proto, client_address, is_trusted};
-use crate::room::Wall;
+use crate::room::{RehearsalId, Wall};
 use crate::time;
 
-use super::forward_auth::Aim;
+use super::aim::Aim;
 use super::kind::Kind;
-use super::rehearsal::{self, Rehearsed};
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// Carries the mark; the answers say in it whose visitors they were given to.
+pub const REHEARSAL_HEADER: HeaderName = HeaderName::from_static("ropeline-rehearsal");
+
+/// Whose a virtual visitor is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rehearsed {
+    pub id: RehearsalId,
+    pub forward: bool,
+}
 
 /// What is known of a request before anything is decided.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -73,7 +82,7 @@ impl Visit {
             kind: Kind::of(head, has_body),
             has_body,
             aim: Aim::Shop,
-            mark: headers.get(rehearsal::HEADER).cloned(),
+            mark: headers.get(REHEARSAL_HEADER).cloned(),
             rehearsed: None,
             noted: Noted::UNKNOWN,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),

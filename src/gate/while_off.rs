@@ -8,63 +8,64 @@ use crate::config::routes::{InRoom, LineOf};
 use crate::metrics::Outcome;
 use crate::room::{LineName, Standing};
 
-use super::Gate;
 use super::decide::{PassState, Purpose, Verdict, verdict};
+use super::facts::facts;
+use super::fields::PASS_HEADER;
 use super::forward::{Admission, Session};
-use super::seat::{PASS_HEADER, Seat};
+use super::inside;
+use super::seat::Seat;
+use super::shared::Shared;
 use super::visit::Visit;
 
-impl Gate {
-    /// By what right a request passes a room that holds nobody back.
-    pub(super) fn right_beside(&self, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'_>) {
-        match self.session_while_off(visit, head, place) {
-            Some(session) => (Outcome::Inside, Admission::Session(session)),
-            None if self.shared.never_waits(place.index, visit.client) => (Outcome::Outside, Admission::Free),
-            None => {
-                let room = self.shared.rules[place.index].room.name.clone();
-                let line = match &place.line {
-                    LineOf::Line(line) => line.clone(),
-                    LineOf::Unknown => LineName::ONLY,
-                };
-                (Outcome::Outside, Admission::Off(room, line))
-            }
+/// By what right a request passes a room that holds nobody back.
+pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'a>) {
+    match session_while_off(shared, visit, head, place) {
+        Some(session) => (Outcome::Inside, Admission::Session(session)),
+        None if shared.never_waits(place.index, visit.client) => (Outcome::Outside, Admission::Free),
+        None => {
+            let room = shared.rules[place.index].room.name.clone();
+            let line = match &place.line {
+                LineOf::Line(line) => line.clone(),
+                LineOf::Unknown => LineName::ONLY,
+            };
+            (Outcome::Outside, Admission::Off(room, line))
         }
     }
+}
 
-    /// The session of somebody inside, renewed. Who shows what the room would refuse at other times, or is called and would first
-    /// have to come in, is let through as everybody else.
-    fn session_while_off(&self, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'_>> {
-        // PERF: most who come while a room is off have no pass.
-        if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
-            return None;
-        }
-        let rules = &self.shared.rules[place.index];
-        let LineOf::Line(line) = &place.line else {
-            return None;
-        };
-        if self.shared.never_waits(place.index, visit.client) {
-            return None;
-        }
-        let seat = Seat::of(&self.shared, rules, line.clone(), head, visit);
-        let worth = seat.worth(visit).filter(|_| !seat.doubtful)?;
-        let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
-        let is_called = matches!(shown.standing, Standing::Called(_));
-        if is_called || verdict(&worth.facts(visit, &seat, Purpose::default())) != Verdict::ForwardInside {
-            return None;
-        }
-        let named = worth.named(&seat, visit)?;
-        if seat.is_shared_out(&named.pass, visit) {
-            return None;
-        }
-        let forwarded = visit.aim.forwards(false);
-        if forwarded {
-            self.tell(&seat, &named);
-        }
-        let pass = seat.renewed(visit, &named, forwarded).filter(|_| !seat.app);
-        Some(Session::of(
-            &seat,
-            &named.pass,
-            pass.iter().map(|pass| seat.set_pass(pass)).collect(),
-        ))
+/// The session of somebody inside, renewed. Who shows what the room would refuse at other times, or is called and would first
+/// have to come in, is let through as everybody else.
+fn session_while_off<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'a>> {
+    // PERF: most who come while a room is off have no pass.
+    if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
+        return None;
     }
+    let rules = &shared.rules[place.index];
+    let LineOf::Line(line) = &place.line else {
+        return None;
+    };
+    if shared.never_waits(place.index, visit.client) {
+        return None;
+    }
+    let seat = &Seat::of(shared, rules, line.clone(), head, visit);
+    let worth = seat.worth(visit).filter(|_| !seat.shown.is_doubtful())?;
+    let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+    let is_called = matches!(shown.standing, Standing::Called(_));
+    if is_called || verdict(&facts(&worth, visit, seat, Purpose::default())) != Verdict::ForwardInside {
+        return None;
+    }
+    let named = worth.named(seat, visit)?;
+    if inside::is_shared_out(seat, &named.pass, visit) {
+        return None;
+    }
+    let forwarded = visit.aim.forwards(false);
+    if forwarded {
+        inside::tell(seat, &named);
+    }
+    let pass = inside::renewed(seat, visit, &named, forwarded).filter(|_| !seat.shown.is_app());
+    Some(Session::of(
+        seat,
+        &named.pass,
+        pass.iter().map(|pass| seat.cookies.set_pass(pass)).collect(),
+    ))
 }

@@ -220,5 +220,14 @@ pub fn used(standing: Standing, carried: bool, now: Option<Clock>) -> Option<Not
     }
 }
 
+/// The number of a ticket, if it has one.
+#[must_use]
+pub fn number_of(ticket: &Ticket) -> Option<Number> {
+    match ticket.place {
+        TicketPlace::Numbered(number) => Some(number),
+        TicketPlace::Pending(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests;

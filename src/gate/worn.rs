@@ -15,8 +15,8 @@ use crate::config::routes::{InRoom, LineOf};
 use crate::room::Wall;
 use crate::token::{LINE_TAG_LEN, unproved_expiry, unproved_joining};
 
-use super::Shared;
 use super::cookies::{self, Policy};
+use super::shared::Shared;
 use super::visit::Visit;
 
 /// Most cookies of a room that a browser keeps beside those of the present line.

@@ -18,7 +18,7 @@ fn known() -> Known {
     Known::new(100, 10)
 }
 
-fn standing(known: &mut Known, key: Key, now: Duration) -> Standing {
+fn standing(known: &mut Known, key: Key, now: Duration) -> Verification {
     known.ask(key, now).0
 }
 
@@ -41,24 +41,28 @@ fn all(known: &mut Known, found: Found, mut now: Duration) -> usize {
 fn the_first_request_is_unknown_and_an_address_is_looked_up_once() {
     let mut known = known();
     assert_eq!(known.next(at(0)), Next::Nothing);
-    assert_eq!(known.ask(key(1), at(0)), (Standing::Unknown, Asked::Queued));
-    assert_eq!(known.ask(key(1), at(0)), (Standing::Unknown, Asked::Known));
+    assert_eq!(known.ask(key(1), at(0)), (Verification::Unknown, Asked::Queued));
+    assert_eq!(known.ask(key(1), at(0)), (Verification::Unknown, Asked::Known));
     assert_eq!(known.next(at(0)), Next::LookUp(key(1)));
-    assert_eq!(known.ask(key(1), at(1)), (Standing::Unknown, Asked::Known), "under way");
+    assert_eq!(
+        known.ask(key(1), at(1)),
+        (Verification::Unknown, Asked::Known),
+        "under way"
+    );
     assert_eq!(known.next(at(1)), Next::Nothing);
     known.learn(key(1), Found::Verified(HOUR), at(2));
-    assert_eq!(known.ask(key(1), at(2)), (Standing::Verified, Asked::Known));
+    assert_eq!(known.ask(key(1), at(2)), (Verification::Verified, Asked::Known));
     let other = (key(1).0, 1);
     assert_eq!(
         standing(&mut known, other, at(2)),
-        Standing::Unknown,
+        Verification::Unknown,
         "another crawler's name"
     );
 }
 
 #[test]
 fn what_dns_says_holds_as_long_as_dns_says_within_bounds() {
-    let ends = |found: fn(Duration) -> Found, ttl: Duration, right: Standing| {
+    let ends = |found: fn(Duration) -> Found, ttl: Duration, right: Verification| {
         let mut known = known();
         known.learn(key(1), found(ttl), at(0));
         let mut holds = 0;
@@ -67,32 +71,32 @@ fn what_dns_says_holds_as_long_as_dns_says_within_bounds() {
         }
         holds
     };
-    let verified = |ttl| ends(Found::Verified, ttl, Standing::Verified);
+    let verified = |ttl| ends(Found::Verified, ttl, Verification::Verified);
     assert_eq!([at(0), HOUR, HOUR * 100].map(verified), [600, 3_600, 24 * 3_600]);
-    let refuted = |ttl| ends(Found::Refuted, ttl, Standing::Refuted);
+    let refuted = |ttl| ends(Found::Refuted, ttl, Verification::Refuted);
     assert_eq!([at(0), HOUR / 2, HOUR * 100].map(refuted), [300, 1_800, 3_600]);
     let mut known = known();
     known.learn(key(1), Found::Failed, at(0));
-    assert_eq!(known.ask(key(1), at(59)), (Standing::Unknown, Asked::Known));
-    assert_eq!(known.ask(key(1), at(60)), (Standing::Unknown, Asked::Queued));
+    assert_eq!(known.ask(key(1), at(59)), (Verification::Unknown, Asked::Known));
+    assert_eq!(known.ask(key(1), at(60)), (Verification::Unknown, Asked::Queued));
 }
 
 #[test]
 fn a_verified_address_is_looked_up_again_before_its_time_is_over_and_before_others() {
     let mut known = known();
     known.learn(key(1), Found::Verified(HOUR), at(0));
-    assert_eq!(known.ask(key(2), at(2_700)), (Standing::Unknown, Asked::Queued));
-    assert_eq!(known.ask(key(1), at(2_699)), (Standing::Verified, Asked::Known));
-    assert_eq!(known.ask(key(1), at(2_700)), (Standing::Verified, Asked::Queued));
+    assert_eq!(known.ask(key(2), at(2_700)), (Verification::Unknown, Asked::Queued));
+    assert_eq!(known.ask(key(1), at(2_699)), (Verification::Verified, Asked::Known));
+    assert_eq!(known.ask(key(1), at(2_700)), (Verification::Verified, Asked::Queued));
     assert_eq!(known.next(at(2_700)), Next::LookUp(key(1)));
     known.learn(key(1), Found::Failed, at(2_701));
-    assert_eq!(known.ask(key(1), at(2_760)), (Standing::Verified, Asked::Known));
-    assert_eq!(known.ask(key(1), at(3_599)), (Standing::Verified, Asked::Queued));
-    assert_eq!(known.ask(key(1), at(3_600)), (Standing::Unknown, Asked::Known));
+    assert_eq!(known.ask(key(1), at(2_760)), (Verification::Verified, Asked::Known));
+    assert_eq!(known.ask(key(1), at(3_599)), (Verification::Verified, Asked::Queued));
+    assert_eq!(known.ask(key(1), at(3_600)), (Verification::Unknown, Asked::Known));
     known.learn(key(1), Found::Failed, at(3_601));
     assert_eq!(
         (known.verified(), standing(&mut known, key(1), at(3_602))),
-        (0, Standing::Unknown)
+        (0, Verification::Unknown)
     );
 }
 
@@ -103,10 +107,10 @@ fn a_verified_address_that_is_refuted_is_so_at_once() {
     known.learn(key(1), Found::Refuted(HOUR), at(10));
     assert_eq!(
         (known.verified(), standing(&mut known, key(1), at(10))),
-        (0, Standing::Refuted)
+        (0, Verification::Refuted)
     );
     known.learn(key(1), Found::Verified(HOUR), at(20));
-    assert_eq!(standing(&mut known, key(1), at(20)), Standing::Verified);
+    assert_eq!(standing(&mut known, key(1), at(20)), Verification::Verified);
 }
 
 #[test]
@@ -131,7 +135,7 @@ fn a_flood_of_made_up_addresses_pushes_no_verified_one_out_and_is_bounded() {
     }
     assert!(now < HOUR * 18);
     for n in 0..50 {
-        assert_eq!(standing(&mut known, key(n), now), Standing::Verified);
+        assert_eq!(standing(&mut known, key(n), now), Verification::Verified);
     }
 }
 
@@ -141,12 +145,12 @@ fn who_was_refuted_of_late_is_known_for_it() {
     for n in 0..150 {
         known.learn(key(n), Found::Refuted(HOUR), at(0));
     }
-    assert_eq!(standing(&mut known, key(0), at(1)), Standing::Refuted);
+    assert_eq!(standing(&mut known, key(0), at(1)), Verification::Refuted);
     for n in 200..350 {
         known.learn(key(n), Found::Refuted(HOUR), at(1));
     }
-    assert_eq!(standing(&mut known, key(0), at(2)), Standing::Unknown);
-    assert_eq!(standing(&mut known, key(349), at(2)), Standing::Refuted);
+    assert_eq!(standing(&mut known, key(0), at(2)), Verification::Unknown);
+    assert_eq!(standing(&mut known, key(349), at(2)), Verification::Refuted);
 }
 
 #[test]
@@ -159,9 +163,9 @@ fn a_full_table_of_verified_ones_forgets_the_one_whose_time_is_over_first() {
     assert_eq!(known.verified(), 100, "known already");
     known.learn(key(200), Found::Verified(HOUR), at(2));
     assert_eq!(known.verified(), 100);
-    assert_eq!(standing(&mut known, key(0), at(2)), Standing::Unknown);
+    assert_eq!(standing(&mut known, key(0), at(2)), Verification::Unknown);
     let stay = [1, 7, 99, 200].map(|n| standing(&mut known, key(n), at(2)));
-    assert_eq!(stay, [Standing::Verified; 4]);
+    assert_eq!(stay, [Verification::Verified; 4]);
 }
 
 #[test]
@@ -203,7 +207,7 @@ fn a_network_has_a_few_places_in_the_queue_and_the_queue_has_an_end() {
         known.ask(key(n), at(0));
     }
     assert_eq!(known.first.len(), QUEUE);
-    assert_eq!(known.ask(key(5_000), at(0)), (Standing::Unknown, Asked::Dropped));
+    assert_eq!(known.ask(key(5_000), at(0)), (Verification::Unknown, Asked::Dropped));
     known.learn(key(6_000), Found::Verified(HOUR), at(0));
     assert_eq!(
         known.ask(key(6_000), at(3_000)).1,

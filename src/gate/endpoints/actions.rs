@@ -11,174 +11,187 @@ use crate::room::{Mode, Standing, Visitor};
 use crate::token::TicketPlace;
 use crate::waiting::{PageFacts, PageKind, State, Status};
 
-use super::super::Gate;
 use super::super::answers::{Answer, json, page, plain};
+use super::super::arrival::{self, Coming, Joined};
+use super::super::codes;
+use super::super::core::Gate;
 use super::super::decide::{Door, PassState, Purpose, TicketState, may_join};
-use super::super::join::{Coming, Joined};
+use super::super::endpoints::{question, status};
+use super::super::inside;
+use super::super::join;
 use super::super::location;
+use super::super::ownership;
+use super::super::proof;
+use super::super::redeem;
 use super::super::seat::Seat;
+use super::super::seat_answers;
+use super::super::settle;
+use super::super::shared::Shared;
 use super::super::visit::Visit;
-use super::parameter;
+use super::parameter::parameter;
 use super::status::Handed;
 
-impl Gate {
-    /// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
-    pub(super) async fn join_app(&self, seat: &Seat<'_>, visit: &mut Visit, head: &Parts) -> Answer {
-        let settled = self.settle(seat, visit, None, Purpose::default(), may_join).await;
-        let worth = match settled {
-            Ok((worth, access)) => match seat.refuse_access(access, visit) {
-                Some(answer) => return answer,
-                None => worth,
-            },
-            Err(unsettled) => return self.unsettled(unsettled, &seat.rules.pages, visit),
-        };
-        let placed = matches!(
-            worth.ticket(),
-            TicketState::Waiting | TicketState::Unknown | TicketState::Called | TicketState::Inside
-        );
-        let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
-        let by_code = worth.ticket() == TicketState::Waiting && !seat.lacks_account(&worth);
-        let placed = placed && !(by_code && seat.use_of_code(visit).is_some());
-        if placed || no_line || worth.pass() == PassState::Valid {
-            if let Err(over) = self.count(seat, visit, Some(&worth)) {
-                return over.answer(&seat.rules.pages, visit);
-            }
-            return self.with_tokens(seat, visit, &worth);
+/// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
+pub async fn join_app(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, head: &Parts) -> Answer {
+    let settled = settle::settle(gate, seat, visit, None, Purpose::default(), may_join).await;
+    let worth = match settled {
+        Ok((worth, access)) => match seat_answers::refuse_access(seat, access, visit) {
+            Some(answer) => return answer,
+            None => worth,
+        },
+        Err(unsettled) => return settle::unsettled(&gate.shared, unsettled, &seat.rules.pages, visit),
+    };
+    let placed = matches!(
+        worth.ticket(),
+        TicketState::Waiting | TicketState::Unknown | TicketState::Called | TicketState::Inside
+    );
+    let no_line = worth.door == Door::LetPast || worth.sold_out || matches!(worth.mode, Mode::Closed | Mode::Off);
+    let by_code = worth.ticket() == TicketState::Waiting && !ownership::lacks_account(seat, &worth);
+    let placed = placed && !(by_code && redeem::use_of_code(seat, visit).is_some());
+    if placed || no_line || worth.pass() == PassState::Valid {
+        if let Err(over) = question::count(seat, visit, Some(&worth)) {
+            return over.answer(&seat.rules.pages, visit);
         }
-        if seat.is_nameless() {
-            return seat.sign_in(visit);
-        }
-        let coming = match worth.ticket() {
-            TicketState::Pending(id) => Coming::Again(id),
-            _ => match seat.proved(visit, &head.headers) {
-                Ok(coming) => coming,
-                Err(asked) => return seat.ask(visit, &asked),
-            },
-        };
-        if let Some(answer) = seat.refuse_app(head, visit) {
-            return answer;
-        }
-        let (ticket, pass, by_code) = match self.number(seat, visit, worth.edition, coming).await {
-            Joined::Called(tokens, by_code) => (tokens.0, Some(tokens.1), by_code),
-            Joined::InLine(ticket, by_code) => (*ticket, None, by_code),
-            Joined::CodeRefused(fate) => return seat.refuse_code_to_app(fate, visit),
-            Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
-            Joined::Refused if self.shared.is_off(&seat.rules.room.name) => {
-                return match seat.worth(visit) {
-                    Some(worth) => self.with_tokens(seat, visit, &worth),
-                    None => self.shared.unavailable(&seat.rules.pages, visit),
-                };
-            }
-            Joined::Refused => return seat.refused_to(visit, coming),
-        };
-        let used_up = by_code.then(|| seat.clear_code());
-        let seat = seat.with(ticket.clone(), pass.clone());
-        let Some(worth) = seat.worth(visit) else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        let handed = Handed {
-            ticket: Some(seat.sign_ticket(&ticket)),
-            pass: pass.as_ref().map(|pass| seat.sign_pass(pass)),
-            fresh: true,
-        };
-        let mut answer = self.status_answer(&seat, visit, &worth, &handed, Outcome::Own);
-        let cookies = [
-            Some(seat.set_ticket(&ticket)),
-            pass.as_ref().map(|pass| seat.set_pass(pass)),
-            used_up,
-        ];
-        for cookie in cookies.into_iter().flatten() {
-            answer.response.headers_mut().append(SET_COOKIE, cookie);
-        }
-        answer
+        return status::with_tokens(seat, visit, &worth);
     }
-
-    /// `POST afresh?to=PATH`: puts away what the browser holds of another account's place, which stays as it is, and goes back.
-    pub(super) fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let response = if visit.kind.is_navigation() {
-            let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());
-            let mut response = plain(StatusCode::SEE_OTHER, "afresh");
-            let to = location::to(to.as_deref().unwrap_or("/"));
-            response.headers_mut().insert(LOCATION, to);
-            response
-        } else {
-            nobody()
-        };
-        cleared(seat, response)
+    if ownership::is_nameless(seat) {
+        return ownership::sign_in(seat, visit);
     }
-
-    /// `POST code?code=CODE&to=PATH`: the button of the page that asks whether a code may take the visitor's place away.
-    pub(super) fn use_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let worth = seat.worth(visit);
-        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
-            return seat.not_yours(visit);
-        }
-        if worth.is_some_and(|worth| seat.lacks_account(&worth)) {
-            return seat.sign_in(visit);
-        }
-        let query = head.uri.query().unwrap_or_default();
-        let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
-        let (code, to) = (text("code").unwrap_or_default(), text("to").unwrap_or_default());
-        seat.use_code(&code, &to, visit)
+    let coming = match worth.ticket() {
+        TicketState::Pending(id) => Coming::Again(id),
+        _ => match join::proved(seat, visit, &head.headers) {
+            Ok(coming) => coming,
+            Err(asked) => return proof::ask(seat, visit, &asked),
+        },
+    };
+    if let Some(answer) = codes::refuse_app(seat, head, visit) {
+        return answer;
     }
-
-    /// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
-    pub(super) async fn leave(&self, seat: &Seat<'_>, visit: &Visit) -> Answer {
-        if let Some(worth) = seat.worth(visit) {
-            if seat.is_foreign(&worth) {
-                return seat.not_yours(visit);
-            }
-            if seat.lacks_account(&worth) {
-                return seat.sign_in(visit);
-            }
-            // SECURITY: a copy that may not use the session may not end it.
-            let named = worth.named(seat, visit);
-            if named.is_some_and(|named| seat.is_shared_out(&named.pass, visit)) {
-                return seat.shared_out(visit);
-            }
+    let (ticket, pass, by_code) = match join::number(seat, visit, worth.edition, coming).await {
+        Joined::Called(tokens, by_code) => (tokens.0, Some(tokens.1), by_code),
+        Joined::InLine(ticket, by_code) => (*ticket, None, by_code),
+        Joined::CodeRefused(fate) => return codes::refuse_code_to_app(seat, fate, visit),
+        Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
+        Joined::Refused if gate.shared.is_off(&seat.rules.room.name) => {
+            return match seat.worth(visit) {
+                Some(worth) => status::with_tokens(seat, visit, &worth),
+                None => gate.shared.unavailable(&seat.rules.pages, visit),
+            };
         }
-        // Not in time: the cookies go all the same, and the room notices the absence.
-        tokio::join!(
-            self.withdraw(seat, visit),
-            self.give_up(seat.ticket_visitor()),
-            self.give_up(
-                seat.pass_visitor()
-                    .filter(|visitor| Some(visitor) != seat.ticket_visitor().as_ref())
-            )
-        );
-        let response = if visit.kind.is_navigation() {
-            let id = visit.id.to_string();
-            let facts = PageFacts::new(&id, visit.wall, "/");
-            page(
-                StatusCode::OK,
-                "left",
-                seat.rules.pages.render(PageKind::Left, &facts, visit),
-            )
-        } else {
-            nobody()
-        };
-        cleared(seat, response)
+        Joined::Refused => return join::refused_to(seat, visit, coming),
+    };
+    let used_up = by_code.then(|| seat.cookies.clear_code());
+    let seat = &seat.with(ticket.clone(), pass.clone());
+    let Some(worth) = seat.worth(visit) else {
+        return gate.shared.unavailable(&seat.rules.pages, visit);
+    };
+    let handed = Handed {
+        ticket: Some(seat.cookies.sign_ticket(&ticket)),
+        pass: pass.as_ref().map(|pass| seat.cookies.sign_pass(pass)),
+        fresh: true,
+    };
+    let mut answer = status::status_answer(seat, visit, &worth, &handed, Outcome::Own);
+    let cookies = [
+        Some(seat.cookies.set_ticket(&ticket)),
+        pass.as_ref().map(|pass| seat.cookies.set_pass(pass)),
+        used_up,
+    ];
+    for cookie in cookies.into_iter().flatten() {
+        answer.response.headers_mut().append(SET_COOKIE, cookie);
     }
+    answer
+}
 
-    /// A visitor without a number leaves: the pending ticket's id is in queues, and would be numbered and called.
-    async fn withdraw(&self, seat: &Seat<'_>, visit: &Visit) {
-        let Some(ticket) = seat.ticket().filter(|ticket| !seat.has_lapsed(ticket, visit)) else {
-            return;
-        };
-        if let (TicketPlace::Pending(id), None) = (ticket.place, seat.rehearsal) {
-            let place = (&seat.rules.room.name, &seat.line, ticket.lane);
-            self.shared.replica.withdraw(place, id).await;
+/// `POST afresh?to=PATH`: puts away what the browser holds of another account's place, which stays as it is, and goes back.
+pub fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+    let response = if visit.kind.is_navigation() {
+        let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());
+        let mut response = plain(StatusCode::SEE_OTHER, "afresh");
+        let to = location::to(to.as_deref().unwrap_or("/"));
+        response.headers_mut().insert(LOCATION, to);
+        response
+    } else {
+        nobody()
+    };
+    cleared(seat, response)
+}
+
+/// `POST code?code=CODE&to=PATH`: the button of the page that asks whether a code may take the visitor's place away.
+pub fn use_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+    let worth = seat.worth(visit);
+    if worth.as_ref().is_some_and(|worth| ownership::is_foreign(seat, worth)) {
+        return ownership::not_yours(seat, visit);
+    }
+    if worth.is_some_and(|worth| ownership::lacks_account(seat, &worth)) {
+        return ownership::sign_in(seat, visit);
+    }
+    let query = head.uri.query().unwrap_or_default();
+    let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
+    let (code, to) = (text("code").unwrap_or_default(), text("to").unwrap_or_default());
+    codes::use_code(seat, &code, &to, visit)
+}
+
+/// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
+pub async fn leave(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    if let Some(worth) = seat.worth(visit) {
+        if ownership::is_foreign(seat, &worth) {
+            return ownership::not_yours(seat, visit);
+        }
+        if ownership::lacks_account(seat, &worth) {
+            return ownership::sign_in(seat, visit);
+        }
+        // SECURITY: a copy that may not use the session may not end it.
+        let named = worth.named(seat, visit);
+        if named.is_some_and(|named| inside::is_shared_out(seat, &named.pass, visit)) {
+            return seat_answers::shared_out(seat, visit);
         }
     }
+    // Not in time: the cookies go all the same, and the room notices the absence.
+    tokio::join!(
+        withdraw(seat, visit),
+        give_up(seat.shared, seat.ticket_visitor()),
+        give_up(
+            seat.shared,
+            seat.pass_visitor()
+                .filter(|visitor| Some(visitor) != seat.ticket_visitor().as_ref())
+        )
+    );
+    let response = if visit.kind.is_navigation() {
+        let id = visit.id.to_string();
+        let facts = PageFacts::new(&id, visit.wall, "/");
+        page(
+            StatusCode::OK,
+            "left",
+            seat.rules.pages.render(PageKind::Left, &facts, visit),
+        )
+    } else {
+        nobody()
+    };
+    cleared(seat, response)
+}
 
-    /// Records that a visitor leaves, if there is a place or a slot to give back.
-    async fn give_up(&self, visitor: Option<Visitor>) {
-        let Some(visitor) = visitor else { return };
-        let view = self.shared.replica.view();
-        // A view that is a moment behind does not know the number yet; if it is nobody's the room passes it over.
-        if !matches!(view.standing(&visitor, view.clock), Standing::Late | Standing::Ended) {
-            let _ = self.shared.replica.record(visitor, Note::Leave).await;
-        }
+/// A visitor without a number leaves: the pending ticket's id is in queues, and would be numbered and called.
+async fn withdraw(seat: &Seat<'_>, visit: &Visit) {
+    let Some(ticket) = seat
+        .shown
+        .ticket()
+        .filter(|ticket| !arrival::has_lapsed(seat, ticket, visit))
+    else {
+        return;
+    };
+    if let (TicketPlace::Pending(id), None) = (ticket.place, seat.shown.rehearsal()) {
+        let place = (&seat.rules.room.name, &seat.line, ticket.lane);
+        seat.shared.replica.withdraw(place, id).await;
+    }
+}
+
+/// Records that a visitor leaves, if there is a place or a slot to give back.
+async fn give_up(shared: &Shared, visitor: Option<Visitor>) {
+    let Some(visitor) = visitor else { return };
+    let view = shared.replica.view();
+    // A view that is a moment behind does not know the number yet; if it is nobody's the room passes it over.
+    if !matches!(view.standing(&visitor, view.clock), Standing::Late | Standing::Ended) {
+        let _ = shared.replica.record(visitor, Note::Leave).await;
     }
 }
 
@@ -194,7 +207,7 @@ fn nobody() -> Response<Body> {
 
 /// Takes the visitor's cookies away.
 fn cleared(seat: &Seat<'_>, mut response: Response<Body>) -> Answer {
-    for cookie in [seat.clear_ticket(), seat.clear_pass()] {
+    for cookie in [seat.cookies.clear_ticket(), seat.cookies.clear_pass()] {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Answer::new(Outcome::Own, response)

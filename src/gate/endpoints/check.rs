@@ -12,57 +12,53 @@ use crate::metrics::Outcome;
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
-use super::super::Gate;
 use super::super::answers::{Answer, page};
 use super::super::kind::is_cross_site;
 use super::super::location;
 use super::super::seat::Seat;
 use super::super::told;
 use super::super::visit::Visit;
-use super::parameter;
+use super::parameter::parameter;
 
-impl Gate {
-    /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
-    /// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
-    pub(super) fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let query = head.uri.query().unwrap_or_default();
-        let to = parameter(query, "to")
-            .and_then(|to| String::from_utf8(to).ok())
-            .or_else(|| came_from(&head.headers))
-            .unwrap_or_default();
-        let to = path_on_this_host(&to);
-        let any = parameter(query, "ticket").as_deref() == Some(b"any");
-        if !any && seat.ticket().is_none() && seat.pass().is_none() {
-            let id = visit.id.to_string();
-            let facts = PageFacts::new(&id, visit.wall, to);
-            let page = page(
-                StatusCode::OK,
-                "cookies_refused",
-                seat.rules.pages.render(PageKind::CookiesRefused, &facts, visit),
-            );
-            return Answer::new(Outcome::Own, page);
-        }
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::SEE_OTHER;
-        let headers = response.headers_mut();
-        headers.insert(LOCATION, location::to(to));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
-        let reload = &seat.names.reload;
-        // SECURITY: another site's link stops nobody's page from coming again.
-        match parameter(query, "reload").as_deref() {
-            _ if is_cross_site(&head.headers) => {}
-            Some(b"off") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "off")),
-            Some(b"bare") => _ = headers.append(SET_COOKIE, seat.policy.set_for_now(reload, "bare")),
-            Some(b"on") => _ = headers.append(SET_COOKIE, seat.policy.clear(reload)),
-            _ => {}
-        }
-        // What the page before this one told a visitor who runs no script.
-        if let Some(kept) = parameter(query, "by").and_then(|by| told::parse(std::str::from_utf8(&by).ok()?)) {
-            headers.append(SET_COOKIE, told::set(seat.policy, &seat.names, kept));
-        }
-        Answer::new(Outcome::Own, response)
+/// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
+/// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
+pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+    let query = head.uri.query().unwrap_or_default();
+    let to = parameter(query, "to")
+        .and_then(|to| String::from_utf8(to).ok())
+        .or_else(|| came_from(&head.headers))
+        .unwrap_or_default();
+    let to = path_on_this_host(&to);
+    let any = parameter(query, "ticket").as_deref() == Some(b"any");
+    if !any && seat.shown.ticket().is_none() && seat.shown.pass().is_none() {
+        let id = visit.id.to_string();
+        let facts = PageFacts::new(&id, visit.wall, to);
+        let page = page(
+            StatusCode::OK,
+            "cookies_refused",
+            seat.rules.pages.render(PageKind::CookiesRefused, &facts, visit),
+        );
+        return Answer::new(Outcome::Own, page);
     }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    headers.insert(LOCATION, location::to(to));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
+    // SECURITY: another site's link stops nobody's page from coming again.
+    match parameter(query, "reload").as_deref() {
+        _ if is_cross_site(&head.headers) => {}
+        Some(b"off") => _ = headers.append(SET_COOKIE, seat.cookies.set_reload("off")),
+        Some(b"bare") => _ = headers.append(SET_COOKIE, seat.cookies.set_reload("bare")),
+        Some(b"on") => _ = headers.append(SET_COOKIE, seat.cookies.clear_reload()),
+        _ => {}
+    }
+    // What the page before this one told a visitor who runs no script.
+    if let Some(kept) = parameter(query, "by").and_then(|by| told::parse(std::str::from_utf8(&by).ok()?)) {
+        headers.append(SET_COOKIE, seat.cookies.set_told(kept));
+    }
+    Answer::new(Outcome::Own, response)
 }
 
 /// The path of the page that led here; never one of the gate's own, or a browser would go round in a circle.

@@ -8,56 +8,57 @@ use crate::metrics::Outcome;
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::waiting::{check_of, path_on_this_host};
 
-use super::super::Gate;
 use super::super::answers::Answer;
+use super::super::arrival::{Coming, Joined};
 use super::super::decide::{Door, PassState, TicketState};
-use super::super::join::{Coming, Joined};
+use super::super::join;
 use super::super::location;
-use super::super::proof::Proof;
+use super::super::ownership;
+use super::super::proof::{self, Proof};
 use super::super::seat::Seat;
 use super::super::visit::Visit;
-use super::parameter;
+use super::parameter::parameter;
 use crate::room::Mode;
 
-impl Gate {
-    /// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. Who has a place already,
-    /// or needs none, is sent on at once. SECURITY: `to` is only ever a path on this host.
-    pub(super) async fn enter(&self, seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
-        let query = head.uri.query().unwrap_or_default();
-        let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
-        let (to, shown) = (text("to").unwrap_or_default(), text("proof"));
-        let to = path_on_this_host(&to);
-        let Some(worth) = seat.worth(visit) else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
-        let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
-        // Who has to sign in first is told so there.
-        if placed || no_line || seat.is_nameless() || worth.pass() == PassState::Valid {
-            return sent_on(to, Vec::new());
-        }
-        let coming = match seat.proof(visit, shown.as_deref()) {
-            Proof::Given(id) => Coming::Proved(id),
-            Proof::Waited(id) => Coming::Waited(id),
-            Proof::NotAsked | Proof::Asked(_) => return sent_on(to, Vec::new()),
-        };
-        let cookies = match self.number(seat, visit, worth.edition, coming).await {
-            Joined::Called(tokens, by_code) => {
-                let mut cookies = vec![seat.set_ticket(&tokens.0), seat.set_pass(&tokens.1)];
-                cookies.extend(by_code.then(|| seat.clear_code()));
-                cookies
-            }
-            Joined::InLine(ticket, by_code) => {
-                let used_up = by_code.then(|| seat.clear_code());
-                std::iter::once(seat.set_ticket(&ticket)).chain(used_up).collect()
-            }
-            Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
-            // Told there, with a way on.
-            Joined::Refused | Joined::CodeRefused(_) => Vec::new(),
-        };
-        let check = check_of(&seat.rules.room.name, &seat.line, to);
-        sent_on(check.as_deref().unwrap_or(to), cookies)
+/// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. Who has a place already,
+/// or needs none, is sent on at once. SECURITY: `to` is only ever a path on this host.
+pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
+    let query = head.uri.query().unwrap_or_default();
+    let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
+    let (to, shown) = (text("to").unwrap_or_default(), text("proof"));
+    let to = path_on_this_host(&to);
+    let Some(worth) = seat.worth(visit) else {
+        return seat.shared.unavailable(&seat.rules.pages, visit);
+    };
+    let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
+    let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
+    // Who has to sign in first is told so there.
+    if placed || no_line || ownership::is_nameless(seat) || worth.pass() == PassState::Valid {
+        return sent_on(to, Vec::new());
     }
+    let coming = match proof::judge(seat, visit, shown.as_deref()) {
+        Proof::Given(id) => Coming::Proved(id),
+        Proof::Waited(id) => Coming::Waited(id),
+        Proof::NotAsked | Proof::Asked(_) => return sent_on(to, Vec::new()),
+    };
+    let cookies = match join::number(seat, visit, worth.edition, coming).await {
+        Joined::Called(tokens, by_code) => {
+            let mut cookies = vec![seat.cookies.set_ticket(&tokens.0), seat.cookies.set_pass(&tokens.1)];
+            cookies.extend(by_code.then(|| seat.cookies.clear_code()));
+            cookies
+        }
+        Joined::InLine(ticket, by_code) => {
+            let used_up = by_code.then(|| seat.cookies.clear_code());
+            std::iter::once(seat.cookies.set_ticket(&ticket))
+                .chain(used_up)
+                .collect()
+        }
+        Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
+        // Told there, with a way on.
+        Joined::Refused | Joined::CodeRefused(_) => Vec::new(),
+    };
+    let check = check_of(&seat.rules.room.name, &seat.line, to);
+    sent_on(check.as_deref().unwrap_or(to), cookies)
 }
 
 fn sent_on(there: &str, cookies: Vec<HeaderValue>) -> Answer {

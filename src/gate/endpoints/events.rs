@@ -11,10 +11,13 @@ use crate::replica::Note;
 use crate::room::Visitor;
 use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
 
+use super::super::anew;
 use super::super::answers::{Answer, Refusal, plain};
+
+use super::super::ownership;
 use super::super::seat::Seat;
+use super::super::shared::Shared;
 use super::super::visit::Visit;
-use super::super::{Gate, Shared};
 
 /// What a stream knows of its connection, and whom it speaks for.
 struct Listening {
@@ -45,49 +48,47 @@ impl Link for Listening {
     }
 }
 
-impl Gate {
-    /// `GET events`: for a ticket with a number. Without one there is nothing to say: 204 tells a browser to stop asking.
-    pub(super) fn events(&self, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &Visit) -> Answer {
-        let worth = seat.worth(visit);
-        if worth.as_ref().is_some_and(|worth| seat.is_foreign(worth)) {
-            return seat.not_yours(visit);
+/// `GET events`: for a ticket with a number. Without one there is nothing to say: 204 tells a browser to stop asking.
+pub fn events(shared: &Arc<Shared>, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &Visit) -> Answer {
+    let worth = seat.worth(visit);
+    if worth.as_ref().is_some_and(|worth| ownership::is_foreign(seat, worth)) {
+        return ownership::not_yours(seat, visit);
+    }
+    let Some(visitor) = seat.ticket_visitor() else {
+        return Answer::new(Outcome::Own, plain(StatusCode::NO_CONTENT, "none"));
+    };
+    let Some(guard) = shared.limits.stream(&visitor, visit.client) else {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        let refusal = Refusal::new(status, "limited", PageKind::Limited, Outcome::Limited);
+        return Refusal {
+            retry_after_secs: Some(30),
+            ..refusal
         }
-        let Some(visitor) = seat.ticket_visitor() else {
-            return Answer::new(Outcome::Own, plain(StatusCode::NO_CONTENT, "none"));
-        };
-        let Some(guard) = self.shared.limits.stream(&visitor, visit.client) else {
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            let refusal = Refusal::new(status, "limited", PageKind::Limited, Outcome::Limited);
-            return Refusal {
-                retry_after_secs: Some(30),
-                ..refusal
-            }
-            .answer(&seat.rules.pages, visit);
-        };
-        self.shared.replica.note(visitor.clone(), Note::Mark);
-        let link = Listening {
-            conn: Arc::downgrade(conn),
-            direct: visit.direct,
-            shared: Arc::clone(&self.shared),
-            visitor: visitor.clone(),
-            turn: self.shared.key_use.turn(),
-        };
-        let views = self.shared.replica.subscribe();
-        let stream = EventStream::new(visitor, views, &self.shared.feeds, link, conn.closing().clone());
-        let raised = self.shared.metrics.streams.raise();
-        let mut response = Response::new(Body::stream(stream).hold(guard).hold(raised));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(
-            HeaderName::from_static("x-accel-buffering"),
-            HeaderValue::from_static("no"),
-        );
-        headers.insert(ROPELINE_STATUS, HeaderValue::from_static("stream"));
-        let answer = Answer::new(Outcome::Stream, response);
-        match worth {
-            Some(worth) => seat.with_ticket_anew(&worth, answer),
-            None => answer,
-        }
+        .answer(&seat.rules.pages, visit);
+    };
+    shared.replica.note(visitor.clone(), Note::Mark);
+    let link = Listening {
+        conn: Arc::downgrade(conn),
+        direct: visit.direct,
+        shared: Arc::clone(shared),
+        visitor: visitor.clone(),
+        turn: shared.key_use.turn(),
+    };
+    let views = shared.replica.subscribe();
+    let stream = EventStream::new(visitor, views, &shared.feeds, link, conn.closing().clone());
+    let raised = shared.metrics.streams.raise();
+    let mut response = Response::new(Body::stream(stream).hold(guard).hold(raised));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("stream"));
+    let answer = Answer::new(Outcome::Stream, response);
+    match worth {
+        Some(worth) => anew::with_ticket_anew(seat, &worth, answer),
+        None => answer,
     }
 }

@@ -21,6 +21,7 @@ mod actions;
 mod check;
 mod enter;
 mod events;
+mod parameter;
 mod probe;
 mod question;
 mod status;
@@ -37,10 +38,12 @@ use crate::proxy::Conn;
 use crate::room::LineName;
 use crate::waiting::{PageKind, proof};
 
-use super::Gate;
 use super::answers::{Answer, Refusal, json};
+use super::core::Gate;
 use super::seat::Seat;
+use super::shared::Shared;
 use super::visit::Visit;
+use parameter::{not_found, parameter, refusal};
 
 #[derive(Clone, Copy)]
 enum Endpoint {
@@ -88,110 +91,100 @@ impl Endpoint {
     }
 }
 
-impl Gate {
-    /// Answers a request below the reserved path; also says which room it was about.
-    pub(super) async fn endpoint(&self, conn: &Arc<Conn>, visit: &mut Visit, head: &Parts) -> (Option<usize>, Answer) {
-        let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
-        let mut parts = path.split('/').skip(1);
-        match [(); 4].map(|()| parts.next()) {
-            [Some("health"), None, ..] => (None, Self::health()),
-            [Some("proof.js"), None, ..] => (None, Self::worker()),
-            [Some("rooms"), Some(room), Some("probe"), None] => {
-                let named = self.shared.room_named(room);
-                (named, self.probe(visit, head, named))
+/// Answers a request below the reserved path; also says which room it was about.
+pub async fn endpoint(gate: &Gate, conn: &Arc<Conn>, visit: &mut Visit, head: &Parts) -> (Option<usize>, Answer) {
+    let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
+    let mut parts = path.split('/').skip(1);
+    match [(); 4].map(|()| parts.next()) {
+        [Some("health"), None, ..] => (None, health()),
+        [Some("proof.js"), None, ..] => (None, worker()),
+        [Some("rooms"), Some(room), Some("probe"), None] => {
+            let named = gate.shared.room_named(room);
+            (named, probe::probe(&gate.shared, visit, head, named))
+        }
+        [Some("rooms"), Some(room), Some(endpoint), None] => {
+            let named = gate.shared.room_named(room);
+            match (named, Endpoint::of(endpoint)) {
+                (Some(at), Some(endpoint)) => (named, of_room(gate, conn, visit, head, at, endpoint).await),
+                _ => (named, not_found(&gate.shared, visit)),
             }
-            [Some("rooms"), Some(room), Some(endpoint), None] => {
-                let named = self.shared.room_named(room);
-                match (named, Endpoint::of(endpoint)) {
-                    (Some(at), Some(endpoint)) => (named, self.of_room(conn, visit, head, at, endpoint).await),
-                    _ => (named, self.not_found(visit)),
-                }
-            }
-            _ => (None, self.not_found(visit)),
         }
-    }
-
-    async fn of_room(
-        &self,
-        conn: &Arc<Conn>,
-        visit: &mut Visit,
-        head: &Parts,
-        at: usize,
-        endpoint: Endpoint,
-    ) -> Answer {
-        let rules = &self.shared.rules[at];
-        let method = endpoint.method();
-        if head.method != method {
-            let refusal = refusal(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed");
-            let mut answer = refusal.answer(&rules.pages, visit);
-            let allow = HeaderValue::from_str(method.as_str()).expect("methods are plain");
-            answer.response.headers_mut().insert(ALLOW, allow);
-            return answer;
-        }
-        let LineOf::Line(line) = self.line(at, head.uri.query()) else {
-            let refusal = Refusal::new(
-                StatusCode::NOT_FOUND,
-                "unknown_line",
-                PageKind::UnknownLine,
-                Outcome::Own,
-            );
-            return refusal.answer(&rules.pages, visit);
-        };
-        if (method == Method::POST || matches!(endpoint, Endpoint::Enter)) && is_foreign(head) {
-            return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
-        }
-        let seat = Seat::of(&self.shared, rules, line, head, visit);
-        if endpoint.is_counted()
-            && let Err(over) = self.count_question(&seat, visit, matches!(endpoint, Endpoint::Leave))
-        {
-            return over.answer(&rules.pages, visit);
-        }
-        match endpoint {
-            Endpoint::Status => self.status(&seat, visit, false).await,
-            Endpoint::CheckIn => self.status(&seat, visit, true).await,
-            Endpoint::Events => self.events(conn, &seat, visit),
-            Endpoint::Check => Self::check(&seat, visit, head),
-            Endpoint::Enter => Box::pin(self.enter(&seat, visit, head)).await,
-            Endpoint::Join => Box::pin(self.join_app(&seat, visit, head)).await,
-            Endpoint::Leave => Box::pin(self.leave(&seat, visit)).await,
-            Endpoint::Afresh => Self::afresh(&seat, visit, head),
-            Endpoint::Code if rules.takes_codes() => Self::use_code(&seat, visit, head),
-            Endpoint::Code => self.not_found(visit),
-        }
-    }
-
-    fn line(&self, room: usize, query: Option<&str>) -> LineOf {
-        let Some(per) = &self.shared.rules[room].room.per else {
-            return LineOf::Line(LineName::ONLY);
-        };
-        parameter(query.unwrap_or_default(), "line").map_or(LineOf::Unknown, |value| per.line(&value))
-    }
-
-    /// For load balancers: the gate answers. No detail, and nothing that a stranger could learn from.
-    fn health() -> Answer {
-        Answer::new(
-            Outcome::Own,
-            json(StatusCode::OK, "ok", "application/json", "{\"ok\":true}".to_owned()),
-        )
-    }
-
-    /// The same for everybody, and at an address of its own for each version.
-    fn worker() -> Answer {
-        let content_type = "text/javascript; charset=utf-8";
-        let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.clone());
-        let kept = HeaderValue::from_static("public, max-age=86400");
-        response.headers_mut().insert(CACHE_CONTROL, kept);
-        response.headers_mut().remove(VARY);
-        Answer::new(Outcome::Own, response)
-    }
-
-    fn not_found(&self, visit: &Visit) -> Answer {
-        refusal(StatusCode::NOT_FOUND, "not_found").answer(&self.shared.pages, visit)
+        _ => (None, not_found(&gate.shared, visit)),
     }
 }
 
-fn refusal(status: StatusCode, word: &'static str) -> Refusal<'static> {
-    Refusal::new(status, word, PageKind::BadRequest, Outcome::Own)
+async fn of_room(
+    gate: &Gate,
+    conn: &Arc<Conn>,
+    visit: &mut Visit,
+    head: &Parts,
+    at: usize,
+    endpoint: Endpoint,
+) -> Answer {
+    let rules = &gate.shared.rules[at];
+    let method = endpoint.method();
+    if head.method != method {
+        let refusal = refusal(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed");
+        let mut answer = refusal.answer(&rules.pages, visit);
+        let allow = HeaderValue::from_str(method.as_str()).expect("methods are plain");
+        answer.response.headers_mut().insert(ALLOW, allow);
+        return answer;
+    }
+    let LineOf::Line(line) = line(&gate.shared, at, head.uri.query()) else {
+        let refusal = Refusal::new(
+            StatusCode::NOT_FOUND,
+            "unknown_line",
+            PageKind::UnknownLine,
+            Outcome::Own,
+        );
+        return refusal.answer(&rules.pages, visit);
+    };
+    if (method == Method::POST || matches!(endpoint, Endpoint::Enter)) && is_foreign(head) {
+        return refusal(StatusCode::FORBIDDEN, "cross_site").answer(&rules.pages, visit);
+    }
+    let seat = &Seat::of(&gate.shared, rules, line, head, visit);
+    if endpoint.is_counted()
+        && let Err(over) = question::count_question(seat, visit, matches!(endpoint, Endpoint::Leave))
+    {
+        return over.answer(&rules.pages, visit);
+    }
+    match endpoint {
+        Endpoint::Status => status::status(gate, seat, visit, false).await,
+        Endpoint::CheckIn => status::status(gate, seat, visit, true).await,
+        Endpoint::Events => events::events(&gate.shared, conn, seat, visit),
+        Endpoint::Check => check::check(seat, visit, head),
+        Endpoint::Enter => Box::pin(enter::enter(seat, visit, head)).await,
+        Endpoint::Join => Box::pin(actions::join_app(gate, seat, visit, head)).await,
+        Endpoint::Leave => Box::pin(actions::leave(seat, visit)).await,
+        Endpoint::Afresh => actions::afresh(seat, visit, head),
+        Endpoint::Code if rules.takes_codes() => actions::use_code(seat, visit, head),
+        Endpoint::Code => not_found(&gate.shared, visit),
+    }
+}
+
+fn line(shared: &Shared, room: usize, query: Option<&str>) -> LineOf {
+    let Some(per) = &shared.rules[room].room.per else {
+        return LineOf::Line(LineName::ONLY);
+    };
+    parameter(query.unwrap_or_default(), "line").map_or(LineOf::Unknown, |value| per.line(&value))
+}
+
+/// For load balancers: the gate answers. No detail, and nothing that a stranger could learn from.
+fn health() -> Answer {
+    Answer::new(
+        Outcome::Own,
+        json(StatusCode::OK, "ok", "application/json", "{\"ok\":true}".to_owned()),
+    )
+}
+
+/// The same for everybody, and at an address of its own for each version.
+fn worker() -> Answer {
+    let content_type = "text/javascript; charset=utf-8";
+    let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.clone());
+    let kept = HeaderValue::from_static("public, max-age=86400");
+    response.headers_mut().insert(CACHE_CONTROL, kept);
+    response.headers_mut().remove(VARY);
+    Answer::new(Outcome::Own, response)
 }
 
 /// Sent by another origin, a sibling sub-domain's included: it could only act for a visitor who did not ask for it.
@@ -202,46 +195,11 @@ fn is_foreign(head: &Parts) -> bool {
     }
 }
 
-/// A query parameter's value, decoded; the first where there are several.
-fn parameter(query: &str, name: &str) -> Option<Vec<u8>> {
-    let value = query
-        .split('&')
-        .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))?;
-    let mut decoded = Vec::with_capacity(value.len());
-    let mut bytes = value.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-                digit(bytes.next()?)? * 16 + digit(bytes.next()?)?
-            }
-            b'+' => b' ',
-            plain => plain,
-        });
-    }
-    Some(decoded)
-}
-
 #[cfg(test)]
 mod tests {
     use http::Request;
 
     use super::*;
-
-    #[test]
-    fn a_parameter_is_decoded_and_a_broken_one_is_none() {
-        assert_eq!(parameter("a=1&line=x%20y+z", "line").as_deref(), Some(&b"x y z"[..]));
-        assert_eq!(parameter("line=%EA%B0%80", "line").as_deref(), Some("가".as_bytes()));
-        assert_eq!(
-            parameter("line=1&line=2", "line").as_deref(),
-            Some(&b"1"[..]),
-            "the first"
-        );
-        assert_eq!(parameter("line=", "line").as_deref(), Some(&b""[..]));
-        for broken in ["line=%", "line=%g0", "line=%1", "line=%+1", "lines=1", "line", ""] {
-            assert_eq!(parameter(broken, "line"), None, "{broken}");
-        }
-    }
 
     #[test]
     fn only_the_endpoints_have_names_and_each_has_one_method() {

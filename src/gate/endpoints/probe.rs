@@ -3,24 +3,22 @@
 use http::request::Parts;
 use http::{Method, StatusCode};
 
-use super::super::Gate;
 use super::super::answers::{Answer, json};
+use super::super::shared::Shared;
 use super::super::visit::Visit;
-use super::parameter;
+use super::parameter::{not_found, parameter};
 use crate::metrics::Outcome;
 
-impl Gate {
-    /// `GET probe?nonce=NONCE`: 200 for a nonce that an admin listener with the same keys gave for this room, else 404.
-    pub(super) fn probe(&self, visit: &Visit, head: &Parts, room: Option<usize>) -> Answer {
-        let nonce = parameter(head.uri.query().unwrap_or_default(), "nonce");
-        let nonce = nonce.and_then(|nonce| String::from_utf8(nonce).ok());
-        let keyring = &self.shared.keyring;
-        let knows = |at: usize, nonce: &str| keyring.knows_nonce(&self.shared.rules[at].room.name, nonce, visit.wall);
-        let genuine = room.zip(nonce).is_some_and(|(at, nonce)| knows(at, &nonce));
-        if !genuine || head.method != Method::GET {
-            return self.not_found(visit);
-        }
-        let text = "{\"probe\":true}".to_owned();
-        Answer::new(Outcome::Own, json(StatusCode::OK, "probe", "application/json", text))
+/// `GET probe?nonce=NONCE`: 200 for a nonce that an admin listener with the same keys gave for this room, else 404.
+pub fn probe(shared: &Shared, visit: &Visit, head: &Parts, room: Option<usize>) -> Answer {
+    let nonce = parameter(head.uri.query().unwrap_or_default(), "nonce");
+    let nonce = nonce.and_then(|nonce| String::from_utf8(nonce).ok());
+    let keyring = &shared.keyring;
+    let knows = |at: usize, nonce: &str| keyring.knows_nonce(&shared.rules[at].room.name, nonce, visit.wall);
+    let genuine = room.zip(nonce).is_some_and(|(at, nonce)| knows(at, &nonce));
+    if !genuine || head.method != Method::GET {
+        return not_found(shared, visit);
     }
+    let text = "{\"probe\":true}".to_owned();
+    Answer::new(Outcome::Own, json(StatusCode::OK, "probe", "application/json", text))
 }

@@ -1,63 +1,63 @@
 //! Which questions at the endpoints count against `[limits] status`, and by whom.
 
-use super::super::Gate;
 use super::super::decide::{PassState, TicketState};
 use super::super::limits::{Asker, Over};
-use super::super::seat::{Seat, Worth};
+use super::super::ownership;
+use super::super::seat::Seat;
+use super::super::seat_answers;
 use super::super::visit::Visit;
+use super::super::worth::Worth;
 use crate::room::Mode;
 
-impl Gate {
-    /// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
-    /// away, since many people behind one address would otherwise be told to ask less often instead of the reason. A visitor in line is
-    /// there, whatever neighbours have used up of the limit: that is noted of a question that is too many, too.
-    ///
-    /// # Errors
-    /// The limit that it is over.
-    pub(super) fn count_question(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
-        let counted = self.counted(seat, visit, leaves);
-        if counted.is_err()
-            && let Some(worth) = seat.worth(visit)
-            && !seat.is_foreign(&worth)
-        {
-            seat.note(worth.presence(), seat.ticket_visitor());
-        }
-        counted
+/// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
+/// away, since many people behind one address would otherwise be told to ask less often instead of the reason. A visitor in line is
+/// there, whatever neighbours have used up of the limit: that is noted of a question that is too many, too.
+///
+/// # Errors
+/// The limit that it is over.
+pub fn count_question(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
+    let counted = counted(seat, visit, leaves);
+    if counted.is_err()
+        && let Some(worth) = seat.worth(visit)
+        && !ownership::is_foreign(seat, &worth)
+    {
+        seat_answers::note(seat, worth.presence(), seat.ticket_visitor());
     }
+    counted
+}
 
-    fn counted(&self, seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
-        // PERF: a page in line asks with its ticket alone, and needs no second look at the room.
-        if !leaves && seat.pass().is_none() && seat.ticket().is_some() {
-            return self.count(seat, visit, None);
-        }
-        let worth = seat.worth(visit);
-        if leaves && let Some(worth) = &worth {
-            if frees(worth) {
-                return Ok(());
-            }
-            // It may free a place, and stays as it is afterwards: only the ticket itself counts.
-            if let (TicketState::Pending(_) | TicketState::Unknown, Some(ticket)) = (worth.ticket(), seat.ticket()) {
-                return self.shared.limits.leave(ticket, visit.client);
-            }
-        }
-        self.count(seat, visit, worth.as_ref())
+fn counted(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
+    // PERF: a page in line asks with its ticket alone, and needs no second look at the room.
+    if !leaves && seat.shown.pass().is_none() && seat.shown.ticket().is_some() {
+        return count(seat, visit, None);
     }
-
-    /// As [`Gate::count_question`], where it is known what the tokens are worth and nobody leaves.
-    pub(super) fn count(&self, seat: &Seat<'_>, visit: &Visit, worth: Option<&Worth>) -> Result<(), Over> {
-        if seat.rehearsal.is_some() {
+    let worth = seat.worth(visit);
+    if leaves && let Some(worth) = &worth {
+        if frees(worth) {
             return Ok(());
         }
-        let pass = worth.and_then(|worth| worth.pass.as_ref());
-        let asker = match pass.filter(|pass| pass.state == PassState::Valid) {
-            Some(pass) => Asker::Session(&pass.pass),
-            None => Asker::of(seat.ticket()),
-        };
-        if matches!(asker, Asker::Nobody) && worth.is_some_and(turns_away) {
-            return Ok(());
+        // It may free a place, and stays as it is afterwards: only the ticket itself counts.
+        if let (TicketState::Pending(_) | TicketState::Unknown, Some(ticket)) = (worth.ticket(), seat.shown.ticket()) {
+            return seat.shared.limits.leave(ticket, visit.client);
         }
-        self.shared.limits.status(asker, visit.client)
     }
+    count(seat, visit, worth.as_ref())
+}
+
+/// As [`Gate::count_question`], where it is known what the tokens are worth and nobody leaves.
+pub fn count(seat: &Seat<'_>, visit: &Visit, worth: Option<&Worth>) -> Result<(), Over> {
+    if seat.shown.rehearsal().is_some() {
+        return Ok(());
+    }
+    let pass = worth.and_then(|worth| worth.pass.as_ref());
+    let asker = match pass.filter(|pass| pass.state == PassState::Valid) {
+        Some(pass) => Asker::Session(&pass.pass),
+        None => Asker::of(seat.shown.ticket()),
+    };
+    if matches!(asker, Asker::Nobody) && worth.is_some_and(turns_away) {
+        return Ok(());
+    }
+    seat.shared.limits.status(asker, visit.client)
 }
 
 /// The tokens hold a place or a slot.

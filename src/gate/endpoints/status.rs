@@ -8,14 +8,21 @@ use crate::metrics::Outcome;
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
 use crate::waiting::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 
-use super::super::Gate;
-use super::super::answers::{Answer, json};
-use super::super::decide::{Access, Door, PassState, Purpose, TicketState, Void, may_see};
-use super::super::join::{Coming, Joined, number_of};
-use super::super::line_page::{jitter, reference};
-use super::super::seat::{Seat, Worth};
+use super::super::anew;
+use super::super::answers::{Answer, jitter, json};
+use super::super::arrival::{self, Coming, Joined};
+use super::super::core::Gate;
+use super::super::decide::{Door, PassState, Purpose, TicketState, Void, may_see};
+use super::super::join;
+use super::super::line_page::reference;
+use super::super::ownership;
+use super::super::seat::Seat;
+use super::super::seat_answers;
+use super::super::settle;
 use super::super::told;
 use super::super::visit::Visit;
+use super::super::who::number_of;
+use super::super::worth::Worth;
 
 /// What goes with a status besides the figures.
 #[derive(Default)]
@@ -27,218 +34,208 @@ pub(super) struct Handed {
     pub fresh: bool,
 }
 
-impl Gate {
-    /// `GET status` and `POST check-in`: both count as the visitor's presence.
-    pub(super) async fn status(&self, seat: &Seat<'_>, visit: &mut Visit, check_in: bool) -> Answer {
-        let settled = self.settle(seat, visit, None, Purpose::default(), may_see).await;
-        let worth = match settled {
-            Ok((worth, access)) => match seat.refuse_access(access, visit) {
-                Some(answer) => return answer,
-                None => worth,
-            },
-            Err(unsettled) => return self.unsettled(unsettled, &seat.rules.pages, visit),
-        };
-        if seat.may_be_numbered(visit, &worth) {
-            return self.numbered(seat, visit, worth, check_in).await;
-        }
-        self.known(seat, visit, &worth, (check_in, false))
+/// `GET status` and `POST check-in`: both count as the visitor's presence.
+pub async fn status(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, check_in: bool) -> Answer {
+    let settled = settle::settle(gate, seat, visit, None, Purpose::default(), may_see).await;
+    let worth = match settled {
+        Ok((worth, access)) => match seat_answers::refuse_access(seat, access, visit) {
+            Some(answer) => return answer,
+            None => worth,
+        },
+        Err(unsettled) => return settle::unsettled(&gate.shared, unsettled, &seat.rules.pages, visit),
+    };
+    if may_be_numbered(seat, visit, &worth) {
+        return numbered(seat, visit, worth, check_in).await;
     }
+    known(seat, visit, &worth, (check_in, false))
+}
 
-    /// The status of the holder of a pending ticket, who gets its number as a page does that loads again: whoever was numbered
-    /// meanwhile has the place of their arrival.
-    async fn numbered(&self, seat: &Seat<'_>, visit: &Visit, worth: Worth, check_in: bool) -> Answer {
-        let TicketState::Pending(id) = worth.ticket() else {
-            return self.known(seat, visit, &worth, (check_in, false));
-        };
-        let ticket = match self.place(seat, visit, worth.edition, Coming::Again(id)).await {
-            Joined::Called(tokens, _) => tokens.0,
-            Joined::InLine(ticket, _) if number_of(&ticket).is_some() => *ticket,
-            Joined::InLine(..) => return self.known(seat, visit, &worth, (check_in, true)),
-            _ => {
-                let worth = seat.worth(visit).unwrap_or(worth);
-                return self.known(seat, visit, &worth, (check_in, false));
-            }
-        };
-        let cookie = seat.set_ticket(&ticket);
-        let seat = seat.with(ticket, None);
-        let worth = seat.worth(visit).unwrap_or(worth);
-        let mut answer = self.known(&seat, visit, &worth, (check_in, true));
-        if !seat.app {
-            answer.response.headers_mut().append(SET_COOKIE, cookie);
+/// The status of the holder of a pending ticket, who gets its number as a page does that loads again: whoever was numbered
+/// meanwhile has the place of their arrival.
+async fn numbered(seat: &Seat<'_>, visit: &Visit, worth: Worth, check_in: bool) -> Answer {
+    let TicketState::Pending(id) = worth.ticket() else {
+        return known(seat, visit, &worth, (check_in, false));
+    };
+    let ticket = match join::place(seat, visit, worth.edition, Coming::Again(id)).await {
+        Joined::Called(tokens, _) => tokens.0,
+        Joined::InLine(ticket, _) if number_of(&ticket).is_some() => *ticket,
+        Joined::InLine(..) => return known(seat, visit, &worth, (check_in, true)),
+        _ => {
+            let worth = seat.worth(visit).unwrap_or(worth);
+            return known(seat, visit, &worth, (check_in, false));
         }
+    };
+    let cookie = seat.cookies.set_ticket(&ticket);
+    let seat = &seat.with(ticket, None);
+    let worth = seat.worth(visit).unwrap_or(worth);
+    let mut answer = known(seat, visit, &worth, (check_in, true));
+    if !seat.shown.is_app() {
+        answer.response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    answer
+}
+
+/// The status of a visitor with the tokens that the seat has; whether it is a check-in, and whether they have just joined.
+fn known(seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool, bool)) -> Answer {
+    seat_answers::note(seat, worth.presence(), seat.ticket_visitor());
+    let handed = Handed {
+        fresh,
+        ..handed(seat, visit, worth)
+    };
+    if check_in {
+        return with_handed(seat, visit, worth, &handed);
+    }
+    let answer = status_answer(seat, visit, worth, &handed, Outcome::Status);
+    anew::with_ticket_anew(seat, worth, answer)
+}
+
+/// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
+/// in the answer, else as a cookie, which no script can read.
+pub fn with_tokens(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
+    with_handed(seat, visit, worth, &handed(seat, visit, worth))
+}
+
+fn with_handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Handed) -> Answer {
+    let answer = status_answer(seat, visit, worth, handed, Outcome::Own);
+    let mut answer = anew::with_ticket_anew(seat, worth, answer);
+    // Where a proxy asks, a pass has no other answer to be renewed on.
+    let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
+    let pass = pass.filter(|_| !ownership::must_sign_in(seat, worth));
+    if let Some(pass) = pass.filter(|_| !seat.shown.is_app()) {
         answer
+            .response
+            .headers_mut()
+            .append(SET_COOKIE, seat.cookies.set_pass(&pass));
     }
+    answer
+}
 
-    /// The status of a visitor with the tokens that the seat has; whether it is a check-in, and whether they have just joined.
-    fn known(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool, bool)) -> Answer {
-        seat.note(worth.presence(), seat.ticket_visitor());
-        let handed = Handed {
-            fresh,
-            ..Self::handed(seat, visit, worth)
-        };
-        if check_in {
-            return self.with_handed(seat, visit, worth, &handed);
-        }
-        let answer = self.status_answer(seat, visit, worth, &handed, Outcome::Status);
-        seat.with_ticket_anew(worth, answer)
+fn handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
+    if !seat.shown.is_app() {
+        return Handed::default();
     }
-
-    /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
-    /// in the answer, else as a cookie, which no script can read.
-    pub(super) fn with_tokens(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-        self.with_handed(seat, visit, worth, &Self::handed(seat, visit, worth))
-    }
-
-    fn with_handed(&self, seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Handed) -> Answer {
-        let answer = self.status_answer(seat, visit, worth, handed, Outcome::Own);
-        let mut answer = seat.with_ticket_anew(worth, answer);
-        // Where a proxy asks, a pass has no other answer to be renewed on.
-        let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
-        let pass = pass.filter(|_| !seat.must_sign_in(worth));
-        if let Some(pass) = pass.filter(|_| !seat.app) {
-            answer.response.headers_mut().append(SET_COOKIE, seat.set_pass(&pass));
-        }
-        answer
-    }
-
-    fn handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
-        if !seat.app {
-            return Handed::default();
-        }
-        let renewed = || worth.renewed(seat, visit);
-        let pass = worth.yields(seat, visit).or_else(renewed);
-        let pass = pass.filter(|_| !seat.must_sign_in(worth));
-        Handed {
-            ticket: seat
-                .ticket()
-                .map(|own| seat.sign_ticket(seat.ticket_anew(own).as_ref().unwrap_or(own))),
-            pass: pass.map(|pass| seat.sign_pass(&pass)),
-            fresh: false,
-        }
-    }
-
-    /// The status of a visitor with these tokens.
-    pub(super) fn status_answer(
-        &self,
-        seat: &Seat<'_>,
-        visit: &Visit,
-        worth: &Worth,
-        handed: &Handed,
-        outcome: Outcome,
-    ) -> Answer {
-        let view = self.shared.replica.load();
-        let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
-            return self.shared.unavailable(&seat.rules.pages, visit);
-        };
-        let ticket = worth.ticket.as_ref();
-        let number = ticket.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
-        // PERF: only apps are told, and it is a hash.
-        let named = number.filter(|_| seat.app || handed.ticket.is_some());
-        let reference = named.map(|(lane, number)| reference(&seat.visitor(lane, number)));
-        let state = state(worth, handed.fresh || self.shared.replica.numbers_nobody());
-        let mut status = match state {
-            State::Waiting | State::Joining => self.in_line(seat, &view, room_view, number, handed.fresh),
-            State::Inside | State::Called => Status::new(state, 0),
-            State::Early => early(worth, visit),
-            other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
-        };
-        let opening = room_view.stage.filter(|_| !room_view.is_shut());
-        status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
-        status.lane = number.and_then(|(lane, _)| seat.lane_name(room_view, lane));
-        let over = matches!(state, State::SoldOut | State::Closed);
-        let facts = match number.zip(status.ahead) {
-            _ if over => StockFacts::over(room_view, worth.won, visit.wall),
-            Some(((lane, _), ahead)) => room_view
-                .line(&seat.line)
-                .map(|line| StockFacts::in_line(line, lane, ahead))
-                .unwrap_or_default(),
-            None => StockFacts::default(),
-        };
-        if let Some(told) = told::asked(visit).filter(|_| status.ahead.is_some()) {
-            let (kept, shown, why) = told::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
-            (status.estimate, status.why) = (shown, why);
-            status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
-        }
-        status.lot = room_view.sale.stage() | facts.mark();
-        status.reachable = facts.beyond.then_some(false);
-        status.won = worth.won;
-        status.results_at = StockFacts::over(room_view, None, visit.wall).results.map(rfc3339);
-        status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
-        // PERF: hardly any room rehearses.
-        if room_view.rehearsal.is_some() && status.waiting.is_some() {
-            status.rehearsed = room_view.line(&seat.line).map(|line| line.rehearsed.waiting);
-        }
-        status.message = seat.rules.message(room_view, visit.languages());
-        status.ticket = handed.ticket.as_deref();
-        status.pass = handed.pass.as_deref();
-        status.reference = reference.as_deref();
-        let word = word(status.state);
-        Answer::new(
-            outcome,
-            json(StatusCode::OK, word, "application/json", status.to_json()),
-        )
-    }
-
-    fn in_line<'a>(
-        &self,
-        seat: &Seat<'_>,
-        view: &View,
-        room: &RoomView,
-        number: Option<(LaneId, Number)>,
-        fresh: bool,
-    ) -> Status<'a> {
-        let line = room.line(&seat.line);
-        let of_line = || Stall::pause(view, room, line?, view.time);
-        let crowded = number.is_none() && self.shared.is_crowded();
-        let pause = self.shared.outage().or_else(of_line).filter(|_| !crowded);
-        let (why, resumes_secs) = pause.unzip();
-        let resumes_secs = resumes_secs.flatten();
-        let standing = line
-            .zip(number)
-            .map(|(line, (lane, number))| line.standing(lane, number, view.clock));
-        let (Some(line), Some((lane, _)), Some(Standing::Waiting(waiting))) = (line, number, standing) else {
-            return Status {
-                why,
-                resumes_secs,
-                ..Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()))
-            };
-        };
-        if room.is_undrawn() {
-            return Status {
-                why,
-                waiting: Some(line.waiting(lane)),
-                ..Status::new(State::Waiting, pace::refresh_ms(&room.settings, None, jitter()))
-            };
-        }
-        let told = !why.is_some_and(Stall::pauses);
-        let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
-        let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
-        Status {
-            why,
-            resumes_secs,
-            ..Status::waiting(waiting.ahead, line.waiting(lane), estimate, refresh)
-        }
+    let renewed = || worth.renewed(seat, visit);
+    let pass = worth.yields(seat, visit).or_else(renewed);
+    let pass = pass.filter(|_| !ownership::must_sign_in(seat, worth));
+    Handed {
+        ticket: seat.shown.ticket().map(|own| {
+            seat.cookies
+                .sign_ticket(anew::ticket_anew(seat, own).as_ref().unwrap_or(own))
+        }),
+        pass: pass.map(|pass| seat.cookies.sign_pass(&pass)),
+        fresh: false,
     }
 }
 
-impl Seat<'_> {
-    /// The answer to a request that may not see the place which its tokens show.
-    pub(super) fn refuse_access(&self, access: Access, visit: &Visit) -> Option<Answer> {
-        match access {
-            Access::Granted => None,
-            Access::NotYours => Some(self.not_yours(visit)),
-            Access::SignIn => Some(self.sign_in(visit)),
-        }
+/// The status of a visitor with these tokens.
+pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Handed, outcome: Outcome) -> Answer {
+    let view = seat.shared.replica.load();
+    let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
+        return seat.shared.unavailable(&seat.rules.pages, visit);
+    };
+    let ticket = worth.ticket.as_ref();
+    let number = ticket.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
+    // PERF: only apps are told, and it is a hash.
+    let named = number.filter(|_| seat.shown.is_app() || handed.ticket.is_some());
+    let reference = named.map(|(lane, number)| reference(&seat.visitor(lane, number)));
+    let state = state(worth, handed.fresh || seat.shared.replica.numbers_nobody());
+    let mut status = match state {
+        State::Waiting | State::Joining => in_line(seat, &view, room_view, number, handed.fresh),
+        State::Inside | State::Called => Status::new(state, 0),
+        State::Early => early(worth, visit),
+        other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
+    };
+    let opening = room_view.stage.filter(|_| !room_view.is_shut());
+    status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
+    status.lane = number.and_then(|(lane, _)| seat.lane_name(room_view, lane));
+    let over = matches!(state, State::SoldOut | State::Closed);
+    let facts = match number.zip(status.ahead) {
+        _ if over => StockFacts::over(room_view, worth.won, visit.wall),
+        Some(((lane, _), ahead)) => room_view
+            .line(&seat.line)
+            .map(|line| StockFacts::in_line(line, lane, ahead))
+            .unwrap_or_default(),
+        None => StockFacts::default(),
+    };
+    if let Some(told) = told::asked(visit).filter(|_| status.ahead.is_some()) {
+        let (kept, shown, why) = told::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
+        (status.estimate, status.why) = (shown, why);
+        status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
     }
+    status.lot = room_view.sale.stage() | facts.mark();
+    status.reachable = facts.beyond.then_some(false);
+    status.won = worth.won;
+    status.results_at = StockFacts::over(room_view, None, visit.wall).results.map(rfc3339);
+    status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
+    // PERF: hardly any room rehearses.
+    if room_view.rehearsal.is_some() && status.waiting.is_some() {
+        status.rehearsed = room_view.line(&seat.line).map(|line| line.rehearsed.waiting);
+    }
+    status.message = seat.rules.message(room_view, visit.languages());
+    status.ticket = handed.ticket.as_deref();
+    status.pass = handed.pass.as_deref();
+    status.reference = reference.as_deref();
+    let word = word(status.state);
+    Answer::new(
+        outcome,
+        json(StatusCode::OK, word, "application/json", status.to_json()),
+    )
+}
 
-    /// A pending ticket may have its number by now: it has not lapsed, the room has a line, and the request names what joining takes.
-    fn may_be_numbered(&self, visit: &Visit, worth: &Worth) -> bool {
-        let lasts = self.ticket().is_some_and(|ticket| !self.has_lapsed(ticket, visit));
-        let pending = lasts && matches!(worth.ticket(), TicketState::Pending(_));
-        let shut = matches!(worth.mode, Mode::Closed | Mode::Off) || worth.early.is_some() || worth.sold_out;
-        let line = !shut && worth.door != Door::LetPast && worth.pass() != PassState::Valid;
-        pending && line && !self.shared.replica.numbers_nobody() && !self.is_nameless() && !self.must_sign_in(worth)
+fn in_line<'a>(
+    seat: &Seat<'_>,
+    view: &View,
+    room: &RoomView,
+    number: Option<(LaneId, Number)>,
+    fresh: bool,
+) -> Status<'a> {
+    let line = room.line(&seat.line);
+    let of_line = || Stall::pause(view, room, line?, view.time);
+    let crowded = number.is_none() && seat.shared.is_crowded();
+    let pause = seat.shared.outage().or_else(of_line).filter(|_| !crowded);
+    let (why, resumes_secs) = pause.unzip();
+    let resumes_secs = resumes_secs.flatten();
+    let standing = line
+        .zip(number)
+        .map(|(line, (lane, number))| line.standing(lane, number, view.clock));
+    let (Some(line), Some((lane, _)), Some(Standing::Waiting(waiting))) = (line, number, standing) else {
+        return Status {
+            why,
+            resumes_secs,
+            ..Status::new(State::Joining, pace::refresh_ms(&room.settings, None, jitter()))
+        };
+    };
+    if room.is_undrawn() {
+        return Status {
+            why,
+            waiting: Some(line.waiting(lane)),
+            ..Status::new(State::Waiting, pace::refresh_ms(&room.settings, None, jitter()))
+        };
     }
+    let told = !why.is_some_and(Stall::pauses);
+    let estimate = line.estimate(lane, waiting.ahead, view.clock).filter(|_| told);
+    let refresh = pace::refresh_ms(&room.settings, Some(waiting.ahead).filter(|_| !fresh), jitter());
+    Status {
+        why,
+        resumes_secs,
+        ..Status::waiting(waiting.ahead, line.waiting(lane), estimate, refresh)
+    }
+}
+
+/// A pending ticket may have its number by now: it has not lapsed, the room has a line, and the request names what joining takes.
+fn may_be_numbered(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> bool {
+    let lasts = seat
+        .shown
+        .ticket()
+        .is_some_and(|ticket| !arrival::has_lapsed(seat, ticket, visit));
+    let pending = lasts && matches!(worth.ticket(), TicketState::Pending(_));
+    let shut = matches!(worth.mode, Mode::Closed | Mode::Off) || worth.early.is_some() || worth.sold_out;
+    let line = !shut && worth.door != Door::LetPast && worth.pass() != PassState::Valid;
+    pending
+        && line
+        && !seat.shared.replica.numbers_nobody()
+        && !ownership::is_nameless(seat)
+        && !ownership::must_sign_in(seat, worth)
 }
 
 /// What is known of the draw that the visitor takes part in.

@@ -8,11 +8,13 @@ use http::{HeaderValue, StatusCode};
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
-use super::super::Shared;
 use super::super::method;
+use super::super::ownership;
 use super::super::rules::Ending;
-use super::super::seat::{Seat, Worth};
-use super::Session;
+use super::super::seat::Seat;
+use super::super::shared::Shared;
+use super::super::worth::Worth;
+use super::session::Session;
 
 /// The session of a pass that a request shows, and is not forwarded by: it is over, or counts under an account that the request lacks.
 pub struct Former {
@@ -22,22 +24,24 @@ pub struct Former {
     is_unfinished: bool,
 }
 
-impl Seat<'_> {
-    /// The session of the pass that the request shows, if it is no other account's.
-    pub fn former(&self, worth: &Worth) -> Option<Former> {
-        let pass = &worth.pass.as_ref().filter(|_| !self.is_foreign(worth))?.pass;
-        let view = self.shared.replica.load();
-        let room = view.rooms.get(&self.rules.room.name)?;
-        let is_current = pass.edition <= room.edition && !room.is_reset(pass.edition, pass.number);
-        let outcome = room
-            .line(&self.line)
-            .and_then(|line| line.outcome(pass.lane, pass.number, true));
-        Some(Former {
-            visitor: self.visitor(pass.lane, pass.number),
-            edition: pass.edition,
-            is_unfinished: is_current && outcome != Some(true),
-        })
-    }
+/// The session of the pass that the request shows, if it is no other account's.
+pub fn former(seat: &Seat<'_>, worth: &Worth) -> Option<Former> {
+    let pass = &worth
+        .pass
+        .as_ref()
+        .filter(|_| !ownership::is_foreign(seat, worth))?
+        .pass;
+    let view = seat.shared.replica.load();
+    let room = view.rooms.get(&seat.rules.room.name)?;
+    let is_current = pass.edition <= room.edition && !room.is_reset(pass.edition, pass.number);
+    let outcome = room
+        .line(&seat.line)
+        .and_then(|line| line.outcome(pass.lane, pass.number, true));
+    Some(Former {
+        visitor: seat.visitor(pass.lane, pass.number),
+        edition: pass.edition,
+        is_unfinished: is_current && outcome != Some(true),
+    })
 }
 
 /// The session of a request whose answer may end it, or say that its visitor has bought.

@@ -7,40 +7,38 @@ use crate::metrics::{Outcome, UpstreamFault};
 use crate::proxy::{self, Body, Fault, ForwardError};
 use crate::waiting::PageKind;
 
-use super::super::answers::{Answer, Refusal};
+use super::super::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 use super::super::pages::Pages;
+use super::super::shared::Shared;
 use super::super::visit::Visit;
-use super::super::{Gate, Shared};
 
-impl Gate {
-    pub fn failed(&self, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
-        let (status, word, page) = match error.kind {
-            proxy::Kind::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge),
-            proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
-            proxy::Kind::BodyBroken => (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest),
-            proxy::Kind::Loop => (StatusCode::LOOP_DETECTED, "loop", PageKind::BadGateway),
-            proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => (
-                StatusCode::GATEWAY_TIMEOUT,
-                "upstream_timeout",
-                PageKind::GatewayTimeout,
-            ),
-            proxy::Kind::Exhausted | proxy::Kind::Withdrawn => {
-                (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable)
-            }
-            _ => (StatusCode::BAD_GATEWAY, "upstream_unreachable", PageKind::BadGateway),
-        };
-        let outcome = match error.fault {
-            Fault::Client => Outcome::Malformed,
-            Fault::Upstream => Outcome::Upstream,
-            Fault::Ours => Outcome::Failed,
-            Fault::Nobodys => Outcome::TurnedAway,
-        };
-        note_failure(&self.shared, visit.id, error);
-        let mut refusal = Refusal::new(status, word, page, outcome);
-        let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
-        refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
-        refusal.answer(pages, visit)
-    }
+pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
+    let (status, word, page) = match error.kind {
+        proxy::Kind::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large", PageKind::TooLarge),
+        proxy::Kind::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "too_slow", PageKind::BadRequest),
+        proxy::Kind::BodyBroken => (StatusCode::BAD_REQUEST, "malformed", PageKind::BadRequest),
+        proxy::Kind::Loop => (StatusCode::LOOP_DETECTED, "loop", PageKind::BadGateway),
+        proxy::Kind::ConnectTimeout | proxy::Kind::ResponseTimeout | proxy::Kind::TotalTimeout => (
+            StatusCode::GATEWAY_TIMEOUT,
+            "upstream_timeout",
+            PageKind::GatewayTimeout,
+        ),
+        proxy::Kind::Exhausted | proxy::Kind::Withdrawn => {
+            (StatusCode::SERVICE_UNAVAILABLE, "exhausted", PageKind::Unavailable)
+        }
+        _ => (StatusCode::BAD_GATEWAY, "upstream_unreachable", PageKind::BadGateway),
+    };
+    let outcome = match error.fault {
+        Fault::Client => Outcome::Malformed,
+        Fault::Upstream => Outcome::Upstream,
+        Fault::Ours => Outcome::Failed,
+        Fault::Nobodys => Outcome::TurnedAway,
+    };
+    note_failure(shared, visit.id, error);
+    let mut refusal = Refusal::new(status, word, page, outcome);
+    let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
+    refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
+    refusal.answer(pages, visit)
 }
 
 /// Whether the shop has failed a request; `None` where its client has, or it was not sent.
@@ -72,6 +70,3 @@ fn fault(kind: proxy::Kind) -> UpstreamFault {
         _ => UpstreamFault::Broken,
     }
 }
-
-/// When to try again where all connections to the shop are taken.
-pub const EXHAUSTED_RETRY_SECS: u32 = 5;

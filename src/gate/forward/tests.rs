@@ -1,6 +1,7 @@
 use http::header::{CACHE_CONTROL, EXPIRES};
 
 use super::*;
+use crate::gate::cacheable::give;
 
 const PASS: HeaderValue = HeaderValue::from_static("pass=1");
 const TICKET: HeaderValue = HeaderValue::from_static("ticket=1");

@@ -8,12 +8,12 @@ use crate::config::Asker;
 use crate::metrics::Outcome;
 use crate::proxy::{Body, ROPELINE_STATUS};
 
+use super::super::aim::Aim;
 use super::super::answers::{Answer, plain};
-use super::super::forward::{SESSION_HEADER, Session};
+use super::super::fields::{PASS_HEADER, SESSION_HEADER, TICKET_HEADER};
+use super::super::forward::Session;
 use super::super::location;
-use super::super::seat::{PASS_HEADER, TICKET_HEADER};
 use super::super::visit::Visit;
-use super::Aim;
 
 /// Marks the one answer that lets a request pass.
 #[derive(Clone, Copy, Debug)]

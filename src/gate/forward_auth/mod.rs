@@ -23,51 +23,17 @@ use crate::metrics::Outcome;
 use crate::proxy::{Body, Conn};
 use crate::waiting::PageKind;
 
+use super::aim::Aim;
 use super::answers::{Answer, Refusal};
+use super::core::{Gate, Halves};
+use super::in_room;
 use super::kind::Kind;
+use super::mark::unmarked;
 use super::preflight;
-use super::rehearsal::unmarked;
+use super::shared::Shared;
 use super::visit::Visit;
-use super::{Gate, Halves, Shared};
 
 pub use answers::{bounded, go_on, is_leave, no};
-
-/// What is wanted of the gate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Aim {
-    /// The shop's answer: the visitor's own request.
-    Shop,
-    /// Only whether the request may pass.
-    Leave(Asker),
-    /// After a no: the answer to give instead of the shop's.
-    Words(Asker),
-    /// Whether the request may pass, and if not the answer to give.
-    LeaveOrWords(Asker),
-}
-
-impl Aim {
-    /// The limits on routes are counted before anything is decided. Who asks twice is counted when the answer is final.
-    #[must_use]
-    pub fn counts_first(self) -> bool {
-        !self.is_for_leave_only()
-    }
-
-    /// The answer lets the request pass to the shop, unless a cookie has to be set first (`must_set`): then it leads back here.
-    #[must_use]
-    pub fn forwards(self, must_set: bool) -> bool {
-        match self {
-            Self::Shop => true,
-            Self::Words(_) => false,
-            Self::Leave(_) | Self::LeaveOrWords(_) => !must_set,
-        }
-    }
-
-    /// The answer is a yes or a no, and nothing but a yes is carried out.
-    #[must_use]
-    pub fn is_for_leave_only(self) -> bool {
-        matches!(self, Self::Leave(_))
-    }
-}
 
 /// A request to one of the endpoints for proxies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,66 +72,64 @@ impl Shared {
     }
 }
 
-impl Gate {
-    /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
-    pub async fn judge(&self, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
-        let shared = &*self.shared;
-        let own = Visit::of(conn, &request.head, false, &shared.trusted);
-        let record = shared.record(&request.head);
-        if !own.peer_trusted {
-            let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
-            return shared.finish(&own, record, None, answer);
-        }
-        let described = description::of(question.asker, request.head, &shared.said_by_proxies);
-        let (head, bodiless) = match described {
-            Ok(described) => described,
-            Err(lacks) => {
-                let told = lacks.to_string();
-                let mut refusal = refusal(question.misunderstood(), "undescribed");
-                refusal.message = Some(&told);
-                return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
-            }
-        };
-        request.head = head;
-        let has_body = !bodiless || !request.body.is_end_stream();
-        let mut visit = shared.visit(conn, &mut request.head, has_body);
-        if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
-            visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
-        }
-        // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
-        if own.mark.is_some() || visit.mark.is_some() {
-            return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
-        }
-        visit.aim = question.aim;
-        let record = shared.record(&request.head);
-        let (room, answer) = self.asked(&mut visit, request).await;
-        shared.finish(&visit, record, room, answers::close(question.aim, answer))
+/// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
+pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
+    let shared = &*gate.shared;
+    let own = Visit::of(conn, &request.head, false, &shared.trusted);
+    let record = shared.record(&request.head);
+    if !own.peer_trusted {
+        let answer = refusal(StatusCode::FORBIDDEN, "not_a_proxy").answer(&shared.pages, &own);
+        return shared.finish(&own, record, None, answer);
     }
+    let described = description::of(question.asker, request.head, &shared.said_by_proxies);
+    let (head, bodiless) = match described {
+        Ok(described) => described,
+        Err(lacks) => {
+            let told = lacks.to_string();
+            let mut refusal = refusal(question.misunderstood(), "undescribed");
+            refusal.message = Some(&told);
+            return shared.finish(&own, record, None, refusal.answer(&shared.pages, &own));
+        }
+    };
+    request.head = head;
+    let has_body = !bodiless || !request.body.is_end_stream();
+    let mut visit = shared.visit(conn, &mut request.head, has_body);
+    if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
+        visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
+    }
+    // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
+    if own.mark.is_some() || visit.mark.is_some() {
+        return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
+    }
+    visit.aim = question.aim;
+    let record = shared.record(&request.head);
+    let (room, answer) = asked(gate, &mut visit, request).await;
+    shared.finish(&visit, record, room, answers::close(question.aim, answer))
+}
 
-    /// The described request goes the way of the gate's own.
-    async fn asked(&self, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
-        let shared = &*self.shared;
-        let refuse = |status, word, outcome| {
-            let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
-            (None, refusal.answer(&shared.pages, visit))
-        };
-        let Some(routed) = shared.route(&request.head, visit) else {
-            return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
-        };
-        if routed.own {
-            // To be sent here by the proxy, not asked about: a yes would send it to the shop.
-            return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
-        }
-        let limits = routed.limits.clone();
-        let (room, answer) = self.routed(visit, request, routed).await;
-        if !visit.aim.counts_first()
-            && answers::is_leave(&answer)
-            && let Err(over) = shared.limits.routes(&limits, visit.client)
-        {
-            return (room, over.answer(&shared.pages, visit));
-        }
-        (room, answer)
+/// The described request goes the way of the gate's own.
+async fn asked(gate: &Gate, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
+    let shared = &*gate.shared;
+    let refuse = |status, word, outcome| {
+        let refusal = Refusal::new(status, word, PageKind::BadRequest, outcome);
+        (None, refusal.answer(&shared.pages, visit))
+    };
+    let Some(routed) = shared.route(&request.head, visit) else {
+        return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
+    };
+    if routed.own {
+        // To be sent here by the proxy, not asked about: a yes would send it to the shop.
+        return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
     }
+    let limits = routed.limits.clone();
+    let (room, answer) = in_room::routed(gate, visit, request, routed).await;
+    if !visit.aim.counts_first()
+        && answers::is_leave(&answer)
+        && let Err(over) = shared.limits.routes(&limits, visit.client)
+    {
+        return (room, over.answer(&shared.pages, visit));
+    }
+    (room, answer)
 }
 
 impl Question {

@@ -1,0 +1,129 @@
+//! By what right a request is forwarded: as a session's, or as nobody's within a bound.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::HeaderValue;
+use http::header::UPGRADE;
+use http::request::Parts;
+
+use crate::proxy::{self, BodyOf, ForwardError};
+use crate::room::{Edition, LineName, RoomName, Visitor};
+use crate::token::Pass;
+
+use super::super::answers::Answer;
+use super::super::in_flight::Right;
+use super::super::rules::Rules;
+use super::super::seat::Seat;
+use super::super::seat_answers;
+use super::super::shared::Shared;
+use super::super::unadmitted::{CrawlerHold, Sort};
+use super::super::visit::Visit;
+
+/// A request that is forwarded as somebody's session.
+pub struct Session<'a> {
+    pub rules: &'a Rules,
+    pub visitor: Arc<Visitor>,
+    /// Of the pass.
+    pub edition: Edition,
+    /// What the shop is told the session is called.
+    pub name: String,
+    /// Cookies to set on the answer.
+    pub cookies: Vec<HeaderValue>,
+    /// The cookies are the visitor's only proof of the place: an answer that caches may share is made private for them.
+    pub must_set: bool,
+    /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
+    pub check: Option<String>,
+    /// Its visitor was called, and comes in by this very request.
+    pub is_new: bool,
+}
+
+impl<'a> Session<'a> {
+    /// The session of a pass, with cookies to set if the answer allows it.
+    #[must_use]
+    pub fn of(seat: &Seat<'a>, pass: &Pass, cookies: Vec<HeaderValue>) -> Self {
+        Self {
+            rules: seat.rules,
+            visitor: Arc::new(seat.visitor(pass.lane, pass.number)),
+            edition: pass.edition,
+            name: seat.session_name(pass),
+            cookies,
+            must_set: false,
+            check: None,
+            is_new: false,
+        }
+    }
+}
+
+/// By what right a request is forwarded.
+pub enum Admission<'a> {
+    /// It belongs to no room, or needs no admission.
+    Free,
+    /// It passes the line without a session, within this bound, and within that of crawlers if it is one's.
+    Bounded(Sort, Option<CrawlerHold>),
+    /// The room is open.
+    Open(&'a Seat<'a>),
+    /// An outage has opened the room.
+    LetPast(&'a Seat<'a>),
+    /// The room is off.
+    Off(RoomName, LineName),
+    Session(Session<'a>),
+}
+
+impl<'a> Admission<'a> {
+    /// What is to be looked after while the request is under way: a session, and a socket that the open room let in.
+    pub fn held(&self, head: &Parts) -> Option<Right> {
+        match self {
+            Self::Session(session) => Some(Right::Session(Arc::clone(&session.visitor))),
+            Self::Open(seat) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::Open(seat.rules.room.name.clone(), seat.line.clone()))
+            }
+            Self::LetPast(seat) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::LetPast(seat.rules.room.name.clone(), seat.line.clone()))
+            }
+            Self::Off(room, line) if head.headers.contains_key(UPGRADE) => {
+                Some(Right::Open(room.clone(), line.clone()))
+            }
+            Self::Open(_) | Self::LetPast(_) | Self::Off(..) | Self::Bounded(..) | Self::Free => None,
+        }
+    }
+
+    /// Whose memory the body takes.
+    pub fn body_of(&self, client: IpAddr) -> BodyOf {
+        match self {
+            Self::Bounded(..) => BodyOf::Stranger(client),
+            _ => BodyOf::Inside(client),
+        }
+    }
+
+    pub fn session(&self) -> Option<&Session<'a>> {
+        match self {
+            Self::Session(session) => Some(session),
+            _ => None,
+        }
+    }
+
+    /// The answer to what came into an open room that closed while the request waited: as if it came now.
+    pub fn refused(&self, error: ForwardError, visit: &Visit) -> Option<Answer> {
+        let (Self::Open(seat) | Self::LetPast(seat), proxy::Kind::Withdrawn) = (self, error.kind) else {
+            return None;
+        };
+        let worth = seat.worth(visit)?;
+        Some(seat_answers::not_now(seat, visit, &worth))
+    }
+
+    /// It has ended since the request was judged.
+    pub fn is_over(&self, shared: &Shared) -> bool {
+        match self {
+            Self::Session(session) => {
+                shared.is_over(&session.visitor, session.edition) && !shared.is_off(&session.visitor.room)
+            }
+            Self::Open(seat) => shared.is_shut(&seat.rules.room.name, &seat.line),
+            Self::LetPast(seat) => {
+                shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)
+            }
+            Self::Off(room, line) => shared.is_shut(room, line),
+            Self::Bounded(..) | Self::Free => false,
+        }
+    }
+}
