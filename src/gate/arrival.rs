@@ -21,13 +21,6 @@ pub enum Coming {
     Waited(PendingId),
 }
 
-impl Coming {
-    #[must_use]
-    pub fn of(pending: Option<PendingId>) -> Self {
-        pending.map_or(Self::First, Self::Again)
-    }
-}
-
 /// A visitor without a place, before a line of a room.
 pub struct Newcomer {
     pub pending: Option<PendingId>,

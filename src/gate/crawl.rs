@@ -7,36 +7,30 @@
 use http::Method;
 use http::header::USER_AGENT;
 use http::request::Parts;
+use ipnet::IpNet;
 
 use crate::config::routes::Brings;
-use crate::crawlers::Verification;
+use crate::crawlers::{Crawlers, Verification};
 use crate::proxy::{Conn, is_trusted};
 
 use super::brings;
 use super::kind::{FORWARDED_HOST, Kind};
-use super::shared::Shared;
 use super::visit::Visit;
 
-impl Shared {
-    /// A request's circumstances, and whether it is a crawler's. SECURITY: which host its visitor asked for only a trusted proxy knows.
-    #[must_use]
-    pub fn visit(&self, conn: &Conn, head: &mut Parts, has_body: bool) -> Visit {
-        if !is_trusted(conn.peer().ip(), &self.trusted) {
-            head.headers.remove(FORWARDED_HOST);
-        }
-        let mut visit = Visit::of(conn, head, has_body, &self.trusted);
-        // PERF: nearly nowhere is a crawler configured.
-        let agent = self
-            .crawlers
-            .names_any()
-            .then(|| head.headers.get(USER_AGENT))
-            .flatten();
-        let standing = agent.and_then(|agent| self.crawlers.judge(agent.as_bytes(), visit.client, visit.started));
-        if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
-            visit.kind = met(standing, head, has_body);
-        }
-        visit
+/// A request's circumstances, and whether it is a crawler's. SECURITY: which host its visitor asked for only a trusted proxy knows.
+#[must_use]
+pub fn visit((trusted, crawlers): (&[IpNet], &Crawlers), conn: &Conn, head: &mut Parts, has_body: bool) -> Visit {
+    if !is_trusted(conn.peer().ip(), trusted) {
+        head.headers.remove(FORWARDED_HOST);
     }
+    let mut visit = Visit::of(conn, head, has_body, trusted);
+    // PERF: nearly nowhere is a crawler configured.
+    let agent = crawlers.names_any().then(|| head.headers.get(USER_AGENT)).flatten();
+    let standing = agent.and_then(|agent| crawlers.judge(agent.as_bytes(), visit.client, visit.started));
+    if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
+        visit.kind = met(standing, head, has_body);
+    }
+    visit
 }
 
 /// What kind of request it is.

@@ -56,7 +56,7 @@ impl Credentials {
     ) -> Self {
         let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
         let names = cookies.names();
-        let fields = [TICKET_HEADER, PASS_HEADER].map(|name| head.headers.get(name));
+        let fields = [TICKET_HEADER, PASS_HEADER].map(|name| visit.noted.own.then(|| head.headers.get(name)).flatten());
         let is_app = fields.iter().any(Option::is_some);
         let own = Own::of(&head.headers);
         let [ticket, pass] = fields.map(|field| field.and_then(|value| value.to_str().ok()).into_iter());

@@ -64,72 +64,70 @@ pub struct Told {
     routed: Option<Box<Routed>>,
 }
 
-impl Shared {
-    /// What has to be looked for in the body of a request that belongs there.
-    #[must_use]
-    pub fn told(&self, head: &Parts, routed: &Routed) -> Told {
-        let by_query = |at: &usize| {
-            matches!(
-                self.rules[*at].room.per.as_ref().map(|per| &per.source),
-                Some(PerSource::Query(_))
-            )
+/// What has to be looked for in the body of a request that belongs there.
+#[must_use]
+pub fn told(shared: &Shared, head: &Parts, routed: &Routed) -> Told {
+    let by_query = |at: &usize| {
+        matches!(
+            shared.rules[*at].room.per.as_ref().map(|per| &per.source),
+            Some(PerSource::Query(_))
+        )
+    };
+    let line = routed.room.as_ref().map(|room| room.index).filter(by_query);
+    // Most frameworks hear of another method in a form that was posted, Hono and CakePHP in one of any method but GET.
+    let differs = shared.router.tells_methods_apart() && differs_by_method(shared, head, routed);
+    Told {
+        line,
+        routed: differs.then(|| Box::new(routed.clone())),
+    }
+}
+
+fn differs_by_method(shared: &Shared, head: &Parts, routed: &Routed) -> bool {
+    let Some(target) = visit::target(head) else { return true };
+    let mut methods = shared.router.methods();
+    methods.any(|method| shared.router.route(method, &target, Brings::More).as_ref() != Ok(routed))
+}
+
+/// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else. Of a body in
+/// another type what is here is looked through: one that is streamed is not waited for.
+pub async fn agrees(
+    shared: &Shared,
+    told: &Told,
+    head: &Parts,
+    body: &mut RequestBody,
+    ration: Option<Ration>,
+) -> Result<(), Refused> {
+    let kind = Kind::of(&head.headers);
+    if kind.is_read() {
+        body.receive(MAX_FORM, ration).await?;
+    }
+    let (seen, whole) = (body.buffered(), body.is_complete());
+    let said = |name: &str| form::value_of(&kind, seen, whole, name);
+    if let Some(room) = told.line
+        && let Some(PerSource::Query(name)) = shared.rules[room].room.per.as_ref().map(|per| &per.source)
+    {
+        let query = head.uri.query().unwrap_or_default();
+        let own = parameter::value_in_query(query, name)?.map(|own| own.bytes);
+        let is_other = match kind {
+            Kind::Json | Kind::Other => form::says_otherwise(seen, whole, name, own.as_deref()),
+            _ => said(name)?.is_some_and(|value| Some(value.bytes) != own),
         };
-        let line = routed.room.as_ref().map(|room| room.index).filter(by_query);
-        // Most frameworks hear of another method in a form that was posted, Hono and CakePHP in one of any method but GET.
-        let differs = self.router.tells_methods_apart() && self.differs_by_method(head, routed);
-        Told {
-            line,
-            routed: differs.then(|| Box::new(routed.clone())),
+        if is_other {
+            return Err(Refused::Otherwise);
         }
     }
-
-    fn differs_by_method(&self, head: &Parts, routed: &Routed) -> bool {
-        let Some(target) = visit::target(head) else { return true };
-        let mut methods = self.router.methods();
-        methods.any(|method| self.router.route(method, &target, Brings::More).as_ref() != Ok(routed))
-    }
-
-    /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else. Of a body in
-    /// another type what is here is looked through: one that is streamed is not waited for.
-    pub async fn agrees(
-        &self,
-        told: &Told,
-        head: &Parts,
-        body: &mut RequestBody,
-        ration: Option<Ration>,
-    ) -> Result<(), Refused> {
-        let kind = Kind::of(&head.headers);
-        if kind.is_read() {
-            body.receive(MAX_FORM, ration).await?;
-        }
-        let (seen, whole) = (body.buffered(), body.is_complete());
-        let said = |name: &str| form::value_of(&kind, seen, whole, name);
-        if let Some(room) = told.line
-            && let Some(PerSource::Query(name)) = self.rules[room].room.per.as_ref().map(|per| &per.source)
-        {
-            let query = head.uri.query().unwrap_or_default();
-            let own = parameter::value_in_query(query, name)?.map(|own| own.bytes);
-            let is_other = match kind {
-                Kind::Json | Kind::Other => form::says_otherwise(seen, whole, name, own.as_deref()),
-                _ => said(name)?.is_some_and(|value| Some(value.bytes) != own),
-            };
-            if is_other {
-                return Err(Refused::Otherwise);
-            }
-        }
-        if let Some(routed) = &told.routed {
-            for name in method::PARAMETERS {
-                if let Some(value) = said(name)? {
-                    let other = method::named(&value.bytes).map_err(|_| Refused::Otherwise)?;
-                    let target = visit::target(head).ok_or(Refused::Otherwise)?;
-                    if self.router.route(&other, &target, Brings::More).as_ref() != Ok(routed) {
-                        return Err(Refused::Otherwise);
-                    }
+    if let Some(routed) = &told.routed {
+        for name in method::PARAMETERS {
+            if let Some(value) = said(name)? {
+                let other = method::named(&value.bytes).map_err(|_| Refused::Otherwise)?;
+                let target = visit::target(head).ok_or(Refused::Otherwise)?;
+                if shared.router.route(&other, &target, Brings::More).as_ref() != Ok(routed) {
+                    return Err(Refused::Otherwise);
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 impl Told {

@@ -29,6 +29,7 @@ use super::unadmitted;
 use super::visit::{REHEARSAL_HEADER, Visit};
 
 use super::aim::Aim;
+use super::forms;
 use detached::{Kept, Taken};
 use ending::Endable;
 
@@ -173,7 +174,7 @@ async fn received(
         return Err(answer);
     }
     if !told.is_all()
-        && let Err(refused) = Box::pin(shared.agrees(told, head, body, Some(upstream.ration(whose)))).await
+        && let Err(refused) = Box::pin(forms::agrees(shared, told, head, body, Some(upstream.ration(whose)))).await
     {
         return Err(refused.answer(pages, visit));
     }

@@ -30,7 +30,7 @@ use super::sign_in_form;
 use super::visit::Visit;
 use super::while_off;
 use super::worth::Worth;
-use super::{cacheable, forms, forward_auth, kind, method};
+use super::{cacheable, forms, forward_auth, kind, method, worn};
 
 /// A request for the shop: turned away at once, let through without a room, or the room's.
 pub async fn routed(
@@ -42,7 +42,7 @@ pub async fn routed(
     let shared = &*gate.shared;
     // PERF: few requests have a body.
     if !request.body.is_end_stream() {
-        request.told = shared.told(&request.head, &routed);
+        request.told = forms::told(shared, &request.head, &routed);
     }
     if routed.misdirected {
         let status = StatusCode::MISDIRECTED_REQUEST;
@@ -88,7 +88,7 @@ pub async fn routed(
 
 /// A request to a protected route.
 pub async fn in_room(gate: &Gate, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
-    let worn = gate.shared.worn(&place, &request.head, visit);
+    let worn = worn::worn(&gate.shared, &place, &request.head, visit);
     // SECURITY: any site can lead a browser through so many lines that it forgets the first.
     if worn.costs_a_place && kind::is_cross_site(&request.head.headers) {
         return seat_answers::same_site_page(&gate.shared.rules[place.index].pages, visit);

@@ -18,7 +18,7 @@ use super::core::{Gate, Halves};
 use super::decide::{PassState, Void};
 use super::forward::{self, Admission, failed};
 use super::inside::{self, Entry};
-use super::limits::{self, Asker};
+use super::limits::Asker;
 use super::line_page::{self, LinePage};
 use super::ownership;
 use super::proof::{self, Asked, PROOF_HEADER, Proof};

@@ -4,10 +4,11 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use crate::replica::Note;
-use crate::room::{Edition, LineName, RoomName, Standing, Visitor, is_reset};
+use crate::room::Standing;
 use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
+use super::sessions;
 use super::shared::Shared;
 use super::{Core, meter, outage, proof};
 
@@ -63,7 +64,7 @@ fn look_after(shared: &Shared, held: &Held) {
     let view = shared.replica.load();
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
-            standing if shared.ends(visitor, standing) => held.cancel.cancel(),
+            standing if sessions::ends(shared, visitor, standing) => held.cancel.cancel(),
             Standing::Inside(_) if shared.replica.cut_off().is_some() => {
                 shared.replica.note((**visitor).clone(), Note::Reopen);
             }
@@ -72,37 +73,10 @@ fn look_after(shared: &Shared, held: &Held) {
             }
             _ => {}
         },
-        Right::Open(room, line) if shared.is_shut(room, line) => held.cancel.cancel(),
-        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && shared.is_shut(room, line) => {
+        Right::Open(room, line) if sessions::is_shut(shared, room, line) => held.cancel.cancel(),
+        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && sessions::is_shut(shared, room, line) => {
             held.cancel.cancel();
         }
         Right::Open(..) | Right::LetPast(..) => {}
-    }
-}
-
-impl Shared {
-    /// A session of this edition is over.
-    #[must_use]
-    pub fn is_over(&self, visitor: &Visitor, edition: Edition) -> bool {
-        let view = self.replica.load();
-        let room = view.rooms.get(&visitor.room);
-        let is_void = room.is_some_and(|room| is_reset(edition, visitor.number, room.voided, room.spared));
-        is_void || self.ends(visitor, view.standing(visitor, view.clock))
-    }
-
-    /// While cut off, those inside go on: only what the log says ends a session, or too long an outage.
-    fn ends(&self, visitor: &Visitor, standing: Standing) -> bool {
-        match standing {
-            Standing::Inside(inside) => self.outlived(&visitor.room, inside.expires),
-            Standing::Ended | Standing::Late => true,
-            _ => false,
-        }
-    }
-
-    /// The line is not open, or not any more, nor is the room off.
-    #[must_use]
-    pub fn is_shut(&self, room: &RoomName, line: &LineName) -> bool {
-        let view = self.replica.load();
-        !self.is_off(room) && !view.stays_open(room, line, view.now())
     }
 }

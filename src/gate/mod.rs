@@ -1,7 +1,7 @@
 //! The gate: one request from its head to its answer.
 //!
 //! ```text
-//! Shared::visit    who sent it, from where, what kind of request; a crawler's, if its address is known for that
+//! crawl::visit     who sent it, from where, what kind of request; a crawler's, if its address is known for that
 //! Shared::route    which room and line, which limits; 400 where it can be read in two ways
 //! redirect         308 for a request in the clear, if the operator wants it
 //! rehearsal        a virtual visitor's request: treated as any visitor's, but kept from the upstream
@@ -67,6 +67,7 @@ mod rehearsal;
 mod rules;
 mod seat;
 mod seat_answers;
+mod sessions;
 mod settle;
 mod shared;
 mod sharing;
@@ -93,6 +94,7 @@ use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
 use core::{Gate, Halves};
+use forward_auth::Question;
 use visit::Visit;
 
 pub use in_force::{Core, Cores};
@@ -109,11 +111,16 @@ impl Gate {
     ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send>> {
         let mut request = Halves::of(request);
         boxed(|| async move {
-            if let Some(question) = self.shared.question(&request.head) {
+            if let Some(question) = Question::of(&self.shared.askers, &request.head) {
                 return Box::pin(forward_auth::judge(&self, &conn, question, request)).await;
             }
             let has_body = !request.body.is_end_stream();
-            let mut visit = self.shared.visit(&conn, &mut request.head, has_body);
+            let mut visit = crawl::visit(
+                (&self.shared.trusted, &self.shared.crawlers),
+                &conn,
+                &mut request.head,
+                has_body,
+            );
             visit.noted = request.body.noted();
             let record = self.shared.record(&request.head);
             let (room, answer) = self.route(&conn, &mut visit, request).await;

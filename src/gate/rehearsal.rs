@@ -34,7 +34,7 @@ pub async fn rehearsed(
     routed: Routed,
 ) -> (Option<usize>, Answer) {
     let shared = &*gate.shared;
-    let Some(at) = shared.room_of(&request.head, &routed) else {
+    let Some(at) = room_of(shared, &request.head, &routed) else {
         return (None, Refused::Mark.answer(&shared.pages, visit));
     };
     let rules = &shared.rules[at];
@@ -63,17 +63,15 @@ fn virtual_place(place: InRoom) -> InRoom {
     }
 }
 
-impl Shared {
-    /// The room that a request is about: one of its routes, or one of the gate's own endpoints.
-    fn room_of(&self, head: &Parts, routed: &Routed) -> Option<usize> {
-        if routed.misdirected {
-            return None;
-        }
-        if !routed.own {
-            return routed.room.as_ref().map(|place| place.index);
-        }
-        let path = head.uri.path().strip_prefix(OWN_PREFIX)?.strip_prefix("/rooms/")?;
-        let name = path.split('/').next()?;
-        self.room_named(name)
+/// The room that a request is about: one of its routes, or one of the gate's own endpoints.
+fn room_of(shared: &Shared, head: &Parts, routed: &Routed) -> Option<usize> {
+    if routed.misdirected {
+        return None;
     }
+    if !routed.own {
+        return routed.room.as_ref().map(|place| place.index);
+    }
+    let path = head.uri.path().strip_prefix(OWN_PREFIX)?.strip_prefix("/rooms/")?;
+    let name = path.split('/').next()?;
+    shared.room_named(name)
 }

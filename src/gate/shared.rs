@@ -16,7 +16,7 @@ use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
 use crate::proxy::{self, Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
-use crate::room::{Clock, Mode, RoomName, SLACK_MS, Wall};
+use crate::room::{Mode, RoomName, Wall};
 use crate::time;
 use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
@@ -300,16 +300,6 @@ impl Shared {
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.replica.stats().pending_joins >= MAX_PENDING_JOINS
-    }
-
-    /// While cut off: the session has been over for longer than those inside may go on. Otherwise only the log ends it.
-    #[must_use]
-    pub fn outlived(&self, room: &RoomName, expires: Clock) -> bool {
-        let extension = |at: usize| self.rules[at].room.outage_extension_ms;
-        self.replica.cut_off().is_some() && {
-            let extension = self.room_named(room.as_str()).map_or(0, extension);
-            self.replica.now() > expires.plus(SLACK_MS + extension)
-        }
     }
 
     /// A rehearsal is under way, in whichever room.

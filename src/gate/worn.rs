@@ -66,30 +66,28 @@ impl Line<'_> {
     }
 }
 
-impl Shared {
-    /// What a browser is to forget of lines of the room, other than this one.
-    pub(super) fn worn(&self, place: &InRoom, head: &Parts, visit: &Visit) -> Worn {
-        let rules = &self.rules[place.index];
-        let LineOf::Line(line) = &place.line else {
-            return Worn::default();
-        };
-        if line.is_only() || !visit.kind.is_navigation() || visit.rehearsed.is_some() {
-            return Worn::default();
-        }
-        let bytes: usize = head.headers.get_all(COOKIE).iter().map(HeaderValue::len).sum();
-        if bytes < FEW_BYTES {
-            return Worn::default();
-        }
-        let (policy, names) = rules.cookies(visit.secure, None, line);
-        let kinds = [&names.ticket, &names.pass, &names.told];
-        let kinds = kinds.map(|name| name.split_at(name.len() - LINE_TAG_LEN));
-        // In a sale by stock a pass shows who has won when its session is long over.
-        let over_after_ms = (!self.sells(&rules.room.name)).then_some(rules.room.settings.session_ms);
-        let mut others = others(head, kinds);
-        // Another room may be called as this one and a tag.
-        others.retain(|tag, _| self.room_named(&format!("{}-{tag}", rules.room.name)).is_none());
-        forgotten(others, policy, over_after_ms, visit.wall)
+/// What a browser is to forget of lines of the room, other than this one.
+pub fn worn(shared: &Shared, place: &InRoom, head: &Parts, visit: &Visit) -> Worn {
+    let rules = &shared.rules[place.index];
+    let LineOf::Line(line) = &place.line else {
+        return Worn::default();
+    };
+    if line.is_only() || !visit.kind.is_navigation() || visit.rehearsed.is_some() {
+        return Worn::default();
     }
+    let bytes: usize = head.headers.get_all(COOKIE).iter().map(HeaderValue::len).sum();
+    if bytes < FEW_BYTES {
+        return Worn::default();
+    }
+    let (policy, names) = rules.cookies(visit.secure, None, line);
+    let kinds = [&names.ticket, &names.pass, &names.told];
+    let kinds = kinds.map(|name| name.split_at(name.len() - LINE_TAG_LEN));
+    // In a sale by stock a pass shows who has won when its session is long over.
+    let over_after_ms = (!shared.sells(&rules.room.name)).then_some(rules.room.settings.session_ms);
+    let mut others = others(head, kinds);
+    // Another room may be called as this one and a tag.
+    others.retain(|tag, _| shared.room_named(&format!("{}-{tag}", rules.room.name)).is_none());
+    forgotten(others, policy, over_after_ms, visit.wall)
 }
 
 /// The room's cookies of other lines, by their tags, than the one whose cookies `kinds` are: what their names begin with, and its tag.

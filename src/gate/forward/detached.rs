@@ -20,7 +20,7 @@ use super::super::shared::Shared;
 use super::super::sockets::Socket;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
-use super::SESSION_HEADER;
+use super::super::fields::SESSION_HEADER;
 use super::ending::Endable;
 use super::failed::{failed_by_shop, note_failure};
 

@@ -12,6 +12,7 @@ use super::super::method;
 use super::super::ownership;
 use super::super::rules::Ending;
 use super::super::seat::Seat;
+use super::super::sessions;
 use super::super::shared::Shared;
 use super::super::worth::Worth;
 use super::session::Session;
@@ -96,7 +97,7 @@ impl Endable {
 
     /// It has ended since the request was judged, which may not be sent again by it.
     pub fn is_over(&self, shared: &Shared) -> bool {
-        !self.is_former && shared.is_over(&self.visitor, self.edition)
+        !self.is_former && sessions::is_over(shared, &self.visitor, self.edition)
     }
 
     /// Tells the log that the shop has ended the session, if it has.

@@ -16,6 +16,7 @@ use super::super::in_flight::Right;
 use super::super::rules::Rules;
 use super::super::seat::Seat;
 use super::super::seat_answers;
+use super::super::sessions;
 use super::super::shared::Shared;
 use super::super::unadmitted::{CrawlerHold, Sort};
 use super::super::visit::Visit;
@@ -116,13 +117,13 @@ impl<'a> Admission<'a> {
     pub fn is_over(&self, shared: &Shared) -> bool {
         match self {
             Self::Session(session) => {
-                shared.is_over(&session.visitor, session.edition) && !shared.is_off(&session.visitor.room)
+                sessions::is_over(shared, &session.visitor, session.edition) && !shared.is_off(&session.visitor.room)
             }
-            Self::Open(seat) => shared.is_shut(&seat.rules.room.name, &seat.line),
+            Self::Open(seat) => sessions::is_shut(shared, &seat.rules.room.name, &seat.line),
             Self::LetPast(seat) => {
-                shared.replica.cut_off().is_none() && shared.is_shut(&seat.rules.room.name, &seat.line)
+                shared.replica.cut_off().is_none() && sessions::is_shut(shared, &seat.rules.room.name, &seat.line)
             }
-            Self::Off(room, line) => shared.is_shut(room, line),
+            Self::Off(room, line) => sessions::is_shut(shared, room, line),
             Self::Bounded(..) | Self::Free => false,
         }
     }

@@ -26,11 +26,11 @@ use crate::waiting::PageKind;
 use super::aim::Aim;
 use super::answers::{Answer, Refusal};
 use super::core::{Gate, Halves};
+use super::crawl;
 use super::in_room;
 use super::kind::Kind;
 use super::mark::unmarked;
 use super::preflight;
-use super::shared::Shared;
 use super::visit::Visit;
 
 pub use answers::{bounded, go_on, is_leave, no};
@@ -43,6 +43,15 @@ pub struct Question {
 }
 
 impl Question {
+    /// The question that a request is, if it is one that the configuration has an answer for.
+    #[must_use]
+    pub fn of(askers: &[Asker], head: &Parts) -> Option<Self> {
+        if askers.is_empty() {
+            return None;
+        }
+        Self::at(head.uri.path()).filter(|question| askers.contains(&question.asker))
+    }
+
     /// The question at this path, which is the endpoint's and, from Envoy, goes on with the path that is asked about.
     fn at(path: &str) -> Option<Self> {
         let rest = path.strip_prefix(OWN_PREFIX)?.strip_prefix(FORWARD)?;
@@ -60,17 +69,6 @@ impl Question {
 
 /// Below [`OWN_PREFIX`].
 const FORWARD: &str = "/forward/";
-
-impl Shared {
-    /// The question that a request is, if it is one that the configuration has an answer for.
-    #[must_use]
-    pub fn question(&self, head: &Parts) -> Option<Question> {
-        if self.askers.is_empty() {
-            return None;
-        }
-        Question::at(head.uri.path()).filter(|question| self.askers.contains(&question.asker))
-    }
-}
 
 /// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
 pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
@@ -93,7 +91,7 @@ pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut reques
     };
     request.head = head;
     let has_body = !bodiless || !request.body.is_end_stream();
-    let mut visit = shared.visit(conn, &mut request.head, has_body);
+    let mut visit = crawl::visit((&shared.trusted, &shared.crawlers), conn, &mut request.head, has_body);
     if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
         visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
     }
