@@ -14,13 +14,13 @@ use crate::time;
 
 use super::super::core::Gate;
 use super::super::fields::Fields;
+use super::super::fields::SESSION_HEADER;
 use super::super::in_flight::Guard;
 use super::super::meter::Watched;
 use super::super::shared::Shared;
 use super::super::sockets::Socket;
 use super::super::unadmitted::Place;
 use super::super::visit::Visit;
-use super::super::fields::SESSION_HEADER;
 use super::ending::Endable;
 use super::failed::{failed_by_shop, note_failure};
 
