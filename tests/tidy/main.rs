@@ -6,6 +6,7 @@
 
 mod name;
 mod sentences;
+mod structure;
 mod threats;
 
 use std::fs;

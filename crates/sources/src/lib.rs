@@ -2,12 +2,13 @@
 //!
 //! [`tree`] reads the modules of a crate from its root file, without tests. [`lines`] counts their code, [`imports`] follows each path to
 //! the file that defines it, [`loops`] finds files that import each other in circles, and [`spread`] the types whose methods stand in many
-//! files. [`words`] counts what people read.
+//! files. [`survey`] puts these together for a whole repository. [`words`] counts what people read.
 
 pub mod imports;
 pub mod lines;
 pub mod loops;
 pub mod spread;
+pub mod survey;
 pub mod tree;
 pub mod words;
 

@@ -1,17 +1,11 @@
 //! Prints what the sources of a repository look like, as a table: `sources [FOLDER]`, the current folder where none is named.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use sources::{Error, Tree, files, imports, lines, loops, read, spread, words};
-
-/// More files than this in one folder, or with one type's methods, are listed.
-const MOST_FILES: usize = 20;
-const MOST_METHOD_FILES: usize = 3;
-/// Members of the workspace that are no part of the program.
-const NO_PRODUCT: [&str; 2] = ["sources", "testkit"];
+use sources::survey::{MOST_FILES, MOST_METHOD_FILES, crates, full_folders, largest_loops, spread_types};
+use sources::{Error, files, lines, read, words};
 
 fn main() -> ExitCode {
     let folder = std::env::args()
@@ -40,7 +34,7 @@ fn measured(folder: &Path) -> Result<Rows, Error> {
     let counted: Vec<(&str, usize)> = trees.iter().map(|tree| (tree.name.as_str(), lines::of(tree))).collect();
     let total: usize = counted.iter().map(|(_, lines)| lines).sum();
     rows.push(("code lines".into(), with_parts(total, &counted)));
-    let loops = all_loops(folder, &trees);
+    let loops = largest_loops(folder, &trees);
     rows.push((
         "largest import loop".into(),
         loops.values().max().copied().unwrap_or(1).to_string(),
@@ -51,13 +45,9 @@ fn measured(folder: &Path) -> Result<Rows, Error> {
         format!("folders of more than {MOST_FILES} source files"),
         with_list(&full),
     ));
-    let mut spread_types = BTreeMap::new();
-    for tree in &trees {
-        spread_types.extend(spread::of(tree, MOST_METHOD_FILES));
-    }
     rows.push((
         format!("types with methods in more than {MOST_METHOD_FILES} files"),
-        with_list(&spread_types),
+        with_list(&spread_types(&trees)),
     ));
     let readme = read(&folder.join("README.md"))?;
     rows.push(("lines of README.md".into(), readme.lines().count().to_string()));
@@ -80,59 +70,6 @@ fn measured(folder: &Path) -> Result<Rows, Error> {
         .sum();
     rows.push(("private words of comments".into(), comments.to_string()));
     Ok(rows)
-}
-
-/// The program's crates: that of the root, and the members that are part of it.
-fn crates(folder: &Path) -> Result<Vec<Tree>, Error> {
-    let mut roots = vec![("src".to_owned(), folder.join("src/lib.rs"))];
-    if let Ok(entries) = fs::read_dir(folder.join("crates")) {
-        let names = entries
-            .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let members = names.filter(|name| !NO_PRODUCT.contains(&name.as_str()));
-        roots.extend(members.map(|name| (name.clone(), folder.join("crates").join(&name).join("src/lib.rs"))));
-    }
-    roots.sort();
-    roots.iter().map(|(name, root)| Tree::read(name, root)).collect()
-}
-
-/// The largest loop of each module below a crate's root, or of a member, that has one.
-fn all_loops(folder: &Path, trees: &[Tree]) -> BTreeMap<String, usize> {
-    let mut largest = BTreeMap::new();
-    for tree in trees {
-        for found in loops::of(&imports::of(tree)) {
-            for file in &found {
-                let path = tree.files[*file].path.strip_prefix(folder).unwrap_or(Path::new(""));
-                let part = part_of(path);
-                let most = largest.entry(part).or_insert(0);
-                *most = found.len().max(*most);
-            }
-        }
-    }
-    largest
-}
-
-/// `room` for `src/room/line.rs` and `src/room.rs`, `crates/room` for a member's file.
-fn part_of(path: &Path) -> String {
-    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-    match parts.as_slice() {
-        [first, member, ..] if first == "crates" => format!("crates/{member}"),
-        [_, part, ..] => part.trim_end_matches(".rs").to_owned(),
-        _ => String::new(),
-    }
-}
-
-fn full_folders(folder: &Path) -> Result<BTreeMap<String, usize>, Error> {
-    let mut counted = BTreeMap::new();
-    for below in ["src", "crates", "tests"] {
-        for file in files(&folder.join(below), "rs")? {
-            let parent = file.parent().and_then(|parent| parent.strip_prefix(folder).ok());
-            let name = parent.unwrap_or(Path::new("")).display().to_string();
-            *counted.entry(name).or_insert(0) += 1;
-        }
-    }
-    counted.retain(|_, files| *files > MOST_FILES);
-    Ok(counted)
 }
 
 fn texts(folder: &Path, ending: &str) -> Result<Vec<String>, Error> {

@@ -1,0 +1,46 @@
+//! How files hang together: import loops, full folders, types whose methods are spread over files.
+//!
+//! Each table lists what is over the limit today. A test fails when something gets worse, and when something got better without the
+//! table saying so: the tables only shrink.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use sources::survey;
+
+/// Most files that may import each other in a circle.
+const MOST_IN_A_LOOP: usize = 3;
+
+/// Modules whose largest loop is longer.
+const LOOPS: [(&str, usize); 4] = [("cli", 4), ("config", 36), ("crates/room", 43), ("replica", 17)];
+
+/// Folders of more source files than [`survey::MOST_FILES`].
+const FULL_FOLDERS: [(&str, usize); 0] = [];
+
+/// Types with inherent methods in more files than [`survey::MOST_METHOD_FILES`].
+const SPREAD_TYPES: [(&str, usize); 0] = [];
+
+fn is(found: &BTreeMap<String, usize>, known: &[(&str, usize)]) {
+    let known: BTreeMap<String, usize> = known.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+    assert_eq!(*found, known, "left is what there is, right is what the table says");
+}
+
+#[test]
+fn files_do_not_import_each_other_in_circles() {
+    let trees = survey::crates(Path::new(".")).expect("sources that can be read");
+    assert!(trees.iter().map(|tree| tree.files.len()).sum::<usize>() > 300);
+    let mut loops = survey::largest_loops(Path::new("."), &trees);
+    loops.retain(|_, files| *files > MOST_IN_A_LOOP);
+    is(&loops, &LOOPS);
+}
+
+#[test]
+fn no_folder_holds_too_many_files() {
+    is(&survey::full_folders(Path::new(".")).expect("folders"), &FULL_FOLDERS);
+}
+
+#[test]
+fn the_methods_of_a_type_stand_together() {
+    let trees = survey::crates(Path::new(".")).expect("sources that can be read");
+    is(&survey::spread_types(&trees), &SPREAD_TYPES);
+}
