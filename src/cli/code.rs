@@ -24,7 +24,7 @@ use crate::token::{Code, CodeDate, Grant, Keyring};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CodeArgs {
-    /// The configuration file that the gates have
+    /// The configuration file of the gates
     #[arg(long, default_value = "config.toml", global = true)]
     config: PathBuf,
     #[command(subcommand)]
@@ -39,18 +39,23 @@ Examples:
   ropeline code check AQRvd24…
   ropeline code list-spent --room sale
 
-A code goes into a link as ?ropeline_code=CODE. Whoever has it may use it until it expires; one for single use, whoever comes first.";
+Put a code into a link as ?ropeline_code=CODE. Anybody who has the link can use it until it expires; a single-use code works once.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make codes
+    /// Issue codes
+    #[command(
+        after_help = "Examples:\n  ropeline code issue --room sale --grants lane:press --count 50 --format csv >codes.csv"
+    )]
     Issue(IssueArgs),
-    /// Say what a code is worth
+    /// Show what a code grants, and whether it is valid
+    #[command(after_help = "Examples:\n  ropeline code check AQRvd24…")]
     Check {
         /// The code
         code: String,
     },
-    /// List the single-use codes that were used, as a running gate knows them
+    /// List the single-use codes that were used, from a running gate
+    #[command(after_help = "Examples:\n  ropeline code list-spent --room sale")]
     ListSpent(spent::SpentArgs),
 }
 
@@ -59,22 +64,22 @@ struct IssueArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    /// What it grants: lane:NAME, of a lane with code = true; or bypass, where the room lets so many in
+    /// lane:NAME for a lane with code = true, or bypass where the room allows it
     #[arg(long, value_name = "GRANT")]
     grants: String,
-    /// For one line of the room only
+    /// Valid for this line of the room only
     #[arg(long)]
     line: Option<String>,
-    /// Each is good for one visitor; needs --expires
+    /// Valid for one visitor; needs --expires
     #[arg(long)]
     single_use: bool,
-    /// How many, each of its own
+    /// How many codes to issue
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     count: u32,
-    /// From when on they can be used, as 2026-12-01T13:00:00+09:00 or 2026-12-01 13:00 Asia/Seoul
+    /// Start of validity, as 2026-12-01T13:00:00+09:00 or 2026-12-01 13:00 Asia/Seoul
     #[arg(long, value_name = "DATE")]
     starts: Option<String>,
-    /// Until when
+    /// End of validity
     #[arg(long, value_name = "DATE")]
     expires: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]

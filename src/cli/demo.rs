@@ -23,21 +23,21 @@ use crate::app::start::{self, Operator};
 #[command(after_help = "\
 Examples:
   ropeline demo
-  ropeline demo --capacity 1          a room of one
+  ropeline demo --capacity 1          a room for one
 
 Open the printed address in three browsers, or in one browser, a private window and a phone's simulator: two get in,
 the third waits and gets in when one of them pays, leaves or idles for two minutes.")]
 pub struct DemoArgs {
-    /// Where visitors come in
+    /// Address for visitors
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: SocketAddr,
-    /// The operator's side
+    /// Address of the admin listener
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9925")]
     admin_listen: SocketAddr,
-    /// How many the room lets in at once
+    /// Visitors inside at once
     #[arg(long, value_name = "N", default_value_t = 2)]
     capacity: u32,
-    /// Keep the log here instead of in a fresh temporary folder
+    /// Keep the store in this folder instead of a temporary one
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
 }

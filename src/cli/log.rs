@@ -29,27 +29,27 @@ Examples:
   ropeline log rediss://redis.internal:6379 --ca-file /etc/ropeline/ca.pem
   ropeline log ropeline-data --room shop --json
 
-Exit codes: 0 shown, 1 something could not be read or does not fit together, 64 usage, 66 nothing to read")]
+Exit codes: 0 done, 1 an entry cannot be read or the chain does not match, 64 wrong usage, 66 nothing to read")]
 pub struct LogArgs {
     /// A folder or the store's URL
     #[arg(value_name = "FROM")]
     from_where: String,
-    /// From this entry on: incarnation-sequence, as shown
+    /// Start at this entry: incarnation-sequence, as printed
     #[arg(long, value_name = "POSITION")]
     from: Option<String>,
-    /// Only what is about this room
+    /// Only entries about this room
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
-    /// Go on with what comes in, until interrupted
+    /// Print new entries as they come, until interrupted
     #[arg(long)]
     follow: bool,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// With a store: what the names of its keys begin with
+    /// With Redis: the prefix of its keys
     #[arg(long, default_value = "ropeline", value_name = "PREFIX")]
     prefix: String,
-    /// With a store: its password, when the URL does not have it
+    /// With Redis: its password, if the URL does not contain it
     #[arg(
         long,
         env = "ROPELINE_STORE_PASSWORD",
@@ -57,7 +57,7 @@ pub struct LogArgs {
         value_name = "PASSWORD"
     )]
     password: Option<String>,
-    /// With a store over TLS: authorities in PEM that its certificate must come from
+    /// With Redis over TLS: trusted certificate authorities, in PEM
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: one file or folder for each command. Commands that talk to a running gate are in `remote`.
 
 mod check;
 mod code;
@@ -23,12 +23,12 @@ use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline demo                                     try it: a shop, a gate, a room of two
-  ropeline run --upstream http://127.0.0.1:3000     a room with the default values over a whole shop
-  ropeline run --config config.toml                 everything as you set it
-  ropeline check config.toml                        every mistake at once, before a sale
-  ropeline reload                                   take what the file now says, without losing anybody
-  ropeline top                                      see the lines while they move";
+  ropeline demo                                     try it out: a shop, a gate and a room for two
+  ropeline run --upstream http://127.0.0.1:3000     protect a whole shop with the default settings
+  ropeline run --config config.toml                 use the settings of a file
+  ropeline check config.toml                        list every mistake of a configuration
+  ropeline reload                                   apply the edited file; sessions and places stay
+  ropeline top                                      watch the waiting lines";
 
 /// A waiting room in front of a shop that nobody has to change.
 #[derive(Debug, Parser)]
@@ -40,49 +40,49 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Stand in front of a shop
+    /// Run a gate in front of a shop
     Run(run::RunArgs),
-    /// Tell every mistake of a configuration at once
+    /// Check a configuration and list all its mistakes
     Check(check::CheckArgs),
-    /// A shop, a gate and a room of two on this machine, to try it out
+    /// Start a shop, a gate and a room for two on this machine
     Demo(demo::DemoArgs),
-    /// Take what the configuration file now says, without losing anybody
+    /// Apply the edited configuration file without a restart
     Reload(reload::ReloadArgs),
-    /// Look at the rooms of a running gate, and change them
+    /// Show the rooms of a running gate, and change them
     Rooms(rooms::RoomsArgs),
-    /// See every line while it moves, in a terminal
+    /// Watch the waiting lines in a terminal
     Top(top::TopArgs),
     /// Fill a room with virtual visitors, to practise a sale
     Rehearse(rehearse::RehearseArgs),
-    /// Look at the shop's servers as a running gate sees them, and take one out
+    /// Show the shop's servers as a running gate sees them
     Upstreams(upstreams::UpstreamsArgs),
-    /// Look at the gates that share the rooms, and at their log
+    /// Show the gates that share the rooms, and their log
     Gates(gates::GatesArgs),
-    /// Have every gate pass over an entry of the log that freezes it
+    /// Skip a log entry that stops the gates
     Skip(gates::SkipArgs),
-    /// Have a running gate hand over to the binary that lies at its path by now
+    /// Replace the running gate with the binary at its path, without refusing a request
     Upgrade(upgrade::UpgradeArgs),
-    /// Run your own room through a sale on virtual time, before the sale
+    /// Simulate a sale in your own room, on virtual time
     Simulate(simulate::SimulateArgs),
-    /// Run the kept log again and prove that it gives the same rooms
+    /// Run the kept log again and check that it gives the same rooms
     Replay(replay::ReplayArgs),
-    /// Show what gates said, one entry a line
+    /// Show the entries of the log, one a line
     Log(log::LogArgs),
-    /// Verify a log's archive and say whether it was fair
+    /// Verify an archive of the log and report whether the order was fair
     Report(report::ReportArgs),
-    /// See how far a room's draw has come, and give its beacon's value
+    /// Show the state of a room's draw, and enter its beacon value
     Draw(draw::DrawArgs),
-    /// List who has bought of a room's stock
+    /// List the visitors who bought from a room's stock
     Winners(winners::WinnersArgs),
-    /// Work a draw out again from its published figures
+    /// Recompute a draw from its published figures
     VerifyDraw(verify_draw::VerifyDrawArgs),
-    /// Try known ways round the line on your own deployment
+    /// Try known ways around the line on your own deployment
     Probe(probe::ProbeArgs),
-    /// Make codes that lead to a lane, and say what one is worth
+    /// Issue access codes, and check one
     Code(code::CodeArgs),
-    /// Show every page that visitors can see, before they do
+    /// Preview every page that visitors can see
     Page(page::PageArgs),
-    /// Ask a running gate whether it is ready; for containers
+    /// Check whether a running gate is ready, for containers
     Healthcheck(healthcheck::HealthcheckArgs),
 }
 
@@ -122,5 +122,18 @@ mod tests {
     #[test]
     fn the_command_line_holds_together() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_every_command_has_an_example() {
+        let mut commands: Vec<_> = super::Cli::command().get_subcommands().cloned().collect();
+        assert!(commands.len() > 20);
+        while let Some(command) = commands.pop() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let example = format!("ropeline {}", command.get_name());
+            let is_below = help.contains(&format!(" {} ", command.get_name())) || help.contains(&example);
+            assert!(help.contains("ropeline ") && is_below, "{}: {help}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `ropeline run`: a gate in front of a shop, until it is told to stop.
+//! `ropeline run`: runs a gate in front of a shop until it is told to stop.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,19 +23,19 @@ Examples:
   ropeline run --config /etc/ropeline/config.toml
   ropeline run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
 
-Without --config the config.toml in this folder is used, if there is one and no --upstream is given.
-Exit codes: 0 stopped as told, 1 cannot start, 70 a fault of the program: start it again, 78 the configuration has mistakes, or the store it names cannot be used")]
+Without --config and --upstream, config.toml in the current folder is used if it exists.
+Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store cannot be used")]
 pub struct RunArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
     config: Option<PathBuf>,
-    /// The shop, such as <http://127.0.0.1:3000>; stands over the file's
+    /// The shop's URL, such as <http://127.0.0.1:3000>; overrides the file
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// Where visitors come in; stands over the file's
+    /// Address for visitors; overrides the file
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<String>,
-    /// The operator's side; stands over the file's
+    /// Address of the admin listener; overrides the file
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<String>,
 }

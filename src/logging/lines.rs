@@ -1,6 +1,7 @@
-//! Lines on their way to a file or a pipe: a bounded queue and a thread that writes.
+//! Log lines on their way to a file or a pipe: a bounded queue and a thread that writes. By hand, because `tracing-appender`
+//! counts no lines that fail to be written, reopens no file, and flushes only when it is dropped.
 //!
-//! Whoever logs never waits. A line that does not fit the queue, or cannot be written, is dropped and counted.
+//! A caller never waits. A line that does not fit the queue, or cannot be written, is dropped and counted.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};

@@ -1,8 +1,7 @@
-//! What a gate has to do with systemd: sockets it is passed, and what it says about itself.
+//! systemd's protocols: sockets that it passes (`passed`), and notifications about this process (`supervisor`).
 //!
-//! Without systemd's variables in the environment all of it is silent. Written here since it is little: the crates for it
-//! change the environment of a process that has threads, take sockets that were meant for another process, or do not know
-//! abstract socket names.
+//! By hand, because `listenfd` takes sockets that were meant for another process, `sd-notify` changes the environment of a
+//! process that has threads, and neither knows abstract socket names. Without systemd's variables nothing is done.
 
 mod passed;
 mod supervisor;

@@ -25,17 +25,17 @@ use exchange::{Answer, Head, exchange, exchange_http2};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ProbeArgs {
-    /// Where visitors reach the gate
+    /// URL at which visitors reach the gate
     url: String,
     #[command(flatten)]
     admin: AdminArgs,
-    /// The room that is tried; it must be held or closed
+    /// The room to test; its mode must be hold or closed
     #[arg(long)]
     room: String,
     /// A protected page of the room
     #[arg(long, value_name = "PATH", default_value = "/")]
     path: String,
-    /// The host that is asked for, where the URL names an address
+    /// Host name to send, if the URL has an address
     #[arg(long)]
     host: Option<String>,
     /// A path of the room's `except`; repeat it for several
@@ -44,16 +44,16 @@ pub struct ProbeArgs {
     /// The query parameter that chooses a line, in a room with `per`
     #[arg(long, value_name = "NAME")]
     parameter: Option<String>,
-    /// Where visitors name their account in a form, as `on` says
+    /// Path of the form that names the account, as in `on`
     #[arg(long, value_name = "PATH", requires = "account")]
     account_path: Option<String>,
-    /// The field of that form
+    /// Field of that form
     #[arg(long, value_name = "NAME", requires = "account_path")]
     account: Option<String>,
     /// The shop's own address, which must not answer, or must refuse
     #[arg(long, value_name = "URL")]
     back_door: Option<String>,
-    /// Certificates that sign the gate's, where the system does not know them
+    /// Certificate authorities of the gate's certificate, if the system does not trust them
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 }

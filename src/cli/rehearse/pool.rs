@@ -1,7 +1,7 @@
-//! A bounded number of kept connections to one gate, which all virtual visitors share.
+//! A bounded connection pool to one gate, shared by all virtual visitors. By hand, because hyper-util's client neither limits
+//! connections nor shows how many requests wait for one, and for how long.
 //!
-//! Whoever finds all of them taken waits for a turn. How many do, and for how long, is told: then it is this tool that is slow,
-//! and not the gate.
+//! A visitor who finds every connection taken waits. The report shows these waits: then this tool is slow, and not the gate.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

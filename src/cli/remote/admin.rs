@@ -136,3 +136,10 @@ pub fn encoded(text: &str) -> String {
     };
     text.bytes().map(encode).collect()
 }
+
+/// The path of a room, or of something in it.
+pub fn path_of(segments: &[&str]) -> String {
+    segments.iter().fold("/api/v1/rooms".to_owned(), |path, segment| {
+        format!("{path}/{}", encoded(segment))
+    })
+}

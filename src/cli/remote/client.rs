@@ -1,4 +1,5 @@
-//! A small HTTP/1.1 client for the admin listener: one connection a request, every wait bounded.
+//! A small HTTP/1.1 client for the admin listener: one connection a request, every wait bounded. By hand over `hyper`, not
+//! hyper-util's client, because a command needs no pool and that client hides why a connection failed.
 
 use std::fmt;
 use std::time::Duration;

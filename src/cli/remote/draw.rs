@@ -21,10 +21,10 @@ pub struct DrawArgs {
     /// Which line, where the room has many
     #[arg(long)]
     line: Option<String>,
-    /// The beacon's value, 64 or 128 hexadecimal digits in small letters: with it the draw is made
+    /// The beacon value, 64 or 128 lower-case hexadecimal digits; makes the draw
     #[arg(long, value_name = "VALUE")]
     beacon_value: Option<String>,
-    /// Print the figures of one lane, 0 being the first: what is to be published, and what verify-draw reads
+    /// Print the figures of one lane (0 is the first), to publish and for verify-draw
     #[arg(long, value_name = "LANE")]
     figures: Option<usize>,
     /// Print the admin API's JSON
@@ -34,10 +34,10 @@ pub struct DrawArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline draw drop                                how far the draw has come, and its commitment
-  ropeline draw drop --beacon-value 7d1f2c0a…       the line is closed, and the value is known: draw
-  ropeline draw drop --figures 0 >figures.json      for everybody to check
-  ropeline verify-draw figures.json 4711            as they will";
+  ropeline draw drop                                the state of the draw, and its commitment
+  ropeline draw drop --beacon-value 7d1f2c0a…       enter the beacon value and make the draw
+  ropeline draw drop --figures 0 >figures.json      publish, so that anybody can check
+  ropeline verify-draw figures.json 4711            check as a visitor would";
 
 /// Runs `ropeline draw`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! `ropeline gates`: the gates that share the rooms, and an operator's word about their log.
+//! `ropeline gates` and `ropeline skip`: the gates that share the rooms, and an operator's decisions about their log.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -22,19 +22,19 @@ pub struct GatesArgs {
     /// Print the admin API's JSON
     #[arg(long)]
     json: bool,
-    /// While a new log has no root: wait no longer for gates that are silent, because you know that they are gone
+    /// Stop waiting for silent gates while a new log begins; only if you know that they are gone
     #[arg(long, conflicts_with = "raise")]
     end_wait: bool,
-    /// Have the rooms run this machine version, which all gates must know; there is no way back
+    /// Raise the machine version of the rooms; every gate must support it, and it cannot be lowered again
     #[arg(long, value_name = "N")]
     raise: Option<u16>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline gates                  who shares the rooms, how far each has read, and whether their states agree
+  ropeline gates                  each gate, how far it has read, and whether their states agree
   ropeline gates --watch          redrawn every second
-  ropeline gates --end-wait       gates that died together with the store are not waited for (15 s otherwise)
+  ropeline gates --end-wait       do not wait 15 s for gates that died with the store
   ropeline gates --raise 2        after an upgrade of all gates, without waiting ten minutes";
 
 /// Arguments of `ropeline skip`.
@@ -51,16 +51,16 @@ pub struct SkipArgs {
 }
 
 const SKIP_HELP: &str = "\
-When: `ropeline gates` says that the gate is frozen at POSITION. An entry of the log brought out a fault of this program; every
-gate that reads it freezes before it: those inside go on, nobody is called, the gate is not ready. First keep the entry
-(redis-cli XRANGE {ropeline}:log POSITION POSITION, or a copy of the data folder) and report it: with a version that has the fault corrected nothing needs to be skipped.
+When: `ropeline gates` shows that the gate is frozen at POSITION. An entry of the log triggers a bug of this program, and every
+gate stops before it: visitors inside go on, nobody is called, and the gate is not ready. First save the entry
+(redis-cli XRANGE {ropeline}:log POSITION POSITION, or a copy of the data folder) and report it. With a version that has the
+bug fixed, nothing needs to be skipped.
 
-What it costs: whatever that one entry said is lost, on every gate and for good. Visitors who joined with it keep their
-tickets and join again at the back; sessions that began with it go on by their passes; an operator's change in it must be
-made again. All other entries count.
+Cost: what that entry says is lost, on every gate and for good. Visitors who joined with it keep their tickets and join again
+at the back; sessions that began with it continue by their passes; repeat an operator's change in it.
 
-What it does: writes down beside the log that the entry is to be passed over; every frozen gate reads that within three seconds and goes
-on. It is refused where the gate is not frozen at that entry.
+Effect: a note beside the log tells every gate to skip the entry. Frozen gates read the note within three seconds. The command
+is refused if the gate is not frozen at that entry.
 
 Examples:
   ropeline gates

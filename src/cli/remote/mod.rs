@@ -15,5 +15,5 @@ pub mod upgrade;
 pub mod upstreams;
 pub mod winners;
 
-pub use admin::{AdminArgs, Watched, encoded, parsed, run, run_to_code, show, watch};
+pub use admin::{AdminArgs, Watched, encoded, parsed, path_of, run, run_to_code, show, watch};
 pub use client::{Client, DEFAULT_ADMIN, Failure, Raw};

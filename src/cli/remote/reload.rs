@@ -17,22 +17,22 @@ const PATH: &str = "/api/v1/reload";
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ropeline reload                                        take what the file now says
+  ropeline reload                                        apply the edited file
   ropeline check /etc/ropeline/config.toml && ropeline reload
-  ropeline reload --last                                 what came of the last one, by whatever it was asked for
+  ropeline reload --last                                 the result of the last reload, however it was triggered
 
-The file, and whatever it names, is read and checked whole; then all of it is in force, or nothing has changed. Nobody
-loses a place, a session or a connection. Keys that only a start reads are marked in docs/reference/configuration.md.
-SIGHUP does the same, and so does a change of the file, within seconds.
+The gate reads and checks the file and every file that it names. If there is no mistake, all of it takes effect; if there is
+one, nothing changes. Visitors keep their places, sessions and connections. Some keys need a restart:
+docs/reference/configuration.md marks them. SIGHUP does the same, and so does saving the file, within seconds.
 
 Exit codes: 0 in force, 1 not done, 78 the configuration has mistakes, or needs a restart")]
 pub struct ReloadArgs {
     #[command(flatten)]
     admin: AdminArgs,
-    /// Only say what came of the last one
+    /// Only print the result of the last reload
     #[arg(long)]
     last: bool,
-    /// As the API's JSON
+    /// Print the admin API's JSON
     #[arg(long)]
     json: bool,
 }

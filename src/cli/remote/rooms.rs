@@ -4,7 +4,7 @@
 //! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
 mod additions;
-mod hands;
+mod commands;
 mod load;
 pub(super) mod table;
 
@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 
 use crate::admin::api;
 use crate::calendar;
-use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed, show};
+use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed, path_of as path, show};
 
-pub(super) use hands::done;
+pub(super) use commands::done;
 
 /// Arguments of `ropeline rooms`.
 #[derive(Debug, Args)]
@@ -37,32 +37,35 @@ pub struct RoomsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Change a room at once; kept over a restart
+    /// Change a room at once; the change survives a restart
     #[command(after_help = SET_EXAMPLES)]
     Set(SetArgs),
     /// Let visitors in now, above the rate
-    Call(hands::CallArgs),
-    /// Begin anew: every session ends, every place is void
-    Reset(hands::ResetArgs),
-    /// Tell those who wait something, each in their language
-    Message(hands::MessageArgs),
-    /// Wait no longer for visitors of a lost log: the room calls again
-    #[command(after_help = hands::HEALING_EXAMPLES)]
-    EndHealing(hands::EndHealingArgs),
+    Call(commands::CallArgs),
+    /// Start over: end every session and void every place
+    Reset(commands::ResetArgs),
+    /// Show a message to waiting visitors, in each of their languages
+    Message(commands::MessageArgs),
+    /// Stop waiting for visitors of a lost log, so that the room calls again
+    #[command(after_help = commands::HEALING_EXAMPLES)]
+    EndHealing(commands::EndHealingArgs),
     /// Add a room while the gates run, from its table
     Add(additions::AddArgs),
     /// Remove a room that was added
     Remove(additions::RemoveArgs),
-    /// The last rooms that were added and removed
+    /// List the rooms that were added and removed last
+    #[command(after_help = "Examples:\n  ropeline rooms additions --json")]
     Additions,
-    /// Say what the shop can take, in the place of measured figures
+    /// Report the load of the shop, in place of measured figures
     Load(load::LoadArgs),
-    /// The room's last changes: who made them, and what was before
+    /// List the room's last changes, who made them, and the values before
+    #[command(after_help = "Examples:\n  ropeline rooms changes shop")]
     Changes {
         /// The room's name
         room: String,
     },
-    /// The lines of a room that has one for each event or product
+    /// List the lines of a room that has one for each event or product
+    #[command(after_help = "Examples:\n  ropeline rooms lines tickets")]
     Lines {
         /// The room's name
         room: String,
@@ -72,7 +75,7 @@ enum Command {
     Visitor {
         /// The room's name
         room: String,
-        /// What the visitor reads out, in any case, with or without hyphens
+        /// The reference that the visitor reads out, in upper or lower case, with or without hyphens
         reference: String,
         /// Which line, where the room has many
         #[arg(long)]
@@ -90,13 +93,13 @@ struct SetArgs {
     #[command(flatten)]
     change: ChangeArgs,
     #[command(flatten)]
-    why: hands::Why,
+    why: commands::Why,
 }
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = true)]
 struct ChangeArgs {
-    /// auto, hold (everybody new waits, nobody is called), closed, off (no line), or default
+    /// auto, hold (new visitors wait and nobody is called), closed, off (no line), or default
     #[arg(long, value_parser = ["auto", "hold", "closed", "off", "default"])]
     mode: Option<String>,
     /// Most visitors inside at once, or default
@@ -111,25 +114,25 @@ struct ChangeArgs {
     /// When visitors are called: a date, now, none, or default
     #[arg(long, value_name = "DATE")]
     opens_at: Option<String>,
-    /// When nobody joins any more: a date, none, or default (mode closed: at once)
+    /// When joining ends: a date, none, or default (to close at once: --mode closed)
     #[arg(long, value_name = "DATE")]
     closes_at: Option<String>,
-    /// When it may be told what came of it: a date, none, or default
+    /// When results may be published: a date, none, or default
     #[arg(long, value_name = "DATE")]
     results_at: Option<String>,
-    /// Pieces that there are, of each line; not below what is sold, or default
+    /// Items in stock, for each line; not below the number sold, or default
     #[arg(long, value_name = "N|default")]
     stock: Option<String>,
-    /// What everybody waiting is told
+    /// The message that waiting visitors see
     #[arg(long, value_name = "TEXT", conflicts_with = "no_message")]
     message: Option<String>,
-    /// Tell nothing, even if the configuration has a message
+    /// Show no message, even if the configuration has one
     #[arg(long)]
     no_message: bool,
-    /// Tell what the configuration has
+    /// Show the message of the configuration
     #[arg(long, conflicts_with_all = ["message", "no_message"])]
     default_message: bool,
-    /// Back to the configured values in everything that is not given here
+    /// Reset everything that is not given here to the configured values
     #[arg(long)]
     configured: bool,
 }
@@ -156,15 +159,15 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
             let room = client.patch(&path(&[&set.room]), &patch).await?;
             show(&room, args.json, table::room)
         }
-        Some(Command::Call(call)) => hands::call(&client, call, args.json).await,
-        Some(Command::Reset(reset)) => hands::reset(&client, reset, args.json).await,
-        Some(Command::Message(message)) => hands::message(&client, message, args.json).await,
-        Some(Command::EndHealing(end)) => hands::end_healing(&client, end, args.json).await,
+        Some(Command::Call(call)) => commands::call(&client, call, args.json).await,
+        Some(Command::Reset(reset)) => commands::reset(&client, reset, args.json).await,
+        Some(Command::Message(message)) => commands::message(&client, message, args.json).await,
+        Some(Command::EndHealing(end)) => commands::end_healing(&client, end, args.json).await,
         Some(Command::Add(add)) => additions::add(&client, add, args.json).await,
         Some(Command::Remove(remove)) => additions::remove(&client, remove, args.json).await,
         Some(Command::Additions) => additions::list(&client, args.json).await,
         Some(Command::Load(given)) => load::load(&client, given, args.json).await,
-        Some(Command::Changes { room }) => hands::changes(&client, room, args.json).await,
+        Some(Command::Changes { room }) => commands::changes(&client, room, args.json).await,
         Some(Command::Lines { room }) => lines(&client, room, args.json).await,
         Some(Command::Visitor {
             room,
@@ -232,12 +235,6 @@ async fn lines(client: &Client, room: &str, json: bool) -> Result<(), Failure> {
         };
         page = client.get(&format!("{target}&after={}", encoded(&next))).await?;
     }
-}
-
-fn path(segments: &[&str]) -> String {
-    segments.iter().fold("/api/v1/rooms".to_owned(), |path, segment| {
-        format!("{path}/{}", encoded(segment))
-    })
 }
 
 const EXAMPLES: &str = "Examples:

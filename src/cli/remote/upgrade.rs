@@ -1,4 +1,4 @@
-//! `ropeline upgrade`: tells a running gate to hand over to the binary that lies at its path by now.
+//! `ropeline upgrade`: replaces a running gate with the binary at its path.
 
 use std::process::ExitCode;
 
@@ -21,13 +21,17 @@ pub struct UpgradeArgs {
 }
 
 const HELP: &str = "\
-The running gate starts the binary that lies at its own path by now, with its own arguments and environment, hands it its
-listening sockets and the embedded store, and drains when that one serves. Nobody is turned away, nobody loses a place. The
-configuration is read anew. If the new process does not come to serve within [server] upgrade_deadline, it is ended, the gate
-goes on as before, and this command says why (exit code 1). SIGUSR2 to the gate does the same.
+The running gate starts the binary at its own path, with the same arguments and environment, and hands it the listening
+sockets. The new process reads the configuration. No request is refused, and every visitor keeps their place.
 
-Going back is an upgrade to the older binary. Whoever starts the gate must follow MAINPID (Type=notify under systemd): in a
-container, and under what watches the old process, an upgrade is refused; replace the container, or restart the gate.
+With an embedded store the old process stops accepting, finishes requests under way for up to 3 seconds, and closes the
+store; the new one opens it. Visitors who come meanwhile wait, usually for about a second. Longer transfers go on until
+[server] drain_deadline. With Redis nobody waits.
+
+If the new process fails, or takes longer than [server] upgrade_deadline, the old one goes on, and this command prints the
+reason (exit code 1). SIGUSR2 to the gate does the same as this command. To go back, upgrade to the older binary.
+
+The supervisor must follow MAINPID (systemd: Type=notify). In a container the upgrade is refused: replace the container.
 
 Examples:
   install -m 755 ropeline-new /usr/local/bin/ropeline.next
@@ -50,7 +54,7 @@ pub fn run(args: &UpgradeArgs) -> ExitCode {
                 .iter()
                 .map(|warning| format!("warning: {}\n", plain(warning)));
             format!(
-                "The process {} serves, version {}; the one before finishes what is under way.\n{}",
+                "Process {} serves now, version {}; the old process finishes its requests.\n{}",
                 upgraded.pid,
                 plain(&upgraded.version),
                 warnings.collect::<String>()

@@ -24,8 +24,8 @@ pub struct UpstreamsArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline upstreams           each server: its share, how busy, how well
-  ropeline upstreams --watch   until a server of weight 0 has none IN FLIGHT
+  ropeline upstreams           each server: its weight, load and health
+  ropeline upstreams --watch   wait until a server of weight 0 has none IN FLIGHT
 
 A weight is changed in the configuration: edit it and reload.";
 

@@ -18,17 +18,17 @@ pub struct WinnersArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    /// Which line, where the room has many; all of them without it
+    /// Which line, where the room has many; by default all
     #[arg(long)]
     line: Option<String>,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Format {
-    /// A line for each, and one above them that names the columns
+    /// A row for each buyer, below a header
     Csv,
     /// One array
     Json,
@@ -36,8 +36,8 @@ enum Format {
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline winners --room drop >winners.csv         who has bought, the first first
-  ropeline winners --room drop --format json        the same for a program";
+  ropeline winners --room drop >winners.csv         buyers, in the order of their purchases
+  ropeline winners --room drop --format json        the same as JSON";
 
 /// Runs `ropeline winners`.
 #[must_use]

@@ -1,5 +1,6 @@
-//! Which server has the log just now: the one named, the cluster's node that serves the keys, or the master that the
-//! sentinels name. One connection, to that server; a few attempts a call, the next call goes on with the others.
+//! Which server has the log now: the named one, the cluster node that serves the keys, or the master that the sentinels name.
+//! By hand, because redis' cluster and sentinel clients keep connections to every node and retry without a bound of ours; here
+//! one connection goes to one server, with a few attempts a call, and the next call continues with the others.
 
 use redis::Value;
 

@@ -1,6 +1,7 @@
 //! Where a shared store is, as an operator writes it: one server, the nodes of a cluster, or sentinels that know the server.
+//! By hand, because redis' own `ConnectionInfo` is one server, and its errors repeat the password.
 //!
-//! Parsing says what would be right instead. SECURITY: neither a message nor `Display` nor `Debug` shows a password, or any
+//! A mistake is reported with what would be right. SECURITY: neither a message nor `Display` nor `Debug` shows a password, or any
 //! part of the text that may be one.
 
 use std::fmt;

@@ -6,11 +6,11 @@ use std::io::Read as _;
 use clap::Args;
 use serde_json::json;
 
-use super::hands::Why;
-use super::{path, table};
+use super::commands::Why;
+use super::table;
 use crate::admin::api;
 use crate::cli::output::{plain, time};
-use crate::cli::remote::{Client, Failure, encoded, show};
+use crate::cli::remote::{Client, Failure, encoded, path_of as path, show};
 
 #[derive(Debug, Args)]
 #[command(after_help = ADD_EXAMPLES)]

@@ -1,14 +1,14 @@
-//! `ropeline rooms call`, `reset`, `message` and `changes`: the operator's hands, from a shell.
+//! `ropeline rooms call`, `reset`, `message` and `changes`: the operator's commands to a room.
 
 use std::fmt::Write as _;
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::{path, table};
+use super::table;
 use crate::admin::api;
 use crate::cli::output::{plain, time};
-use crate::cli::remote::{Client, Failure, show};
+use crate::cli::remote::{Client, Failure, path_of as path, show};
 
 #[derive(Debug, Args)]
 #[command(after_help = CALL_EXAMPLES)]

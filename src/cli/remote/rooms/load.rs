@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{hands, path, table};
+use super::{commands, table};
 use crate::admin::api;
-use crate::cli::remote::{Client, Failure, show};
+use crate::cli::remote::{Client, Failure, path_of as path, show};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,7 +28,7 @@ pub(super) struct LoadArgs {
     #[arg(long, conflicts_with_all = ["requests", "p95_ms", "errors", "ttl", "reason"])]
     none: bool,
     #[command(flatten)]
-    why: hands::Why,
+    why: commands::Why,
 }
 
 fn share(text: &str) -> Result<f64, String> {

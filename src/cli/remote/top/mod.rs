@@ -25,7 +25,7 @@ pub struct TopArgs {
     /// Print it once, as plain text
     #[arg(long)]
     once: bool,
-    /// The room to show more of; else the first
+    /// The room to show in detail; by default the first
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
 }
