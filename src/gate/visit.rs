@@ -118,10 +118,10 @@ impl Visit {
             kind,
             has_body: false,
             aim: Aim::Shop,
-            noted: Noted::UNKNOWN,
-            languages: None,
             mark: None,
             rehearsed: None,
+            noted: Noted::UNKNOWN,
+            languages: None,
             target: Some(PathAndQuery::from_static(target)),
         }
     }

@@ -4,7 +4,6 @@ mod additions;
 mod breaking;
 mod entrance;
 mod gates;
-mod hands;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
@@ -12,6 +11,7 @@ mod health;
 mod load;
 mod metrics;
 mod openapi;
+mod orders;
 mod rooms;
 mod sales;
 mod shell;
