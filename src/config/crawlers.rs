@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
-use super::gate::count;
+use super::keys::Form;
 use super::reader::{Node, Read, Reader, Section};
-use super::value::{address, name, network, number, text, wrong};
+use super::value::{name, text, wrong};
 
 /// The crawlers there are, and how they are looked up.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,15 +61,15 @@ pub(super) fn crawlers(reader: &Reader<'_>) -> Crawlers {
     let section = reader.table("crawlers");
     Crawlers {
         list,
-        resolvers: section.list("resolvers", address),
-        lookups_per_second: section.need("lookups_per_second", |node| number(node, 1..=1_000)),
-        remember: count(&section, "remember", 1_000, 1_000_000),
+        resolvers: section.list("resolvers"),
+        lookups_per_second: section.need("lookups_per_second"),
+        remember: section.need("remember"),
     }
 }
 
 fn crawler(section: &Section<'_>) -> Option<Crawler> {
-    let (name, agent) = (section.get("name", name), section.get("agent", agent));
-    let (domains, networks) = (section.list("domains", domain), section.list("networks", network));
+    let (name, agent) = (section.get_as("name", name), section.get_as("agent", agent));
+    let (domains, networks) = (section.list_as("domains", domain), section.list::<IpNet>("networks"));
     let unread = section.has_mistake("domains") || section.has_mistake("networks");
     if domains.is_empty() && networks.is_empty() && !unread {
         let wrong = "nothing tells this crawler from those who only say so";
@@ -91,25 +91,23 @@ fn crawler(section: &Section<'_>) -> Option<Crawler> {
     })
 }
 
-fn agent(node: &Node<'_>) -> Read<String> {
-    let right = "3 to 64 visible letters of ASCII that no browser says, such as \"Googlebot\"";
-    let text = text(node, right)?;
+fn agent(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let agent = text.to_ascii_lowercase();
     let plain = |b: u8| b.is_ascii_graphic() || b == b' ';
     if !(3..=64).contains(&agent.len()) || !agent.bytes().all(plain) || BROWSERS.contains(&agent) {
-        return wrong(node, format!("\"{text}\" names no crawler"), right);
+        return wrong(node, format!("\"{text}\" names no crawler"), form);
     }
     Ok(agent)
 }
 
-fn domain(node: &Node<'_>) -> Read<String> {
-    let right = "a domain with a dot in it, such as \"googlebot.com\", without \"*\" or port";
-    let text = text(node, right)?;
+fn domain(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     let label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(plain);
     let named = text.len() <= 253 && text.contains('.') && text.split('.').all(label);
     if !named || text.parse::<IpAddr>().is_ok() {
-        return wrong(node, format!("\"{text}\" is no domain"), right);
+        return wrong(node, format!("\"{text}\" is no domain"), form);
     }
     Ok(text.to_ascii_lowercase())
 }

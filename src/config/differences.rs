@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::keys::Table;
+use super::keys;
 use super::mistake::{Mistake, Origin};
 use super::notes::InForce;
 use super::{Config, UpstreamTls};
@@ -181,7 +181,7 @@ fn is_at_start(entry: &InForce) -> bool {
 
 /// Whether only a start reads a key, by its table's name and its own.
 fn at_start(table: &str, name: &str) -> bool {
-    let key = Table::named(table).and_then(|table| table.key(name));
+    let key = keys::table(table).and_then(|table| table.key(name));
     key.is_some_and(|key| key.at_start)
 }
 

@@ -1,16 +1,15 @@
 //! How whoever waits at an opening is called: in order of arrival, or drawn.
 
+use super::keys::Form;
 use super::reader::{Node, Read, Section};
-use super::value::{one_of, text, wrong};
+use super::value::{text, wrong};
 use crate::draw::MAX_BEACON_NAME;
 use crate::room::{Drawing, Schedule};
 
 /// How the room draws, if it does.
 pub(super) fn drawing(section: &Section<'_>, schedule: Option<&Schedule>) -> Option<Drawing> {
-    let random = section.need("queueing_method", |node| {
-        one_of(node, &[("fifo", false), ("random", true)])
-    });
-    let beacon = section.get("draw_beacon", beacon);
+    let random = section.word("queueing_method", &[("fifo", false), ("random", true)]);
+    let beacon = section.get_as("draw_beacon", beacon);
     if !random {
         if beacon.is_some() {
             let wrong = "nothing is drawn, so this says nothing";
@@ -47,13 +46,11 @@ pub(super) fn drawing(section: &Section<'_>, schedule: Option<&Schedule>) -> Opt
     Some(Drawing { beacon })
 }
 
-fn beacon(node: &Node<'_>) -> Read<String> {
-    let name = text(node, RIGHT)?;
+fn beacon(node: &Node<'_>, form: &Form) -> Read<String> {
+    let name = text(node, form)?;
     if !(1..=MAX_BEACON_NAME).contains(&name.len()) || name.chars().any(char::is_control) {
         let what = format!("a beacon's name has 1 to {MAX_BEACON_NAME} bytes, and no control characters");
-        return wrong(node, what, RIGHT);
+        return wrong(node, what, form);
     }
     Ok(name.to_owned())
 }
-
-const RIGHT: &str = "which public value, such as \"drand quicknet round 22000000, randomness\"";

@@ -28,7 +28,7 @@ impl Asker {
 
 pub(super) fn read(reader: &Reader<'_>, server: &Server) -> Vec<Asker> {
     let section = reader.table("forward_auth");
-    let askers = section.list("proxies", |item| one_of(item, &Asker::ALL));
+    let askers = section.list_as("proxies", |item, form| one_of(item, form, &Asker::ALL));
     if askers.is_empty() {
         return askers;
     }

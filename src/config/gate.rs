@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
+use super::keys::Form;
 use super::listen::{self, Listen};
 use super::reader::{Node, Read, Reader, Section};
-use super::value::{address, duration_ms, list, network, number, one_of, size, text, wrong, yes_or_no};
+use super::value::{list, text, wrong};
 use super::{secret, upstream};
 use crate::logging::{AccessTarget, Format, check_filter};
 use crate::token::{Audience, Key, MAX_AUDIENCES, MAX_KEYS, Secret};
@@ -81,59 +82,35 @@ pub struct LogConfig {
     pub full_addresses: bool,
 }
 
-const HOUR: u64 = 3_600_000;
-const DAY: u64 = 24 * HOUR;
-
-/// A key's duration, at least a millisecond and at most `most`.
-pub(super) fn duration(section: &Section<'_>, name: &'static str, most: u64) -> Duration {
-    Duration::from_millis(section.need(name, |node| duration_ms(node, 1..=most)))
-}
-
-/// A key that counts things, within these bounds.
-pub(super) fn count(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> usize {
-    let value = section.need(name, |node| number(node, least..=most));
-    usize::try_from(value).expect("a usize holds 32 bits on every system the gate runs on")
-}
-
-/// Bytes, at most 4 GiB.
-fn bytes(section: &Section<'_>, name: &'static str, least: u32, most: u32) -> u32 {
-    let value = section.need(name, |node| size(node, u64::from(least)..=u64::from(most)));
-    u32::try_from(value).expect("the size was read within 32 bits")
-}
-
 pub(super) fn server(reader: &Reader<'_>) -> (Server, Admin) {
     let section = reader.table("server");
     let server = Server {
-        listen: section.list("listen", listen::listen),
-        unix_mode: section.need("unix_mode", listen::mode),
-        trusted_proxies: section.list("trusted_proxies", network),
-        proxy_protocol: section.list("proxy_protocol", network),
-        threads: section
-            .get("threads", |node| number(node, 1..=256))
-            .and_then(|n| NonZeroUsize::new(usize::try_from(n).ok()?)),
-        first_byte_timeout: duration(&section, "first_byte_timeout", HOUR),
-        head_timeout: duration(&section, "head_timeout", HOUR),
-        keep_alive: duration(&section, "keep_alive", DAY),
-        body_timeout: duration(&section, "body_timeout", DAY),
-        body_rate: bytes(&section, "body_rate", 0, 1 << 30),
-        write_timeout: duration(&section, "write_timeout", DAY),
-        max_head: usize::try_from(bytes(&section, "max_head", 1 << 10, 1 << 20)).unwrap_or(usize::MAX),
-        max_body: section.need("max_body", |node| size(node, 0..=1 << 40)),
-        max_connections: count(&section, "max_connections", 1, 10_000_000),
-        max_connections_per_client: count(&section, "max_connections_per_client", 1, 10_000_000),
-        drain_deadline: duration(&section, "drain_deadline", HOUR),
-        upgrade_deadline: duration(&section, "upgrade_deadline", HOUR),
-        backlog: section.need("backlog", |node| number(node, 1..=1 << 20)),
-        h2c: section.need("h2c", yes_or_no),
-        room_files: section.get("room_files", |node| {
-            text(node, "the path of a folder").map(PathBuf::from)
-        }),
+        listen: section.list_as("listen", listen::listen),
+        unix_mode: section.need_as("unix_mode", listen::mode),
+        trusted_proxies: section.list("trusted_proxies"),
+        proxy_protocol: section.list("proxy_protocol"),
+        threads: section.get("threads").and_then(NonZeroUsize::new),
+        first_byte_timeout: section.need("first_byte_timeout"),
+        head_timeout: section.need("head_timeout"),
+        keep_alive: section.need("keep_alive"),
+        body_timeout: section.need("body_timeout"),
+        body_rate: section.need("body_rate"),
+        write_timeout: section.need("write_timeout"),
+        max_head: section.need("max_head"),
+        max_body: section.need("max_body"),
+        max_connections: section.need("max_connections"),
+        max_connections_per_client: section.need("max_connections_per_client"),
+        drain_deadline: section.need("drain_deadline"),
+        upgrade_deadline: section.need("upgrade_deadline"),
+        backlog: section.need("backlog"),
+        h2c: section.need("h2c"),
+        room_files: section.get("room_files"),
     };
     let admin = Admin {
-        listen: section.need("admin_listen", address),
-        token: section.get("admin_token", |node| secret::token(reader, node)),
-        tokens: section.list("admin_tokens", |node| secret::named_token(reader, node)),
-        verify_token: section.get("verify_token", |node| secret::token(reader, node)),
+        listen: section.need("admin_listen"),
+        token: section.get_as("admin_token", |node, form| secret::token(reader, node, form)),
+        tokens: section.list_as("admin_tokens", |node, form| secret::named_token(reader, node, form)),
+        verify_token: section.get_as("verify_token", |node, form| secret::token(reader, node, form)),
     };
     check_tokens(&section, &admin);
     check_listeners(&section, &server, &admin);
@@ -220,7 +197,7 @@ const MAX_TOKENS: usize = 100;
 
 pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
     let section = reader.table("tokens");
-    let keys = section.list("keys", |item| secret::key(reader, item));
+    let keys = section.list_as("keys", |item, form| secret::key(reader, item, form));
     if keys.len() > MAX_KEYS {
         section.mistake("keys", format!("{} keys", keys.len()), format!("at most {MAX_KEYS}"));
     }
@@ -248,7 +225,7 @@ pub(super) fn keys(reader: &Reader<'_>) -> Vec<Key> {
 
 pub(super) fn audiences(reader: &Reader<'_>, keys: &[Key]) -> Vec<Audience> {
     let section = reader.table("tokens");
-    let audiences = section.need("audience", one_or_more_audiences);
+    let audiences = section.need_as("audience", one_or_more_audiences);
     if keys.is_empty() || section.has_mistake("audience") {
         return audiences;
     }
@@ -264,11 +241,14 @@ pub(super) fn audiences(reader: &Reader<'_>, keys: &[Key]) -> Vec<Audience> {
     audiences
 }
 
-fn one_or_more_audiences(node: &Node<'_>) -> Read<Vec<Audience>> {
-    if node.get_ref().is_str() {
-        return Ok(vec![audience(node)?]);
+fn one_or_more_audiences(node: &Node<'_>, form: &Form) -> Read<Vec<Audience>> {
+    if let (true, Form::Either(_, one)) = (node.get_ref().is_str(), form) {
+        return Ok(vec![audience(node, one)?]);
     }
-    let audiences = list(node, audience)?;
+    let Form::Either(many, _) = form else {
+        return wrong(node, "this is no audience", form);
+    };
+    let audiences = list(node, many, audience)?;
     if audiences.len() > MAX_AUDIENCES {
         let right = format!("at most {MAX_AUDIENCES}");
         return wrong(node, format!("{} audiences", audiences.len()), right);
@@ -283,12 +263,11 @@ fn one_or_more_audiences(node: &Node<'_>) -> Read<Vec<Audience>> {
     }
 }
 
-fn audience(node: &Node<'_>) -> Read<Audience> {
-    let right = "up to 64 letters, digits and \".-_:/\", such as \"shop.example\"";
-    let text = text(node, right)?;
+fn audience(node: &Node<'_>, form: &Form) -> Read<Audience> {
+    let text = text(node, form)?;
     match Audience::new(text) {
         Some(audience) => Ok(audience),
-        None => wrong(node, format!("{text:?} is no audience"), right),
+        None => wrong(node, format!("{text:?} is no audience"), form),
     }
 }
 
@@ -296,31 +275,28 @@ pub(super) fn log(reader: &Reader<'_>) -> LogConfig {
     let section = reader.table("log");
     let formats = [("auto", Format::Auto), ("text", Format::Text), ("json", Format::Json)];
     LogConfig {
-        format: section.need("format", |node| one_of(node, &formats)),
-        level: section.need("level", level),
-        access: section.need("access", access),
-        full_addresses: section.need("full_addresses", yes_or_no),
+        format: section.word("format", &formats),
+        level: section.need_as("level", level),
+        access: section.need_as("access", access),
+        full_addresses: section.need("full_addresses"),
     }
 }
 
-fn level(node: &Node<'_>) -> Read<String> {
-    let right =
-        "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,ropeline::proxy=debug\"";
-    let text = text(node, right)?;
+fn level(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     match check_filter(text) {
         Ok(()) => Ok(text.to_owned()),
-        Err(_) => wrong(node, format!("\"{text}\" is no log level"), right),
+        Err(_) => wrong(node, format!("\"{text}\" is no log level"), form),
     }
 }
 
-fn access(node: &Node<'_>) -> Read<Option<AccessTarget>> {
-    let right = "\"off\", \"stdout\" or \"file:\" and a path";
-    match text(node, right)? {
+fn access(node: &Node<'_>, form: &Form) -> Read<Option<AccessTarget>> {
+    match text(node, form)? {
         "off" => Ok(None),
         "stdout" => Ok(Some(AccessTarget::Stdout)),
         other => match other.strip_prefix("file:").filter(|path| !path.is_empty()) {
             Some(path) => Ok(Some(AccessTarget::File(PathBuf::from(path)))),
-            None => wrong(node, format!("there is no access log at \"{other}\""), right),
+            None => wrong(node, format!("there is no access log at \"{other}\""), form),
         },
     }
 }

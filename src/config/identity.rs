@@ -1,15 +1,14 @@
 //! Where a room's accounts come from, as its operator says it.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use http::{HeaderName, Method};
 
+use super::keys::Form;
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
 use super::routes::Route;
-use super::value::{duration_ms, one_of, text, wrong};
+use super::value::{bytes_of, one_of, text, wrong};
 use crate::config::Server;
 use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};
 use crate::names;
@@ -127,11 +126,11 @@ pub(super) fn identities(section: &Section<'_>) -> Option<Identities> {
         ("jwt", From::Jwt),
         ("field", From::Field),
     ];
-    let from = section.get("from", |node| one_of(node, &words));
-    let missing = section.get("missing", |node| {
-        one_of(node, &[("join", Missing::Join), ("refuse", Missing::Refuse)])
+    let from = section.get_as("from", |node, form| one_of(node, form, &words));
+    let missing = section.get_as("missing", |node, form| {
+        one_of(node, form, &[("join", Missing::Join), ("refuse", Missing::Refuse)])
     });
-    let sign_in = section.get("sign_in", path);
+    let sign_in = section.get_as("sign_in", path);
     let strange = OF.iter().filter(|(key, _)| section.is_set(key));
     for (key, sources) in strange.filter(|(_, sources)| from.is_some_and(|from| !sources.contains(&from))) {
         let right = format!("no {key}, or another from: {}", words_of(sources));
@@ -168,21 +167,21 @@ pub(super) fn identities(section: &Section<'_>) -> Option<Identities> {
         source,
         missing: missing.unwrap_or(Missing::Join),
         sign_in,
-        lane_claim: section.get("lane_claim", plain).filter(|_| from == From::Jwt),
+        lane_claim: section.get_as("lane_claim", plain).filter(|_| from == From::Jwt),
     })
 }
 
-fn named<T>(section: &Section<'_>, read: fn(&Node<'_>) -> Read<T>, right: &str) -> Option<T> {
+fn named<T>(section: &Section<'_>, read: fn(&Node<'_>, &Form) -> Read<T>, right: &str) -> Option<T> {
     if !section.is_set("name") {
         section.mistake("name", "this must be set", right);
     }
-    section.get("name", read)
+    section.get_as("name", read)
 }
 
 fn jwt(section: &Section<'_>) -> Option<Source> {
-    let cookie = section.get("name", cookie);
+    let cookie = section.get_as("name", cookie);
     let algorithms = [("EdDSA", Algorithm::EdDsa), ("RS256", Algorithm::Rs256)];
-    let algorithm = section.get("algorithm", |node| one_of(node, &algorithms));
+    let algorithm = section.get_as("algorithm", |node, form| one_of(node, form, &algorithms));
     for key in ["algorithm", "key_file"] {
         if !section.is_set(key) {
             section.mistake(
@@ -192,13 +191,11 @@ fn jwt(section: &Section<'_>) -> Option<Source> {
             );
         }
     }
-    let claim = section.get("claim", plain).unwrap_or_else(|| "sub".to_owned());
-    let (issuer, audience) = (section.get("issuer", plain), section.get("audience", plain));
-    let leeway_ms = section
-        .get("leeway", |node| duration_ms(node, 0..=300_000))
-        .unwrap_or(0);
+    let claim = section.get_as("claim", plain).unwrap_or_else(|| "sub".to_owned());
+    let (issuer, audience) = (section.get_as("issuer", plain), section.get_as("audience", plain));
+    let leeway_ms: u64 = section.get("leeway").unwrap_or(0);
     let algorithm = algorithm?;
-    let keys = section.get("key_file", |node| public_keys(section, node, algorithm))?;
+    let keys = section.get_as("key_file", |node, form| public_keys(section, node, form, algorithm))?;
     let verifier = Verifier {
         keys,
         claim,
@@ -212,10 +209,10 @@ fn jwt(section: &Section<'_>) -> Option<Source> {
 
 fn field(section: &Section<'_>) -> Option<Source> {
     if !section.is_set("on") {
-        section.mistake("on", "this must be set", POST);
+        section.mistake("on", "this must be set", section.form("on"));
     }
     let name = named(section, plain, "the field, such as \"email\"");
-    let on = section.get("on", post);
+    let on = section.get_as("on", post);
     Some(Source::Field { name: name?, on: on? })
 }
 
@@ -242,7 +239,7 @@ pub(super) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked:
     }
 }
 
-fn header(node: &Node<'_>) -> Read<HeaderName> {
+fn header(node: &Node<'_>, _: &Form) -> Read<HeaderName> {
     let right = "a header's name, such as \"X-User\"";
     let text = text(node, right)?;
     let name = HeaderName::try_from(text).ok();
@@ -254,7 +251,7 @@ fn header(node: &Node<'_>) -> Read<HeaderName> {
     )
 }
 
-fn cookie(node: &Node<'_>) -> Read<String> {
+fn cookie(node: &Node<'_>, _: &Form) -> Read<String> {
     let right = "a cookie's name, such as \"session\"";
     let text = text(node, right)?;
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&byte);
@@ -264,54 +261,48 @@ fn cookie(node: &Node<'_>) -> Read<String> {
     Ok(text.to_owned())
 }
 
-pub(super) fn plain(node: &Node<'_>) -> Read<String> {
-    let right = "1 to 200 bytes without control characters";
-    let text = text(node, right)?;
+pub(super) fn plain(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     if !(1..=200).contains(&text.len()) || text.chars().any(char::is_control) {
-        return wrong(node, "this is empty, too long or has control characters", right);
+        return wrong(node, "this is empty, too long or has control characters", form);
     }
     Ok(text.to_owned())
 }
 
-fn path(node: &Node<'_>) -> Read<String> {
-    let right = "a path on the shop's host, such as \"/login\", that stands in except or in no room";
-    let text = text(node, right)?;
+fn path(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let own = crate::waiting::path_on_this_host(text) == text && text.starts_with('/');
     if !own || text.len() > 1_000 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return wrong(node, format!("\"{text}\" is no path"), right);
+        return wrong(node, format!("\"{text}\" is no path"), form);
     }
     Ok(text.to_owned())
 }
 
-const POST: &str = "a method and a path, such as \"POST /enter\"";
-
-fn post(node: &Node<'_>) -> Read<Route> {
-    let text = text(node, POST)?;
+fn post(node: &Node<'_>, form: &Form) -> Read<Route> {
+    let text = text(node, form)?;
     let route = text
         .split_once(' ')
         .filter(|(method, _)| *method == Method::POST.as_str());
     match Route::parse(text) {
         Ok(route_) if route.is_some() => Ok(route_),
-        Ok(_) => wrong(node, "the form must be sent by POST", POST),
-        Err(error) => wrong(node, error.to_string(), POST),
+        Ok(_) => wrong(node, "the form must be sent by POST", form),
+        Err(error) => wrong(node, error.to_string(), form),
     }
 }
 
-fn public_keys(section: &Section<'_>, node: &Node<'_>, algorithm: Algorithm) -> Read<PublicKeys> {
-    let right = "the path of a PEM file with 1 to 4 public keys (BEGIN PUBLIC KEY)";
-    let path = section.file(node, right)?;
+fn public_keys(section: &Section<'_>, node: &Node<'_>, form: &Form, algorithm: Algorithm) -> Read<PublicKeys> {
+    let path = section.file(node, form)?;
     let shown = path.display();
-    let mut pem = Vec::new();
-    let read = File::open(&path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
-    if let Err(error) = read {
-        return wrong(node, format!("{shown} cannot be read ({error})"), right);
-    }
+    let pem = match bytes_of(&path, MAX_PEM) {
+        Ok(pem) => pem,
+        Err(error) => return wrong(node, format!("{shown} cannot be read ({error})"), form),
+    };
     let keys = if pem.len() as u64 > MAX_PEM {
         Err(KeyFault::NoKey)
     } else {
         PublicKeys::read(algorithm, &pem)
     };
-    keys.or_else(|fault| wrong(node, format!("{shown}: {fault}"), right))
+    keys.or_else(|fault| wrong(node, format!("{shown}: {fault}"), form))
 }
 
 /// Longest file of a key; more than that is some other file.

@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use super::identity::{Identities, plain};
 use super::reader::Section;
 use super::room::Room;
-use super::value::{name, network, number, yes_or_no};
+use super::value::name;
 use crate::room::{MAX_LANES, NamedLane, ONLY_LANE};
 
 /// A class of visitors with an order of their own.
@@ -54,13 +54,12 @@ pub(super) fn lanes(section: &Section<'_>, identity: &Section<'_>, room: &mut Ro
 }
 
 fn lane(section: &Section<'_>) -> Lane {
-    let weight = section.need("weight", |node| number(node, 1..=1_000));
     Lane {
-        name: section.need("name", name),
-        weight: u16::try_from(weight).unwrap_or(u16::MAX),
-        networks: section.list("networks", network),
-        claims: section.list("claims", plain),
-        code: section.need("code", yes_or_no),
+        name: section.need_as("name", name),
+        weight: section.need("weight"),
+        networks: section.list("networks"),
+        claims: section.list_as("claims", plain),
+        code: section.need("code"),
     }
 }
 

@@ -1,13 +1,12 @@
 //! Limits: the operator's on routes, and those of the gate's own endpoints.
 
 use std::num::NonZeroU32;
-use std::ops::RangeInclusive;
 
-use super::gate::count;
+use super::keys::{Form, span};
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
 use super::routes::{HostPattern, Route};
-use super::value::{both, duration_ms, fields, host, name, number, route, size, words};
+use super::value::{Value, both, fields, name};
 use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;
 
@@ -73,24 +72,20 @@ pub struct OwnLimits {
 /// Most limits.
 const MAX_LIMITS: usize = 10_000;
 
-const WINDOW_MS: RangeInclusive<u64> = 1_000..=86_400_000;
-const REQUESTS: RangeInclusive<u32> = 1..=1_000_000;
-
-fn requests(node: &Node<'_>) -> Read<NonZeroU32> {
-    number(node, REQUESTS).map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN))
+impl Value for Rate {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        let [requests, window] = fields(node, form)?;
+        let (requests, window_ms) = both(requests.read(), window.read())?;
+        Ok(Self { requests, window_ms })
+    }
 }
 
-fn rate(node: &Node<'_>) -> Read<Rate> {
-    let [count, window] = fields(node, ["requests", "window"], "{ requests = 30, window = \"1 min\" }")?;
-    let (requests, window_ms) = both(requests(count), duration_ms(window, WINDOW_MS))?;
-    Ok(Rate { requests, window_ms })
-}
-
-fn prefixes(node: &Node<'_>) -> Read<Prefixes> {
-    let [v4, v6] = fields(node, ["ipv4", "ipv6"], "{ ipv4 = 24, ipv6 = 48 }")?;
-    let bits = |node, range| number(node, range).map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
-    let (ipv4, ipv6) = both(bits(v4, 8..=32), bits(v6, 16..=64))?;
-    Ok(Prefixes { ipv4, ipv6 })
+impl Value for Prefixes {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        let [ipv4, ipv6] = fields(node, form)?;
+        let (ipv4, ipv6) = both(ipv4.read(), ipv6.read())?;
+        Ok(Self { ipv4, ipv6 })
+    }
 }
 
 pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
@@ -104,13 +99,10 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
     }
     let mut limits: Vec<Limit> = Vec::new();
     for section in &sections {
-        let name = section.get("name", name);
-        let hosts = section.list("hosts", host);
-        let routes = section.list("routes", route);
-        let (requests, window) = (
-            section.get("requests", requests),
-            section.get("window", |node| duration_ms(node, WINDOW_MS)),
-        );
+        let name = section.get_as("name", name);
+        let hosts = section.list("hosts");
+        let routes: Vec<Route> = section.list("routes");
+        let (requests, window) = (section.get("requests"), section.get("window"));
         for own in routes.iter().filter(|route| route.is_own()) {
             let right = "[limits], which is for the gate's own endpoints";
             section.mistake(
@@ -149,20 +141,20 @@ pub(super) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
 pub(super) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     let section = reader.table("limits");
     let mut limits = OwnLimits {
-        join: section.need("join", rate),
-        join_network: section.need("join_network", rate),
-        join_wide: section.need("join_wide", rate),
-        join_without_proof: section.need("join_without_proof", rate),
-        join_network_prefix: section.need("join_network_prefix", prefixes),
-        join_wide_prefix: section.need("join_wide_prefix", prefixes),
-        status: section.need("status", rate),
-        status_network: section.need("status_network", rate),
-        streams: count(&section, "streams", 1, 100),
-        streams_per_client: count(&section, "streams_per_client", 1, 1_000_000),
-        preflight: section.need("preflight", rate),
-        returns: section.need("returns", rate),
-        return_body: section.need("return_body", |node| size(node, 0..=1 << 30)),
-        clients: count(&section, "clients", 1_000, 1_000_000),
+        join: section.need("join"),
+        join_network: section.need("join_network"),
+        join_wide: section.need("join_wide"),
+        join_without_proof: section.need("join_without_proof"),
+        join_network_prefix: section.need("join_network_prefix"),
+        join_wide_prefix: section.need("join_wide_prefix"),
+        status: section.need("status"),
+        status_network: section.need("status_network"),
+        streams: section.need("streams"),
+        streams_per_client: section.need("streams_per_client"),
+        preflight: section.need("preflight"),
+        returns: section.need("returns"),
+        return_body: section.need("return_body"),
+        clients: section.need("clients"),
     };
     widen(&section, &mut limits);
     check_pace(&section, &limits, rooms);
@@ -232,7 +224,7 @@ fn widen_one(section: &Section<'_>, name: &'static str, wide: &mut Rate, narrow:
             format!(
                 "{{ requests = {}, window = \"{}\" }}",
                 widened.requests,
-                words(widened.window_ms)
+                span(widened.window_ms)
             ),
         );
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Component, Path, PathBuf};
 
+use super::keys::Form;
 use super::reader::{Node, Read};
 use super::value::{text, wrong};
 
@@ -44,9 +45,8 @@ impl fmt::Display for Listen {
     }
 }
 
-pub(super) fn listen(node: &Node<'_>) -> Read<Listen> {
-    let right = "an address with port, such as \"0.0.0.0:8080\" or \"[::]:8080\", \"unix:/path\" or \"systemd\"";
-    let text = text(node, right)?;
+pub(super) fn listen(node: &Node<'_>, form: &Form) -> Read<Listen> {
+    let text = text(node, form)?;
     if let Some(path) = text.strip_prefix(UNIX) {
         return unix(node, path);
     }
@@ -55,7 +55,7 @@ pub(super) fn listen(node: &Node<'_>) -> Read<Listen> {
     }
     match text.parse() {
         Ok(address) => Ok(Listen::Tcp(address)),
-        Err(_) => wrong(node, format!("\"{text}\" is no address with port"), right),
+        Err(_) => wrong(node, format!("\"{text}\" is no address with port"), form),
     }
 }
 
@@ -84,16 +84,15 @@ fn systemd(node: &Node<'_>, rest: &str) -> Read<Listen> {
 }
 
 /// The access mode of a file, as chmod(1) writes it.
-pub(super) fn mode(node: &Node<'_>) -> Read<u32> {
-    let right = "an octal mode in quotes, such as \"0660\" or \"0600\"";
-    let text = text(node, right)?;
+pub(super) fn mode(node: &Node<'_>, form: &Form) -> Read<u32> {
+    let text = text(node, form)?;
     let is_octal = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     match u32::from_str_radix(text, 8)
         .ok()
         .filter(|mode| is_octal && *mode <= 0o777)
     {
         Some(mode) => Ok(mode),
-        None => wrong(node, format!("\"{text}\" is no mode"), right),
+        None => wrong(node, format!("\"{text}\" is no mode"), form),
     }
 }
 

@@ -4,8 +4,8 @@
 //! (`room::pace`); less than a second of time for that would be a stampede of its own. A gate notices after two seconds
 //! that it is cut off from its store, and a slot is freed two seconds after its pass is over.
 
+use super::keys::span;
 use super::reader::Section;
-use super::value::words;
 use crate::room::Settings;
 
 /// The least time that pages must have to ask again, in milliseconds.
@@ -36,12 +36,12 @@ fn presence(section: &Section<'_>, settings: &Settings) {
     if firm > grace / 2 && grace >= 4 * MIN_REFRESH_MS {
         let wrong = format!(
             "who never checks in would count as present longer than the half of grace ({}) that is sure for who does",
-            words(grace / 2)
+            span(grace / 2)
         );
         section.mistake(
             "firm_within",
             wrong,
-            format!("at most half of grace, {}", words(grace / 2)),
+            format!("at most half of grace, {}", span(grace / 2)),
         );
     }
 }
@@ -61,7 +61,7 @@ fn turns(section: &Section<'_>, settings: &Settings) {
         section.mistake(
             "late_window",
             wrong,
-            format!("at least one and a half claim_deadline, {}", words(again)),
+            format!("at least one and a half claim_deadline, {}", span(again)),
         );
     }
     if late < settings.grace_ms {
@@ -69,7 +69,7 @@ fn turns(section: &Section<'_>, settings: &Settings) {
         section.mistake(
             "late_window",
             wrong,
-            format!("at least grace, {}", words(settings.grace_ms)),
+            format!("at least grace, {}", span(settings.grace_ms)),
         );
     }
 }
@@ -84,12 +84,12 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
     if session > longest {
         let wrong = format!(
             "a session cannot be idle for longer than it may last (session_max, {})",
-            words(longest)
+            span(longest)
         );
         section.mistake(
             "session_duration",
             wrong,
-            format!("at most session_max, {}", words(longest)),
+            format!("at most session_max, {}", span(longest)),
         );
     }
     if claim > longest {
@@ -97,23 +97,23 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
         section.mistake(
             "claim_deadline",
             wrong,
-            format!("at most session_max, {}", words(longest)),
+            format!("at most session_max, {}", span(longest)),
         );
     }
     if end_grace_ms > longest {
         let wrong = "the session would be over by itself before it is ended";
-        section.mistake("end_grace", wrong, format!("at most session_max, {}", words(longest)));
+        section.mistake("end_grace", wrong, format!("at most session_max, {}", span(longest)));
     }
     if (least..claim).contains(&session) && claim <= longest {
         let wrong = "who does not come holds a slot longer than an idle visitor inside";
         section.warning(
             "claim_deadline",
             wrong,
-            format!("at most session_duration, {}", words(session)),
+            format!("at most session_duration, {}", span(session)),
         );
     }
 }
 
 fn at_least(ms: u64) -> String {
-    format!("at least {}", words(ms))
+    format!("at least {}", span(ms))
 }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::keys::Form;
 use super::reader::{Node, Read, Section};
-use super::value::{one_of, wrong, yes_or_no};
-use crate::waiting::{Language, MAX_TEMPLATE, Pages};
+use super::value::{one_of, wrong};
+use crate::waiting::{MAX_TEMPLATE, Pages};
 
 /// A room's waiting page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,7 +28,7 @@ pub struct Template {
 }
 
 pub(super) fn page(section: &Section<'_>) -> Page {
-    let languages = section.list("languages", language);
+    let languages = section.list_as("languages", language);
     if languages.is_empty() && !section.has_mistake("languages") {
         section.mistake(
             "languages",
@@ -36,18 +37,17 @@ pub(super) fn page(section: &Section<'_>) -> Page {
         );
     }
     Page {
-        template: section.get("template", |node| template(section, node)),
-        refresh: section.need("refresh", yes_or_no),
+        template: section.get_as("template", |node, form| template(section, node, form)),
+        refresh: section.need("refresh"),
         languages,
     }
 }
 
-fn template(section: &Section<'_>, node: &Node<'_>) -> Read<Template> {
-    let right = format!("the path of a file of at most {MAX_TEMPLATE} bytes that the gate may read");
-    let path = section.file(node, &right)?;
+fn template(section: &Section<'_>, node: &Node<'_>, form: &Form) -> Read<Template> {
+    let path = section.file(node, form)?;
     let text = match read_template(&path) {
         Ok(text) => text,
-        Err(e) => return wrong(node, format!("{} cannot be read ({e})", path.display()), right),
+        Err(e) => return wrong(node, format!("{} cannot be read ({e})", path.display()), form),
     };
     match Pages::new(Some(&text)) {
         Ok(_) => Ok(Template { path, text }),
@@ -68,9 +68,10 @@ fn read_template(path: &Path) -> io::Result<String> {
 }
 
 /// The tag of a language that has a catalogue.
-fn language(node: &Node<'_>) -> Read<String> {
-    let all: Vec<(&str, &str)> = Language::all()
-        .map(|language| (language.tag(), language.tag()))
-        .collect();
-    one_of(node, &all).map(str::to_owned)
+fn language(node: &Node<'_>, form: &Form) -> Read<String> {
+    let Form::Words(all) = form else {
+        return wrong(node, "this is no language", form);
+    };
+    let words: Vec<(&str, &str)> = all.iter().map(|tag| (*tag, *tag)).collect();
+    one_of(node, form, &words).map(str::to_owned)
 }

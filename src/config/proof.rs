@@ -1,7 +1,7 @@
 //! What a room asks of newcomers before they join.
 
-use super::reader::{Node, Read, Section};
-use super::value::{both, fields, number, yes_or_no};
+use super::reader::Section;
+use super::value::pair;
 
 /// A price that follows the joins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,22 +12,10 @@ pub struct Proof {
     pub joins_per_minute: (u32, u32),
 }
 
-/// Over this a phone would work for minutes.
-const MAX_PRICE: u32 = 50_000_000;
-
 pub(super) fn proof(section: &Section<'_>) -> Option<Proof> {
-    let enabled = section.need("enabled", yes_or_no);
-    let price = section.need("price", |node| {
-        pair(
-            node,
-            ["least", "most"],
-            0..=MAX_PRICE,
-            "{ least = 200000, most = 8000000 }",
-        )
-    });
-    let joins_per_minute = section.need("joins_per_minute", |node| {
-        pair(node, ["few", "many"], 1..=10_000_000, "{ few = 300, many = 6000 }")
-    });
+    let enabled: bool = section.need("enabled");
+    let price = section.need_as("price", pair);
+    let joins_per_minute = section.need_as("joins_per_minute", pair);
     if price.0 > price.1 {
         section.mistake("price", "the least price is above the highest", "least up to most");
     }
@@ -38,11 +26,6 @@ pub(super) fn proof(section: &Section<'_>) -> Option<Proof> {
         price,
         joins_per_minute,
     })
-}
-
-fn pair(node: &Node<'_>, names: [&str; 2], range: std::ops::RangeInclusive<u32>, right: &str) -> Read<(u32, u32)> {
-    let [least, most] = fields(node, names, right)?;
-    both(number(least, range.clone()), number(most, range))
 }
 
 impl Proof {

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::added::AddedTable;
-use super::keys::{Key, Preset, Table};
+use super::keys::{self, Key, Preset, Table};
 use super::mistake::{Mistake, Origin};
 use super::notes::{Notes, Override, line, nearest};
 use super::suggest;
@@ -220,7 +220,7 @@ impl<'r> Reader<'r> {
     fn check_names(&self, name: &str, keys: &[Key], (table, of): (&DeTable<'_>, Written<'_>), path: &str) {
         for written in table.keys() {
             let text: &str = written.get_ref();
-            let known = keys.iter().any(|key| key.name == text) || Table::below(name).any(|below| below == text);
+            let known = keys.iter().any(|key| key.name == text) || keys::below(name).any(|(below, _)| below == text);
             if !known {
                 let right = suggest::name(text, name, keys);
                 let kind = if name.is_empty() { "table" } else { "key" };
@@ -237,11 +237,14 @@ impl<'r> Reader<'r> {
 
 fn preset_node(key: &Key) -> Option<Node<'static>> {
     let Preset::Value(text) = key.preset else { return None };
+    if key.form.is_text() {
+        return Some(Spanned::new(0..0, DeValue::String(text.into())));
+    }
     Some(DeValue::parse(text).expect("the defaults in the table of keys are TOML"))
 }
 
 fn spec(name: &str) -> &'static Table {
-    Table::named(name).expect("every table that is read is in the table of keys")
+    keys::table(name).expect("every table that is read is in the table of keys")
 }
 
 fn join(path: &str, name: &str) -> String {

@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use super::admission::admission;
 use super::draw::drawing;
 use super::identity::{Identities, identities};
+use super::keys::{Form, span};
 use super::lanes::{Lane, lanes};
 use super::pace;
 use super::page::{Page, page};
@@ -15,8 +16,8 @@ use super::reader::{Node, Read, Reader, Section};
 use super::routes::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use super::schedule::schedule;
 use super::stock;
-use super::value::{both, duration_ms, exception, fields, host, network, number, one_of, route, text, words, wrong};
-use crate::room::{LineName, MAX_BYPASS, MAX_MESSAGE, Mode, RoomName, Settings};
+use super::value::{Value as _, both, fields, text, wrong};
+use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 
 /// Routes that are protected together, their line, and how its visitors are treated.
 #[derive(Clone, Debug)]
@@ -99,8 +100,6 @@ const MAX_ENDS_ON: usize = 32;
 /// The shop shows what one step was only after the next ones, if they are many.
 const MAX_FOLLOWED_STEP_MS: u64 = 10_000;
 
-const HOUR: u64 = 3_600_000;
-
 /// The rooms in order: those added at run time, then the file's; one with the defaults when the file has none.
 pub(super) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
     let mut sections = reader.added();
@@ -121,17 +120,16 @@ pub(super) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
 
 fn room(section: &Section<'_>) -> Room {
     let mut settings = Settings::default();
-    let name = section.need("name", room_name);
-    let hosts = section.list("hosts", host);
-    let routes = section.list("routes", route);
-    let except = section.list("except", exception);
-    let return_routes = section.list("return_routes", route);
+    let name = section.need_as("name", room_name);
+    let hosts = section.list("hosts");
+    let routes = section.list("routes");
+    let except = section.list_as("except", exception);
+    let return_routes = section.list("return_routes");
     let per = per(section, &routes, &mut settings);
     figures(section, &mut settings);
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
     pace::check(section, &settings, end_grace_ms);
     stock::check(section, &settings, &ends_on);
-    let statuses = [200_u16, 202, 429, 503];
     let outages = [("wait", OnOutage::Wait), ("open", OnOutage::Open)];
     let sites = [
         ("lax", SameSite::Lax),
@@ -151,16 +149,14 @@ fn room(section: &Section<'_>) -> Room {
         ends_on,
         end_grace_ms,
         outage_extension_ms,
-        on_outage: section.need("on_outage", |node| one_of(node, &outages)),
-        waiting_status: section.need("waiting_status", |node| status(node, &statuses)),
-        same_site: section.need("same_site", |node| one_of(node, &sites)),
-        cookie_domain: section.get("cookie_domain", domain),
-        message: section.get("message", message),
-        bypass_networks: section.list("bypass_networks", network),
-        pass_networks: section.get("pass_networks", |node| {
-            number(node, 2..=16).map(|most| u8::try_from(most).unwrap_or(u8::MAX))
-        }),
-        crawler_max: super::gate::count(section, "crawler_max", 0, 1_000),
+        on_outage: section.word("on_outage", &outages),
+        waiting_status: section.need_as("waiting_status", status),
+        same_site: section.word("same_site", &sites),
+        cookie_domain: section.get_as("cookie_domain", domain),
+        message: section.get_as("message", message),
+        bypass_networks: section.list("bypass_networks"),
+        pass_networks: section.get("pass_networks"),
+        crawler_max: section.need("crawler_max"),
         page: page(&section.table("room.page")),
         proof: proof(&section.table("room.proof_of_work")),
         identity: identities(&identity),
@@ -198,26 +194,25 @@ fn figures(section: &Section<'_>, settings: &mut Settings) {
         ("closed", Mode::Closed),
         ("off", Mode::Off),
     ];
-    let ms = |name: &'static str, most: u64| section.need(name, |node| duration_ms(node, 0..=most));
-    settings.mode = section.need("mode", |node| one_of(node, &modes));
-    settings.capacity = section.need("total_active_users", |node| number(node, 1..=10_000_000));
-    settings.rate_per_minute = section.get("new_users_per_minute", |node| number(node, 1..=10_000_000));
-    settings.call_every_ms = section.need("call_every", |node| duration_ms(node, 250..=600_000));
-    settings.session_ms = ms("session_duration", 24 * HOUR);
-    settings.session_max_ms = ms("session_max", 7 * 24 * HOUR);
-    settings.claim_deadline_ms = ms("claim_deadline", 24 * HOUR);
-    settings.grace_ms = ms("grace", 24 * HOUR);
-    settings.firm_within_ms = ms("firm_within", 24 * HOUR);
-    settings.late_window_ms = ms("late_window", 24 * HOUR);
+    settings.mode = section.word("mode", &modes);
+    settings.capacity = section.need("total_active_users");
+    settings.rate_per_minute = section.get("new_users_per_minute");
+    settings.call_every_ms = section.need("call_every");
+    settings.session_ms = section.need("session_duration");
+    settings.session_max_ms = section.need("session_max");
+    settings.claim_deadline_ms = section.need("claim_deadline");
+    settings.grace_ms = section.need("grace");
+    settings.firm_within_ms = section.need("firm_within");
+    settings.late_window_ms = section.need("late_window");
     settings.schedule = schedule(section);
     settings.stock = stock::stock(section);
-    settings.bypass_most = section.need("bypass_codes", |node| number(node, 0..=MAX_BYPASS));
+    settings.bypass_most = section.need("bypass_codes");
     settings.draw = drawing(section, settings.schedule.as_ref());
 }
 
 fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64) {
-    let mut rules = section.list("ends_on", |node| ends_on(node, false));
-    rules.extend(section.list("completes_on", |node| ends_on(node, true)));
+    let mut rules = section.list_as("ends_on", |node, form| ends_on(node, form, false));
+    rules.extend(section.list_as("completes_on", |node, form| ends_on(node, form, true)));
     if rules.len() > MAX_ENDS_ON {
         section.mistake(
             "ends_on",
@@ -225,31 +220,24 @@ fn endings(section: &Section<'_>, settings: &Settings) -> (Vec<EndsOn>, u64, u64
             format!("at most {MAX_ENDS_ON}"),
         );
     }
-    let grace = section.need("end_grace", |node| duration_ms(node, 0..=24 * HOUR));
-    let outage = section.get("outage_extension", |node| duration_ms(node, 0..=7 * 24 * HOUR));
+    let grace = section.need("end_grace");
+    let outage = section.get("outage_extension");
     if outage.is_some_and(|outage| outage > settings.session_max_ms) {
         let wrong = "a session lasts no longer than session_max, outage or not";
         section.warning(
             "outage_extension",
             wrong,
-            format!("at most session_max, {}", words(settings.session_max_ms)),
+            format!("at most session_max, {}", span(settings.session_max_ms)),
         );
     }
     (rules, grace, outage.unwrap_or(settings.session_ms))
 }
 
-fn ends_on(node: &Node<'_>, completes: bool) -> Read<EndsOn> {
-    let [path, code] = fields(
-        node,
-        ["route", "status"],
-        "{ route = \"/order/complete\", status = 200 }",
-    )?;
-    let (route, status) = both(route(path), number(code, 200..=599))?;
-    let status = u16::try_from(status)
-        .ok()
-        .and_then(|code| StatusCode::from_u16(code).ok());
-    let Some(status) = status else {
-        return wrong(code, "this is no status", "a number from 200 to 599");
+fn ends_on(node: &Node<'_>, form: &Form, completes: bool) -> Read<EndsOn> {
+    let [route, status] = fields(node, form)?;
+    let (route, code) = both(route.read(), status.read())?;
+    let Ok(status) = StatusCode::from_u16(code) else {
+        return wrong(status.node, "this is no status", status.form);
     };
     Ok(EndsOn {
         route,
@@ -259,9 +247,9 @@ fn ends_on(node: &Node<'_>, completes: bool) -> Read<EndsOn> {
 }
 
 fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Option<Per> {
-    let source = section.get("per", |node| per_source(node, routes));
-    let allow = section.list("allow", line_name);
-    settings.max_lines = section.need("max_lines", |node| number(node, 1..=100_000));
+    let source = section.get_as("per", |node, form| per_source(node, form, routes));
+    let allow = section.list_as("allow", line_name);
+    settings.max_lines = section.need("max_lines");
     let Some(source) = source else {
         if !allow.is_empty() && !section.has_mistake("per") {
             section.mistake(
@@ -294,16 +282,15 @@ fn per(section: &Section<'_>, routes: &[Route], settings: &mut Settings) -> Opti
 }
 
 /// `{name}` is a path variable, or a query parameter when no route has variables; `?name` is a query parameter.
-fn per_source(node: &Node<'_>, routes: &[Route]) -> Read<PerSource> {
-    let right = "\"{id}\" for the variable of a route such as \"/event/{id}/*\", or \"?id\" for a query parameter";
-    let text = text(node, right)?;
+fn per_source(node: &Node<'_>, form: &Form, routes: &[Route]) -> Read<PerSource> {
+    let text = text(node, form)?;
     let plain =
         |name: &&str| !name.is_empty() && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_graphic() && b != b'%');
     if let Some(name) = text.strip_prefix('?').filter(plain) {
         return query(node, name);
     }
     let Some(name) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')).filter(plain) else {
-        return wrong(node, format!("\"{text}\" names nothing"), right);
+        return wrong(node, format!("\"{text}\" names nothing"), form);
     };
     if routes.iter().all(|route| route.variables().next().is_none()) {
         return query(node, name);
@@ -344,52 +331,44 @@ fn cookies(section: &Section<'_>, room: &Room) {
     }
 }
 
-fn room_name(node: &Node<'_>) -> Read<RoomName> {
-    let right = "1 to 32 of a-z, 0-9 and \"-\"";
-    let text = text(node, right)?;
-    RoomName::new(text).map_or_else(|| wrong(node, format!("\"{text}\" is no room's name"), right), Ok)
+fn exception(node: &Node<'_>, form: &Form) -> Read<Route> {
+    Route::exception(text(node, form)?).or_else(|e| wrong(node, e.wrong, e.right))
 }
 
-fn line_name(node: &Node<'_>) -> Read<LineName> {
-    let right = "1 to 64 bytes without control characters, as they stand in the path after decoding";
-    let text = text(node, right)?;
+fn room_name(node: &Node<'_>, form: &Form) -> Read<RoomName> {
+    let text = text(node, form)?;
+    RoomName::new(text).map_or_else(|| wrong(node, format!("\"{text}\" is no room's name"), form), Ok)
+}
+
+fn line_name(node: &Node<'_>, form: &Form) -> Read<LineName> {
+    let text = text(node, form)?;
     let line = LineName::new(text).filter(|line| !line.is_only());
-    line.map_or_else(|| wrong(node, "this can name no line", right), Ok)
+    line.map_or_else(|| wrong(node, "this can name no line", form), Ok)
 }
 
-fn status(node: &Node<'_>, allowed: &[u16]) -> Read<StatusCode> {
-    let code = number(node, 200..=503)?;
-    let known = allowed.iter().find(|own| u32::from(**own) == code);
-    match known.and_then(|code| StatusCode::from_u16(*code).ok()) {
-        Some(status) => Ok(status),
-        None => wrong(
-            node,
-            format!("the waiting page cannot be sent with {code}"),
-            "200, 202, 429 or 503",
-        ),
-    }
+fn status(node: &Node<'_>, form: &Form) -> Read<StatusCode> {
+    let code = u16::read(node, form)?;
+    StatusCode::from_u16(code).or_else(|_| wrong(node, "this is no status", form))
 }
 
-fn domain(node: &Node<'_>) -> Read<String> {
-    let right = "a domain with a dot in it, such as \"shop.example\", without \"*\" or port";
-    let text = text(node, right)?;
+fn domain(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let host = HostPattern::parse(text.strip_prefix('.').unwrap_or(text)).ok();
     let address = text.parse::<std::net::IpAddr>().is_ok() || text.starts_with('[');
     match host.filter(|host| !address && !text.starts_with("*.") && !text.contains(':') && host.domain().contains('.'))
     {
         Some(host) => Ok(host.domain().to_owned()),
-        None => wrong(node, format!("\"{text}\" is no domain for cookies"), right),
+        None => wrong(node, format!("\"{text}\" is no domain for cookies"), form),
     }
 }
 
-fn message(node: &Node<'_>) -> Read<String> {
-    let right = format!("a text of at most {MAX_MESSAGE} bytes without control characters");
-    let text = text(node, &right)?;
+fn message(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     if text.len() > MAX_MESSAGE || text.chars().any(|c| c.is_control() && c != '\n') {
         return wrong(
             node,
             format!("the message has {} bytes, or control characters", text.len()),
-            right,
+            form,
         );
     }
     Ok(text.to_owned())

@@ -1,14 +1,15 @@
 //! When a room is open, as the operator says it: dates to a rule and to its next windows.
 
+use super::keys::Form;
 use super::reader::{Node, Read, Section};
 use super::value::{text, wrong};
-use crate::calendar::{FORMS, KEYS, Moment, Plan};
+use crate::calendar::{KEYS, Moment, Plan};
 use crate::room::{MAX_RULE, Schedule};
 use crate::time;
 
 /// The schedule that a room's four dates make; `None` without any, or with a mistake in them.
 pub(super) fn schedule(section: &Section<'_>) -> Option<Schedule> {
-    let dates = KEYS.map(|key| section.get(key, moment));
+    let dates = KEYS.map(|key| section.get_as(key, moment));
     if KEYS.iter().any(|key| section.has_mistake(key)) {
         return None;
     }
@@ -32,8 +33,8 @@ pub(super) fn schedule(section: &Section<'_>) -> Option<Schedule> {
     Some(schedule)
 }
 
-fn moment(node: &Node<'_>) -> Read<Moment> {
-    let text = text(node, FORMS)?;
+fn moment(node: &Node<'_>, form: &Form) -> Read<Moment> {
+    let text = text(node, form)?;
     Moment::parse(text).or_else(|unread| {
         let (what, right) = unread.in_words(text);
         wrong(node, what, right)

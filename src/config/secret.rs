@@ -1,17 +1,14 @@
 //! Secrets: written in the file, or better taken from the environment or from a file of their own.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::path::Path;
 
 use toml::de::DeValue;
 
 use super::gate::NamedToken;
-use super::reader::{Node, Read, Reader, Wrong};
-use super::value::{both, fields, one_of, text, wrong};
-use crate::token::{Key, KeyId, MIN_SECRET, Secret};
-
-/// Fewest bytes of the admin API's token.
-const MIN_TOKEN: usize = 16;
+use super::keys::Form;
+use super::reader::{Node, Read, Reader};
+use super::value::{both, bytes_of, fields, one_of, text, wrong};
+use crate::token::{Key, KeyId, Secret};
 
 /// Longest secret; more than that is some other file.
 const MAX_SECRET: u64 = 4096;
@@ -19,11 +16,9 @@ const MAX_SECRET: u64 = 4096;
 /// Longest PEM file of a key.
 const MAX_PEM: u64 = 64 * 1024;
 
-const FORM: &str = "a text, { env = \"NAME\" } or { file = \"/path\" }";
-
 /// A bearer token.
-pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>) -> Read<Secret> {
-    let secret = secret(reader, node, MIN_TOKEN)?;
+pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<Secret> {
+    let secret = secret(reader, node, form)?;
     if secret.expose().iter().all(u8::is_ascii_graphic) {
         return Ok(secret);
     }
@@ -35,30 +30,29 @@ pub(super) fn token(reader: &Reader<'_>, node: &Node<'_>) -> Read<Secret> {
 }
 
 /// One `{ name, token, may }`.
-pub(super) fn named_token(reader: &Reader<'_>, node: &Node<'_>) -> Read<NamedToken> {
-    let right = "{ name = \"anna\", token = { env = \"ANNAS_TOKEN\" }, may = \"change\" }";
-    let [name, own, may] = fields(node, ["name", "token", "may"], right)?;
+pub(super) fn named_token(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<NamedToken> {
+    let [name, own, may] = fields(node, form)?;
+    let changes = one_of(may.node, may.form, &[("read", false), ("change", true)]);
     let read = both(
-        operator(name),
-        both(token(reader, own), one_of(may, &[("read", false), ("change", true)])),
+        operator(name.node, name.form),
+        both(token(reader, own.node, own.form), changes),
     );
     let (name, (token, changes)) = read?;
     Ok(NamedToken { name, token, changes })
 }
 
-fn operator(node: &Node<'_>) -> Read<String> {
-    let right = "1 to 32 of a-z, A-Z, 0-9, \"-\", \"_\", \".\" and \"@\"";
-    let text = text(node, right)?;
+fn operator(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@".contains(&byte);
     if (1..=32).contains(&text.len()) && text.bytes().all(fits) {
         return Ok(text.to_owned());
     }
-    wrong(node, format!("{text:?} is no operator's name"), right)
+    wrong(node, format!("{text:?} is no operator's name"), form)
 }
 
 /// A password for a server. SECURITY: kept as text only because the protocol's client wants it so.
-pub(super) fn password(reader: &Reader<'_>, node: &Node<'_>) -> Read<String> {
-    let secret = secret(reader, node, 1)?;
+pub(super) fn password(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<String> {
+    let secret = secret(reader, node, form)?;
     match String::from_utf8(secret.expose().to_vec()) {
         Ok(password) => Ok(password),
         Err(_) => wrong(node, "the password is no text", "a password in UTF-8"),
@@ -66,17 +60,14 @@ pub(super) fn password(reader: &Reader<'_>, node: &Node<'_>) -> Read<String> {
 }
 
 /// A key in a PEM file. SECURITY: no message shows any part of it.
-pub(super) fn pem_file(node: &Node<'_>) -> Read<Secret> {
-    let right = "the path of a PEM file with a private key";
-    let path = text(node, right)?;
-    let mut pem = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_PEM + 1).read_to_end(&mut pem));
-    match read {
-        Err(error) => wrong(node, format!("{path} cannot be read ({error})"), right),
-        Ok(size) if size as u64 > MAX_PEM || !has_key(&pem) => {
-            wrong(node, format!("{path} holds no private key"), right)
+pub(super) fn pem_file(node: &Node<'_>, form: &Form) -> Read<Secret> {
+    let path = text(node, form)?;
+    match bytes_of(Path::new(path), MAX_PEM) {
+        Err(error) => wrong(node, format!("{path} cannot be read ({error})"), form),
+        Ok(pem) if pem.len() as u64 > MAX_PEM || !has_key(&pem) => {
+            wrong(node, format!("{path} holds no private key"), form)
         }
-        Ok(_) => Ok(Secret::new(pem)),
+        Ok(pem) => Ok(Secret::new(pem)),
     }
 }
 
@@ -86,36 +77,29 @@ fn has_key(pem: &[u8]) -> bool {
 }
 
 /// One `{ id, secret }`.
-pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>) -> Read<Key> {
-    let [id, own] = fields(
-        node,
-        ["id", "secret"],
-        "{ id = \"2026-11\", secret = { env = \"ROPELINE_KEY\" } }",
-    )?;
-    let (id, secret) = both(key_id(id), secret(reader, own, MIN_SECRET))?;
+pub(super) fn key(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<Key> {
+    let [id, own] = fields(node, form)?;
+    let (id, secret) = both(key_id(id.node, id.form), secret(reader, own.node, own.form))?;
     Ok(Key { id, secret })
 }
 
-fn key_id(node: &Node<'_>) -> Read<KeyId> {
-    let right = "1 to 16 of a-z, 0-9 and \"-\"";
-    let text = text(node, right)?;
+fn key_id(node: &Node<'_>, form: &Form) -> Read<KeyId> {
+    let text = text(node, form)?;
     // SECURITY: it may be the secret in the wrong place, and is not repeated.
-    let said = "what stands there is no key id";
-    KeyId::new(text).map_or_else(|| wrong(node, said.to_owned(), right), Ok)
+    KeyId::new(text).map_or_else(|| wrong(node, "what stands there is no key id", form), Ok)
 }
 
 /// SECURITY: no message shows any part of the secret.
-fn secret(reader: &Reader<'_>, node: &Node<'_>, least: usize) -> Read<Secret> {
+fn secret(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<Secret> {
     let bytes = match node.get_ref() {
         DeValue::String(text) => text.as_bytes().to_vec(),
         DeValue::Table(table) if table.contains_key("env") => from_env(reader, node)?,
         DeValue::Table(table) if table.contains_key("file") => from_file(node)?,
-        _ => return wrong(node, "this is no secret", FORM),
+        _ => return wrong(node, "this is no secret", form),
     };
-    let length = bytes.len();
-    let secret = Secret::new(bytes);
+    let (length, least) = (bytes.len(), form.least_bytes());
     if length >= least {
-        return Ok(secret);
+        return Ok(Secret::new(bytes));
     }
     wrong(
         node,
@@ -125,8 +109,8 @@ fn secret(reader: &Reader<'_>, node: &Node<'_>, least: usize) -> Read<Secret> {
 }
 
 fn from_env(reader: &Reader<'_>, node: &Node<'_>) -> Read<Vec<u8>> {
-    let [name] = fields(node, ["env"], FORM)?;
-    let name = text(name, FORM)?;
+    let [name] = fields(node, &Form::Fields(&[("env", PLAIN)], "{ env = \"NAME\" }"))?;
+    let name = text(name.node, name.form)?;
     match reader.env(name) {
         Some(value) => Ok(value.trim_end_matches(['\r', '\n']).as_bytes().to_vec()),
         None => wrong(
@@ -138,26 +122,19 @@ fn from_env(reader: &Reader<'_>, node: &Node<'_>) -> Read<Vec<u8>> {
 }
 
 fn from_file(node: &Node<'_>) -> Read<Vec<u8>> {
-    let [path] = fields(node, ["file"], FORM)?;
-    let path = text(path, FORM)?;
+    let [path] = fields(node, &Form::Fields(&[("file", PLAIN)], "{ file = \"/path\" }"))?;
+    let path = text(path.node, path.form)?;
     let right = format!("a file of at most {MAX_SECRET} bytes that the gate may read");
-    let failed = |reason: String| {
-        vec![Wrong {
-            span: node.span(),
-            what: reason,
-            right: right.clone(),
-        }]
-    };
-    let file = File::open(path).map_err(|e| failed(format!("{path} cannot be opened ({e})")))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_SECRET + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| failed(format!("{path} cannot be read ({e})")))?;
-    if bytes.len() as u64 > MAX_SECRET {
-        return Err(failed(format!("{path} is too long for a secret")));
+    match bytes_of(Path::new(path), MAX_SECRET) {
+        Err(error) => wrong(node, format!("{path} cannot be read ({error})"), right),
+        Ok(bytes) if bytes.len() as u64 > MAX_SECRET => wrong(node, format!("{path} is too long for a secret"), right),
+        Ok(mut bytes) => {
+            while bytes.last().is_some_and(|b| matches!(b, b'\r' | b'\n')) {
+                bytes.pop();
+            }
+            Ok(bytes)
+        }
     }
-    while bytes.last().is_some_and(|b| matches!(b, b'\r' | b'\n')) {
-        bytes.pop();
-    }
-    Ok(bytes)
 }
+
+const PLAIN: Form = Form::Text("a text");

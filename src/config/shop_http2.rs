@@ -1,7 +1,6 @@
 //! Whether the shop is spoken to in HTTP/2.
 
 use super::reader::Section;
-use super::value::one_of;
 use crate::proxy::{ShopHttp2, ShopServer};
 
 pub(super) fn http2(section: &Section<'_>, servers: &[ShopServer]) -> ShopHttp2 {
@@ -10,7 +9,7 @@ pub(super) fn http2(section: &Section<'_>, servers: &[ShopServer]) -> ShopHttp2 
         ("alpn", ShopHttp2::Alpn),
         ("prior-knowledge", ShopHttp2::PriorKnowledge),
     ];
-    let http2 = section.need("http2", |node| one_of(node, &words));
+    let http2 = section.word("http2", &words);
     if http2 == ShopHttp2::Alpn && !servers.is_empty() && !servers.iter().any(|server| server.tls) {
         section.warning(
             "http2",

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::keys::Form;
 use super::reader::{Node, Read, Section};
 use super::secret;
 use super::store::{CaFile, ca_file};
@@ -28,8 +29,8 @@ pub(super) fn read(section: &Section<'_>, servers: &[ShopServer]) -> Tls {
     }
     Tls {
         ca_file: authorities(section),
-        server_name: section.get("server_name", |node| {
-            super::upstream::host_text(node).map(str::to_owned)
+        server_name: section.get_as("server_name", |node, form| {
+            super::upstream::host_text(node, form).map(str::to_owned)
         }),
         client: client(section),
     }
@@ -47,7 +48,7 @@ impl Tls {
 }
 
 fn authorities(section: &Section<'_>) -> Option<CaFile> {
-    let file = section.get("ca_file", ca_file)?;
+    let file = section.get_as("ca_file", ca_file)?;
     if let Err(error) = check_authorities(&file.pem) {
         let wrong = format!("{} cannot be used ({error})", file.path.display());
         let right = "a PEM file with the authorities' certificates, from -----BEGIN to -----END";
@@ -57,8 +58,8 @@ fn authorities(section: &Section<'_>) -> Option<CaFile> {
 }
 
 fn client(section: &Section<'_>) -> Option<(CaFile, Secret)> {
-    let certificate = section.get("client_cert_file", ca_file);
-    let key = section.get("client_key_file", key_file);
+    let certificate = section.get_as("client_cert_file", ca_file);
+    let key = section.get_as("client_key_file", key_file);
     let (has_certificate, has_key) = (section.is_set("client_cert_file"), section.is_set("client_key_file"));
     if has_certificate != has_key {
         let set = if has_key { "client_key_file" } else { "client_cert_file" };
@@ -79,7 +80,7 @@ fn client(section: &Section<'_>) -> Option<(CaFile, Secret)> {
     Some((certificate, secret))
 }
 
-fn key_file(node: &Node<'_>) -> Read<(PathBuf, Secret)> {
-    let secret = secret::pem_file(node)?;
-    Ok((PathBuf::from(text(node, "a path")?), secret))
+fn key_file(node: &Node<'_>, form: &Form) -> Read<(PathBuf, Secret)> {
+    let secret = secret::pem_file(node, form)?;
+    Ok((PathBuf::from(text(node, form)?), secret))
 }

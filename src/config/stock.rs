@@ -2,12 +2,11 @@
 
 use super::reader::Section;
 use super::room::EndsOn;
-use super::value::number;
-use crate::room::{MAX_STOCK, Settings};
+use crate::room::Settings;
 
 /// The pieces that there are, if they are counted.
 pub(super) fn stock(section: &Section<'_>) -> Option<u32> {
-    section.get("stock", |node| number(node, 1..=MAX_STOCK))
+    section.get("stock")
 }
 
 /// Without a stock nothing is completed, and there are no results.

@@ -1,14 +1,12 @@
 //! Where the rooms are kept: a folder of this gate's own, or a store that many gates share.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use super::keys::Form;
 use super::reader::{Node, Read, Reader, Section};
 use super::secret;
-use super::value::{duration_ms, number, text, wrong};
-use crate::room::{OLDEST, VERSION};
+use super::value::{bytes_of, text, wrong};
 use crate::store::redis::{RedisUrl, UrlError};
 use crate::token::Key;
 
@@ -48,17 +46,15 @@ const DAY: u64 = 86_400_000;
 
 pub(super) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
     let section = reader.table("store");
-    let kind = section.need("url", kind);
-    let password = section.get("password", |node| secret::password(reader, node));
-    let known = u32::from(OLDEST)..=u32::from(VERSION);
-    let version = section.get("machine_version", |node| number(node, known.clone()));
+    let kind = section.need_as("url", kind);
+    let password = section.get_as("password", |node, form| secret::password(reader, node, form));
     let mut store = Store {
         kind,
-        prefix: section.need("prefix", prefix),
-        ca_file: section.get("ca_file", ca_file),
-        archive: section.get("archive", folder),
-        log_keep: Duration::from_millis(section.need("log_keep", |node| duration_ms(node, 60_000..=3650 * DAY))),
-        machine_version: version.and_then(|version| u16::try_from(version).ok()),
+        prefix: section.need_as("prefix", prefix),
+        ca_file: section.get_as("ca_file", ca_file),
+        archive: section.get_as("archive", folder),
+        log_keep: section.need("log_keep"),
+        machine_version: section.get("machine_version"),
     };
     match &store.kind {
         StoreKind::Embedded { folder } => of_one_gate(&section, &store, folder),
@@ -119,9 +115,8 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
     }
 }
 
-fn kind(node: &Node<'_>) -> Read<StoreKind> {
-    let right = "\"embedded:\" and a folder, such as \"embedded:./ropeline-data\", or \"redis://host:6379\"";
-    let url = text(node, right)?;
+fn kind(node: &Node<'_>, form: &Form) -> Read<StoreKind> {
+    let url = text(node, form)?;
     if let Some(folder) = url.strip_prefix("embedded:").filter(|folder| !folder.is_empty()) {
         let folder = PathBuf::from(folder);
         return Ok(StoreKind::Embedded { folder });
@@ -133,45 +128,36 @@ fn kind(node: &Node<'_>) -> Read<StoreKind> {
             .or_else(|error: UrlError| wrong(node, error.what, error.right));
     }
     // A URL may carry a password.
-    wrong(node, "this names no store", right)
+    wrong(node, "this names no store", form)
 }
 
 /// It stands in a cluster's hash tag, so it must not hold braces.
-fn prefix(node: &Node<'_>) -> Read<String> {
-    let right = "1 to 64 of letters, digits and \"-\", \"_\", \".\" or \":\"";
-    let text = text(node, right)?;
+fn prefix(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':');
     if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
         return Ok(text.to_owned());
     }
-    wrong(node, format!("\"{text}\" cannot begin the names of keys"), right)
+    wrong(node, format!("\"{text}\" cannot begin the names of keys"), form)
 }
 
-fn folder(node: &Node<'_>) -> Read<PathBuf> {
-    let right = "the path of a folder that the gate may write to";
-    let path = PathBuf::from(text(node, right)?);
+fn folder(node: &Node<'_>, form: &Form) -> Read<PathBuf> {
+    let path = PathBuf::from(text(node, form)?);
     if path.as_os_str().is_empty() || path.is_file() {
-        return wrong(node, format!("\"{}\" is no folder", path.display()), right);
+        return wrong(node, format!("\"{}\" is no folder", path.display()), form);
     }
     Ok(path)
 }
 
-pub(super) fn ca_file(node: &Node<'_>) -> Read<CaFile> {
-    let right = format!("the path of a PEM file of at most {MAX_CA_FILE} bytes with the authorities' certificates");
-    let path = PathBuf::from(text(node, &right)?);
-    match read_ca_file(&path) {
+pub(super) fn ca_file(node: &Node<'_>, form: &Form) -> Read<CaFile> {
+    let path = PathBuf::from(text(node, form)?);
+    match bytes_of(&path, MAX_CA_FILE) {
         Ok(pem) if pem.len() as u64 > MAX_CA_FILE || !has_certificate(&pem) => {
-            wrong(node, format!("{} holds no certificates", path.display()), right)
+            wrong(node, format!("{} holds no certificates", path.display()), form)
         }
         Ok(pem) => Ok(CaFile { path, pem }),
-        Err(error) => wrong(node, format!("{} cannot be read ({error})", path.display()), right),
+        Err(error) => wrong(node, format!("{} cannot be read ({error})", path.display()), form),
     }
-}
-
-fn read_ca_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut pem = Vec::new();
-    File::open(path)?.take(MAX_CA_FILE + 1).read_to_end(&mut pem)?;
-    Ok(pem)
 }
 
 fn has_certificate(pem: &[u8]) -> bool {

@@ -1,13 +1,17 @@
 //! What somebody who wrote an unknown name may have meant.
 
-use super::keys::{Key, TABLES, Table};
+use super::keys::{Key, TABLES, below};
 
 /// Least likeness (Jaro-Winkler, 0 to 1) of a name that is worth suggesting.
 const LIKE: f64 = 0.8;
 
 /// The name closest to `written` in its table, or the table that has it, or all names of the table.
 pub(super) fn name(written: &str, table: &str, keys: &[Key]) -> String {
-    let names = || keys.iter().map(|key| key.name).chain(Table::below(table));
+    let names = || {
+        keys.iter()
+            .map(|key| key.name)
+            .chain(below(table).map(|(name, _)| name))
+    };
     if let Some(close) = closest(written, names()) {
         return format!("did you mean \"{close}\"?");
     }

@@ -1,13 +1,13 @@
 //! TLS towards visitors: its listeners, and certificates that are read and checked at once.
 
 use std::num::NonZeroU16;
-use std::path::PathBuf;
 
 use super::gate::{Admin, Server};
+use super::keys::Form;
 use super::listen::{self, Listen};
 use super::reader::{Node, Read, Reader, Section};
 use super::upstream;
-use super::value::{both, fields, number, one_of, text, wrong, yes_or_no};
+use super::value::{both, fields, wrong};
 use crate::time;
 use crate::tls::{Files, Pair, Version};
 
@@ -28,18 +28,16 @@ pub struct Tls {
 
 pub(super) fn read(reader: &Reader<'_>, server: &Server, admin: &Admin) -> Tls {
     let section = reader.table("tls");
-    let listen = section.list("listen", listen::listen);
-    let pairs = section.list("certificates", pair);
+    let listen = section.list_as("listen", listen::listen);
+    let pairs = section.list_as("certificates", pair);
     let versions = [("1.2", Version::Tls12), ("1.3", Version::Tls13)];
     let tls = Tls {
         listen,
         certificates: pairs.iter().map(|(files, _)| files.clone()).collect(),
-        min_version: section.need("min_version", |node| one_of(node, &versions)),
-        http2: section.need("http2", yes_or_no),
-        redirect: section.need("redirect", yes_or_no),
-        redirect_port: section
-            .get("redirect_port", |node| number(node, 1..=u32::from(u16::MAX)))
-            .and_then(|port| NonZeroU16::new(u16::try_from(port).ok()?)),
+        min_version: section.word("min_version", &versions),
+        http2: section.need("http2"),
+        redirect: section.need("redirect"),
+        redirect_port: section.get("redirect_port").and_then(NonZeroU16::new),
     };
     for (files, pair) in &pairs {
         for odd in files.oddities(pair, time::wall()) {
@@ -107,21 +105,12 @@ fn check_redirect(section: &Section<'_>, tls: &Tls) {
     }
 }
 
-fn pair(node: &Node<'_>) -> Read<(Files, Pair)> {
-    let right = "{ cert_file = \"/path/fullchain.pem\", key_file = \"/path/privkey.pem\" }";
-    let [certificate, key] = fields(node, ["cert_file", "key_file"], right)?;
-    let (certificate, key) = both(path(certificate), path(key))?;
+fn pair(node: &Node<'_>, form: &Form) -> Read<(Files, Pair)> {
+    let [certificate, key] = fields(node, form)?;
+    let (certificate, key) = both(certificate.read(), key.read())?;
     let files = Files { certificate, key };
     match files.load() {
         Ok(pair) => Ok((files, pair)),
         Err(error) => wrong(node, error.to_string(), error.right()),
-    }
-}
-
-fn path(node: &Node<'_>) -> Read<PathBuf> {
-    let right = "the path of a PEM file";
-    match text(node, right)? {
-        "" => wrong(node, "this names no file", right),
-        path => Ok(PathBuf::from(path)),
     }
 }

@@ -1,7 +1,6 @@
 //! Bounds on what passes the lines of all rooms without a session, at one gate.
 
 use super::reader::Section;
-use super::value::number;
 
 /// Most such requests under way at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +22,7 @@ impl Default for Unadmitted {
 /// Each a quarter of what the shop's servers take together, where that is bounded; half of the bodies that are streamed at once.
 pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, streaming: u32) -> Unadmitted {
     let preset = shop_takes.map_or(UNADMITTED, |all| (all / 4).max(1));
-    let most = |name| section.get(name, |node| number(node, 1..=1_000_000)).unwrap_or(preset);
+    let most = |name| section.get(name).unwrap_or(preset);
     Unadmitted {
         reads: whole(most("max_unadmitted_reads")),
         posts: whole(most("max_unadmitted_posts")),

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use toml::de::DeValue;
-
-use super::reader::{Node, Read, Section};
+use super::reader::Section;
 use super::routes::Route;
-use super::value::{number, route, size};
 use crate::proxy::ConnectionBound;
 
 /// The bounds on request bodies.
@@ -22,8 +19,8 @@ pub struct Uploads {
 
 /// With what the shop's servers take together, where that is bounded, and how many wait for it, and for how long.
 pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, (waiting, wait): (u32, Duration)) -> Uploads {
-    let buffer = section.need("request_buffer", size_or_nothing);
-    let memory = section.need("buffer_memory", |node| size(node, 1 << 20..=1 << 40));
+    let buffer: u64 = section.need("request_buffer");
+    let memory: u64 = section.need("buffer_memory");
     if buffer > memory / CLIENTS {
         section.mistake(
             "buffer_memory",
@@ -31,7 +28,7 @@ pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, (waiting, wai
             format!("at least {CLIENTS} times request_buffer"),
         );
     }
-    let most = section.get("max_streaming_bodies", |node| number(node, 1..=1_000_000));
+    let most = section.get("max_streaming_bodies");
     let quarter = shop_takes.map_or(STREAMING, |all| (all / 4).max(1));
     Uploads {
         request_buffer: usize::try_from(buffer).unwrap_or(usize::MAX),
@@ -41,14 +38,7 @@ pub(super) fn read(section: &Section<'_>, shop_takes: Option<u32>, (waiting, wai
             waiting,
             wait,
         },
-        stream_routes: section.list("stream_routes", route),
-    }
-}
-
-fn size_or_nothing(node: &Node<'_>) -> Read<u64> {
-    match node.get_ref() {
-        DeValue::Integer(number) if number.as_str() == "0" => Ok(0),
-        _ => size(node, 0..=64 << 20),
+        stream_routes: section.list("stream_routes"),
     }
 }
 

@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
-use toml::de::DeValue;
 
-use super::gate::{Server, duration};
-use super::keys::upstream::URL;
+use super::gate::Server;
+use super::keys::Form;
 use super::listen::Listen;
 use super::reader::{Node, Read, Reader, Section};
 use super::shop_http2::http2;
 use super::uploads::{self, Uploads};
-use super::value::{number, text, wrong, yes_or_no};
+use super::value::{both, fields, text, wrong};
 use super::{secret, shop_tls, unadmitted};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
 use crate::token::Key;
@@ -53,8 +52,6 @@ pub struct Upstream {
     pub takes: Option<u32>,
 }
 
-const DAY: u64 = 86_400_000;
-
 /// `None` where there may be none and none is named, or with a mistake noted.
 pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Option<Upstream> {
     let section = reader.table("upstream");
@@ -64,22 +61,22 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
     let shop_takes = bound.map(|bound| bound.connections.saturating_mul(many));
     let uploads = uploads::read(&section, shop_takes, waits);
     let upstream = Upstream {
-        resolve_every: duration(&section, "resolve_every", DAY),
-        host: section.need("host", sent_host),
-        connect_timeout: duration(&section, "connect_timeout", DAY),
-        response_timeout: duration(&section, "response_timeout", DAY),
-        total_timeout: section.get("total_timeout", long_enough),
-        body_timeout: duration(&section, "body_timeout", DAY),
-        write_timeout: duration(&section, "write_timeout", DAY),
-        tunnel_timeout: duration(&section, "tunnel_timeout", 7 * DAY),
-        keep_alive: duration(&section, "keep_alive", DAY),
-        signature_key: section.get("signature_key", |node| secret::key(reader, node)),
+        resolve_every: section.need("resolve_every"),
+        host: section.need_as("host", sent_host),
+        connect_timeout: section.need("connect_timeout"),
+        response_timeout: section.need("response_timeout"),
+        total_timeout: section.get("total_timeout"),
+        body_timeout: section.need("body_timeout"),
+        write_timeout: section.need("write_timeout"),
+        tunnel_timeout: section.need("tunnel_timeout"),
+        keep_alive: section.need("keep_alive"),
+        signature_key: section.get_as("signature_key", |node, form| secret::key(reader, node, form)),
         unadmitted: unadmitted::read(&section, shop_takes, uploads.streaming.connections),
         takes: shop_takes,
         bound,
         uploads,
-        retries: section.need("retries", |node| number(node, 0..=2)),
-        retry_budget: section.need("retry_budget", |node| number(node, 0..=100)),
+        retries: section.need("retries"),
+        retry_budget: section.need("retry_budget"),
         failures: failures(&section),
         check: check(&section),
         tls: shop_tls::read(&section, &servers),
@@ -90,14 +87,14 @@ pub(super) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> O
 }
 
 fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<ShopServer> {
-    let one = section.get("url", address);
-    let many = section.list("servers", weighed);
+    let one = section.get_as("url", address);
+    let many = section.list_as("servers", weighed);
     let (has_one, has_many) = (section.is_set("url"), section.is_set("servers"));
     if has_one && has_many {
         section.mistake("servers", "there is a url too", "one of the two");
     }
     if !has_one && !has_many && !may_be_none {
-        section.mistake("url", "this must be set", URL);
+        section.mistake("url", "this must be set", section.form("url"));
     }
     let key = if has_many { "servers" } else { "url" };
     let servers: Vec<ShopServer> = one.into_iter().chain(many).collect();
@@ -145,9 +142,9 @@ fn check_list(section: &Section<'_>, servers: &[ShopServer]) {
 
 /// The bound on each server, and how many wait there, and for how long.
 fn bound(section: &Section<'_>) -> (Option<ConnectionBound>, (u32, Duration)) {
-    let connections = section.get("max_connections", |node| number(node, 1..=1_000_000));
-    let waiting = section.need("max_waiting", |node| number(node, 0..=1_000_000));
-    let wait = duration(section, "wait_timeout", DAY);
+    let connections = section.get("max_connections");
+    let waiting = section.need("max_waiting");
+    let wait = section.need("wait_timeout");
     let of = |connections| ConnectionBound {
         connections,
         waiting,
@@ -158,10 +155,10 @@ fn bound(section: &Section<'_>) -> (Option<ConnectionBound>, (u32, Duration)) {
 
 fn failures(section: &Section<'_>) -> FailureRules {
     let rules = FailureRules {
-        most: section.need("max_failures", |node| number(node, 0..=1_000)),
-        server_errors: section.need("fail_on_5xx", yes_or_no),
-        out: duration(section, "out_for", DAY),
-        out_at_most: duration(section, "out_at_most", DAY),
+        most: section.need("max_failures"),
+        server_errors: section.need("fail_on_5xx"),
+        out: section.need("out_for"),
+        out_at_most: section.need("out_at_most"),
     };
     if rules.out_at_most < rules.out {
         section.mistake("out_at_most", "this is shorter than out_for", "the same or longer");
@@ -170,15 +167,12 @@ fn failures(section: &Section<'_>) -> FailureRules {
 }
 
 fn check(section: &Section<'_>) -> Option<HealthCheck> {
-    let path = section.get("health_path", path);
-    let host = section.get("health_host", host);
-    let (interval, timeout) = (
-        duration(section, "health_interval", DAY),
-        duration(section, "health_timeout", DAY),
-    );
-    let statuses = section.need("health_status", statuses);
-    let out_after = section.need("unhealthy_after", |node| number(node, 1..=100));
-    let back_after = section.need("healthy_after", |node| number(node, 1..=100));
+    let path = section.get_as("health_path", path);
+    let host = section.get_as("health_host", host);
+    let (interval, timeout) = (section.need("health_interval"), section.need("health_timeout"));
+    let statuses = section.need_as("health_status", statuses);
+    let out_after = section.need("unhealthy_after");
+    let back_after = section.need("healthy_after");
     if path.is_none() && !section.has_mistake("health_path") {
         let rest = [
             "health_host",
@@ -243,47 +237,29 @@ pub(super) fn meets(listener: SocketAddr, host: &str, port: u16) -> bool {
 }
 
 /// `{ url, weight }`, the weight 1 where it is left out.
-fn weighed(node: &Node<'_>) -> Read<ShopServer> {
-    let right = "{ url = \"http://10.0.0.1:3000\", weight = 2 }, the weight left out for 1";
-    let DeValue::Table(table) = node.get_ref() else {
-        return wrong(node, "this is no server", right);
-    };
-    if let Some(odd) = table
-        .keys()
-        .find(|key| !matches!(key.get_ref().as_ref(), "url" | "weight"))
-    {
-        return wrong(node, format!("there is no \"{}\" here", odd.get_ref()), right);
-    }
-    let Some(url) = table.get("url") else {
-        return wrong(node, "\"url\" is missing", right);
-    };
-    let weight = table.get("weight").map_or(Ok(1), |weight| number(weight, 0..=1_000));
-    let (server, weight) = super::value::both(address(url), weight)?;
+fn weighed(node: &Node<'_>, form: &Form) -> Read<ShopServer> {
+    let [url, weight] = fields(node, form)?;
+    let weight_of = if weight.is_set { weight.read() } else { Ok(1) };
+    let (server, weight) = both(address(url.node, url.form), weight_of)?;
     Ok(ShopServer { weight, ..server })
 }
 
-fn address(node: &Node<'_>) -> Read<ShopServer> {
-    let right =
-        "the shop's address, such as \"http://127.0.0.1:3000\", \"https://shop.internal\" or \"unix:/run/shop.sock\"";
-    let url = text(node, right)?;
+fn address(node: &Node<'_>, form: &Form) -> Read<ShopServer> {
+    let url = text(node, form)?;
     if let Some(path) = url.strip_prefix("unix:") {
         let place = Place::Unix(PathBuf::from(path));
         return if path.starts_with('/') && path.len() <= LONGEST_SOCKET {
             Ok(server(place, false))
         } else {
-            wrong(node, format!("\"{url}\" has no whole path of a socket"), right)
+            wrong(node, format!("\"{url}\" has no whole path of a socket"), form)
         };
     }
     let Ok(uri) = url.parse::<Uri>() else {
-        return wrong(node, format!("\"{url}\" is no URL"), right);
+        return wrong(node, format!("\"{url}\" is no URL"), form);
     };
     let tls = uri.scheme_str() == Some("https");
     let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
-        return wrong(
-            node,
-            format!("\"{url}\" does not begin with http:// or https://"),
-            right,
-        );
+        return wrong(node, format!("\"{url}\" does not begin with http:// or https://"), form);
     };
     if authority.as_str().contains('@') {
         return wrong(
@@ -306,7 +282,7 @@ fn address(node: &Node<'_>) -> Read<ShopServer> {
         .or_else(|| authority.port().is_none().then_some(usual));
     match port.filter(|port| *port != 0 && !host.is_empty()) {
         Some(port) => Ok(server(Place::Host(host.to_owned(), port), tls)),
-        None => wrong(node, format!("\"{url}\" has no host or no port"), right),
+        None => wrong(node, format!("\"{url}\" has no host or no port"), form),
     }
 }
 
@@ -314,51 +290,44 @@ fn server(place: Place, tls: bool) -> ShopServer {
     ShopServer { place, weight: 1, tls }
 }
 
-fn sent_host(node: &Node<'_>) -> Read<Option<HeaderValue>> {
-    if text(node, "\"pass\", or a host such as \"shop.example\"")? == "pass" {
+fn sent_host(node: &Node<'_>, form: &Form) -> Read<Option<HeaderValue>> {
+    if text(node, form)? == "pass" {
         return Ok(None);
     }
-    host(node).map(Some)
+    host(node, form).map(Some)
 }
 
-fn host(node: &Node<'_>) -> Read<HeaderValue> {
-    let text = host_text(node)?;
-    HeaderValue::from_str(text).or_else(|_| wrong(node, format!("\"{text}\" is no host"), "a host"))
+fn host(node: &Node<'_>, form: &Form) -> Read<HeaderValue> {
+    let text = host_text(node, form)?;
+    HeaderValue::from_str(text).or_else(|_| wrong(node, format!("\"{text}\" is no host"), form))
 }
 
-pub(super) fn host_text<'n>(node: &'n Node<'_>) -> Read<&'n str> {
-    let right = "a host such as \"shop.example\"";
-    let text = text(node, right)?;
+pub(super) fn host_text<'n>(node: &'n Node<'_>, form: &Form) -> Read<&'n str> {
+    let text = text(node, form)?;
     let is_host = text.parse::<http::uri::Authority>().is_ok() && !text.contains('@');
     if is_host {
         Ok(text)
     } else {
-        wrong(node, format!("\"{text}\" is no host"), right)
+        wrong(node, format!("\"{text}\" is no host"), form)
     }
 }
 
-fn path(node: &Node<'_>) -> Read<PathAndQuery> {
-    let right = "a path such as \"/health\"";
-    let text = text(node, right)?;
+fn path(node: &Node<'_>, form: &Form) -> Read<PathAndQuery> {
+    let text = text(node, form)?;
     match text.parse::<PathAndQuery>() {
         Ok(path) if text.starts_with('/') => Ok(path),
-        _ => wrong(node, format!("\"{text}\" is no path"), right),
+        _ => wrong(node, format!("\"{text}\" is no path"), form),
     }
 }
 
-fn statuses(node: &Node<'_>) -> Read<RangeInclusive<u16>> {
-    let right = "a status such as \"200\", or a range such as \"200-399\"";
-    let text = text(node, right)?;
+fn statuses(node: &Node<'_>, form: &Form) -> Read<RangeInclusive<u16>> {
+    let text = text(node, form)?;
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let status = |text: &str| text.parse::<u16>().ok().filter(|status| (200..=599).contains(status));
     match (status(from), status(to)) {
         (Some(from), Some(to)) if from <= to => Ok(from..=to),
-        _ => wrong(node, format!("\"{text}\" is no status"), right),
+        _ => wrong(node, format!("\"{text}\" is no status"), form),
     }
-}
-
-fn long_enough(node: &Node<'_>) -> Read<Duration> {
-    super::value::duration_ms(node, 1..=DAY).map(Duration::from_millis)
 }
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);

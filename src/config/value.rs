@@ -1,29 +1,141 @@
-//! Forms of values: from a TOML value to a type, or to words on what is wrong and what would be right.
+//! Values: from a TOML value to a type, or to words on what is wrong and what would be right.
 
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ipnet::IpNet;
 use jiff::SpanRelativeTo;
 use jiff::fmt::friendly::SpanParser;
 use toml::de::{DeTable, DeValue};
 
+use super::keys::Form;
 use super::reader::{Node, Read, Wrong};
 use super::routes::{HostPattern, Route};
 use super::suggest;
 
+/// A type that a value of its key's form can be read as.
+pub(super) trait Value: Sized {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self>;
+}
+
+impl Value for bool {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        match node.get_ref().as_bool() {
+            Some(yes) => Ok(yes),
+            None => found(node, format!("{form}, without quotes")),
+        }
+    }
+}
+
+impl Value for u32 {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        whole(node, form)
+    }
+}
+
+impl Value for u16 {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        whole(node, form)
+    }
+}
+
+impl Value for u8 {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        whole(node, form)
+    }
+}
+
+impl Value for usize {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        match form {
+            Form::Size(..) => Ok(usize::try_from(u64::read(node, form)?).unwrap_or(usize::MAX)),
+            _ => whole(node, form),
+        }
+    }
+}
+
+impl Value for NonZeroU32 {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        u32::read(node, form).map(|number| Self::new(number).unwrap_or(Self::MIN))
+    }
+}
+
+/// Milliseconds or bytes.
+impl Value for u64 {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        match form {
+            Form::Size(least, most) => size(node, form, *least..=*most),
+            Form::Duration(least, most) => duration_ms(node, form, *least..=*most),
+            // Where a size may be 0, the number stands for it too.
+            Form::Either(size, _) if !is_zero(node) => Self::read(node, size),
+            _ => whole::<u32>(node, form).map(Self::from),
+        }
+    }
+}
+
+impl Value for Duration {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        u64::read(node, form).map(Self::from_millis)
+    }
+}
+
+/// A path, which names something.
+impl Value for PathBuf {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        match text(node, form)? {
+            "" => wrong(node, "this names no file", form),
+            path => Ok(Self::from(path)),
+        }
+    }
+}
+
+impl Value for SocketAddr {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        let text = text(node, form)?;
+        match text.parse() {
+            Ok(address) => Ok(address),
+            Err(_) => wrong(node, format!("\"{text}\" is no address with port"), form),
+        }
+    }
+}
+
+/// A network, or a single address.
+impl Value for IpNet {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        network(node, form)
+    }
+}
+
+impl Value for Route {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        Self::parse(text(node, form)?).or_else(|e| wrong(node, e.wrong, e.right))
+    }
+}
+
+impl Value for HostPattern {
+    fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
+        Self::parse(text(node, form)?).or_else(|e| wrong(node, e.wrong, e.right))
+    }
+}
+
 /// Most items of a list.
 const MAX_ITEMS: usize = 1_000;
 
-pub(super) fn wrong<T>(node: &Node<'_>, wrong: impl Into<String>, right: impl Into<String>) -> Read<T> {
+pub(super) fn wrong<T>(node: &Node<'_>, wrong: impl Into<String>, right: impl Display) -> Read<T> {
     Err(vec![Wrong {
         span: node.span(),
         what: wrong.into(),
-        right: right.into(),
+        right: right.to_string(),
     }])
 }
 
-fn found<T>(node: &Node<'_>, right: impl Into<String>) -> Read<T> {
+fn found<T>(node: &Node<'_>, right: impl Display) -> Read<T> {
     let what = match node.get_ref() {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a bare number",
@@ -37,53 +149,46 @@ fn found<T>(node: &Node<'_>, right: impl Into<String>) -> Read<T> {
 }
 
 /// A text; `right` says what would be right where it is none.
-pub(super) fn text<'n>(node: &'n Node<'_>, right: &str) -> Read<&'n str> {
+pub(super) fn text<'n>(node: &'n Node<'_>, right: impl Display) -> Read<&'n str> {
     match node.get_ref().as_str() {
         Some(text) => Ok(text),
         None => found(node, right),
     }
 }
 
-pub(super) fn yes_or_no(node: &Node<'_>) -> Read<bool> {
-    match node.get_ref().as_bool() {
-        Some(yes) => Ok(yes),
-        None => found(node, "true or false, without quotes"),
-    }
-}
-
-pub(super) fn number(node: &Node<'_>, range: RangeInclusive<u32>) -> Read<u32> {
-    let right = format!(
-        "a whole number from {} to {}, without quotes",
-        range.start(),
-        range.end()
-    );
+/// A whole number within the form's bounds, in a type that holds them.
+fn whole<T: TryFrom<u32>>(node: &Node<'_>, form: &Form) -> Read<T> {
+    let right = format!("{form}, without quotes");
     let Some(number) = node.get_ref().as_integer() else {
         return found(node, right);
     };
+    let fits = |n: &u32| match form {
+        Form::Number(least, most) => (least..=most).contains(&n),
+        Form::Numbers(all) => all.contains(n),
+        _ => false,
+    };
     let value = i64::from_str_radix(number.as_str(), number.radix())
         .ok()
-        .and_then(|n| u32::try_from(n).ok());
-    match value.filter(|n| range.contains(n)) {
+        .and_then(|n| u32::try_from(n).ok())
+        .filter(fits);
+    match value.and_then(|n| T::try_from(n).ok()) {
         Some(value) => Ok(value),
         None => wrong(node, format!("{number} is out of range"), right),
     }
 }
 
-/// A duration in milliseconds, within `range`.
-pub(super) fn duration_ms(node: &Node<'_>, range: RangeInclusive<u64>) -> Read<u64> {
-    let (least, most) = (*range.start(), words(*range.end()));
-    let bounds = if least > 1 {
-        format!("from {} to {most}", words(least))
-    } else {
-        format!("up to {most}")
-    };
-    let right = format!("a duration {bounds}, such as \"90s\", \"4 min\" or \"2 h\"");
+fn is_zero(node: &Node<'_>) -> bool {
+    node.get_ref().as_integer().is_some_and(|number| number.as_str() == "0")
+}
+
+fn duration_ms(node: &Node<'_>, form: &Form, bounds: RangeInclusive<u64>) -> Read<u64> {
+    let right = format!("{form}, such as \"90s\", \"4 min\" or \"2 h\"");
     let text = text(node, &right)?;
     let Some(ms) = parse_duration(text) else {
         return wrong(node, format!("\"{text}\" is no duration"), right);
     };
-    if !range.contains(&ms) {
-        let than = if ms < *range.start() { "shorter" } else { "longer" };
+    if !bounds.contains(&ms) {
+        let than = if ms < *bounds.start() { "shorter" } else { "longer" };
         return wrong(node, format!("\"{text}\" is {than} than can be"), right);
     }
     Ok(ms)
@@ -96,42 +201,10 @@ pub(super) fn parse_duration(text: &str) -> Option<u64> {
     u64::try_from(duration.as_millis()).ok()
 }
 
-/// Milliseconds in words, in the largest unit that leaves no rest; days only from two on.
-pub(super) fn words(ms: u64) -> String {
-    const UNITS: [(u64, u64, &str); 4] = [
-        (86_400_000, 2, "days"),
-        (3_600_000, 1, "h"),
-        (60_000, 1, "min"),
-        (1_000, 1, "s"),
-    ];
-    let fits = |(unit, least, _): &&(u64, u64, &str)| ms >= unit * least && ms.is_multiple_of(*unit);
-    match UNITS.iter().find(fits) {
-        Some((unit, _, name)) => format!("{} {name}", ms / unit),
-        None => format!("{ms} ms"),
-    }
-}
-
-/// Bytes in words, in the largest unit that leaves no rest.
-fn size_words(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match UNITS
-        .iter()
-        .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
-    {
-        Some((unit, name)) => format!("{} {name}", bytes / unit),
-        None => format!("{bytes} B"),
-    }
-}
-
-/// A size in bytes, within `range`.
-pub(super) fn size(node: &Node<'_>, range: RangeInclusive<u64>) -> Read<u64> {
-    let right = format!(
-        "a size from {} to {}, such as \"32 KiB\" or \"100 MiB\"",
-        size_words(*range.start()),
-        size_words(*range.end())
-    );
+fn size(node: &Node<'_>, form: &Form, bounds: RangeInclusive<u64>) -> Read<u64> {
+    let right = format!("{form}, such as \"32 KiB\" or \"100 MiB\"");
     let text = text(node, &right)?;
-    match parse_size(text).filter(|bytes| range.contains(bytes)) {
+    match parse_size(text).filter(|bytes| bounds.contains(bytes)) {
         Some(bytes) => Ok(bytes),
         None => wrong(node, format!("\"{text}\" is no size, or out of range"), right),
     }
@@ -154,23 +227,22 @@ fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// One of a few words.
-pub(super) fn one_of<T: Copy>(node: &Node<'_>, words: &[(&str, T)]) -> Read<T> {
-    let all: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-    let right = format!("one of {}", all.join(", "));
-    let text = text(node, &right)?;
+/// What one of the form's words stands for.
+pub(super) fn one_of<T: Copy>(node: &Node<'_>, form: &Form, words: &[(&str, T)]) -> Read<T> {
+    debug_assert!(matches!(form, Form::Words(all) if all.iter().eq(words.iter().map(|(word, _)| word))));
+    let text = text(node, form)?;
     if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
         return Ok(*value);
     }
     let right = match suggest::closest(text, words.iter().map(|(word, _)| *word)) {
-        Some(close) => format!("{right}; did you mean \"{close}\"?"),
-        None => right,
+        Some(close) => format!("{form}; did you mean \"{close}\"?"),
+        None => form.to_string(),
     };
     wrong(node, format!("there is no \"{text}\""), right)
 }
 
 /// A list; the mistakes of all its items come out together.
-pub(super) fn list<T>(node: &Node<'_>, item: impl Fn(&Node<'_>) -> Read<T>) -> Read<Vec<T>> {
+pub(super) fn list<T>(node: &Node<'_>, form: &Form, item: impl Fn(&Node<'_>, &Form) -> Read<T>) -> Read<Vec<T>> {
     let Some(items) = node.get_ref().as_array() else {
         return found(node, "a list in brackets, such as [\"…\", \"…\"]");
     };
@@ -179,7 +251,7 @@ pub(super) fn list<T>(node: &Node<'_>, item: impl Fn(&Node<'_>) -> Read<T>) -> R
     }
     let (mut values, mut mistakes) = (Vec::with_capacity(items.len()), Vec::new());
     for one in items {
-        match item(one) {
+        match item(one, form.item()) {
             Ok(value) => values.push(value),
             Err(more) => mistakes.extend(more),
         }
@@ -187,33 +259,75 @@ pub(super) fn list<T>(node: &Node<'_>, item: impl Fn(&Node<'_>) -> Read<T>) -> R
     if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
 }
 
-/// An inline table with exactly the keys `names`, in that order.
-pub(super) fn fields<'n, const N: usize>(node: &'n Node<'_>, names: [&str; N], right: &str) -> Read<[&'n Node<'n>; N]> {
-    let Some(table) = node.get_ref().as_table() else {
-        return found(node, right);
-    };
-    let mut mistakes = unknown_fields(table, &names, right);
-    for name in names.iter().filter(|name| !table.contains_key(**name)) {
-        let what = format!("\"{name}\" is missing");
-        mistakes.push(Wrong {
-            span: node.span(),
-            what,
-            right: right.to_owned(),
-        });
-    }
-    let values = names.map(|name| table.get(name).unwrap_or(node));
-    if mistakes.is_empty() { Ok(values) } else { Err(mistakes) }
+/// A value in an inline table, with its own form.
+pub(super) struct Field<'n> {
+    /// The whole table where it is left out.
+    pub(super) node: &'n Node<'n>,
+    pub(super) form: &'static Form,
+    pub(super) is_set: bool,
 }
 
-fn unknown_fields(table: &DeTable<'_>, names: &[&str], right: &str) -> Vec<Wrong> {
-    let unknown = table.keys().filter(|key| !names.contains(&key.get_ref().as_ref()));
+impl Field<'_> {
+    pub(super) fn read<T: Value>(&self) -> Read<T> {
+        T::read(self.node, self.form)
+    }
+}
+
+/// The values of an inline table, in the order of its form.
+pub(super) fn fields<'n, const N: usize>(node: &'n Node<'_>, form: &Form) -> Read<[Field<'n>; N]> {
+    let (Form::Fields(names, _), Some(table)) = (form, node.get_ref().as_table()) else {
+        return found(node, form);
+    };
+    let mut mistakes = unknown_fields(table, names, form);
+    let fields: Vec<Field<'n>> = names
+        .iter()
+        .map(|(name, form)| field(node, table.get(*name), form))
+        .collect();
+    for ((name, own), field) in names.iter().zip(&fields) {
+        if !field.is_set && !matches!(own, Form::Optional(_)) {
+            mistakes.push(Wrong {
+                span: node.span(),
+                what: format!("\"{name}\" is missing"),
+                right: form.to_string(),
+            });
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    fields
+        .try_into()
+        .or_else(|_| wrong(node, "this has another number of fields", form))
+}
+
+fn field<'n>(table: &'n Node<'_>, value: Option<&'n Node<'n>>, form: &'static Form) -> Field<'n> {
+    let form = match form {
+        Form::Optional(form) => form,
+        form => form,
+    };
+    Field {
+        node: value.unwrap_or(table),
+        form,
+        is_set: value.is_some(),
+    }
+}
+
+fn unknown_fields(table: &DeTable<'_>, names: &[(&str, Form)], right: &Form) -> Vec<Wrong> {
+    let known = |key: &str| names.iter().any(|(name, _)| *name == key);
+    let unknown = table.keys().filter(|key| !known(key.get_ref().as_ref()));
     unknown
         .map(|key| Wrong {
             span: key.span(),
             what: format!("there is no \"{}\" here", key.get_ref()),
-            right: right.into(),
+            right: right.to_string(),
         })
         .collect()
+}
+
+/// Two numbers of an inline table.
+pub(super) fn pair(node: &Node<'_>, form: &Form) -> Read<(u32, u32)> {
+    let [first, second] = fields(node, form)?;
+    both(first.read(), second.read())
 }
 
 /// Both values, or the mistakes of both.
@@ -224,19 +338,8 @@ pub(super) fn both<A, B>(a: Read<A>, b: Read<B>) -> Read<(A, B)> {
     }
 }
 
-pub(super) fn address(node: &Node<'_>) -> Read<SocketAddr> {
-    let right = "an address with port, such as \"0.0.0.0:8080\" or \"[::]:8080\"";
-    let text = text(node, right)?;
-    match text.parse() {
-        Ok(address) => Ok(address),
-        Err(_) => wrong(node, format!("\"{text}\" is no address with port"), right),
-    }
-}
-
-/// A network, or a single address.
-pub(super) fn network(node: &Node<'_>) -> Read<IpNet> {
-    let right = "a network such as \"10.0.0.0/8\" or \"fd00::/8\", or one address";
-    let text = text(node, right)?;
+fn network(node: &Node<'_>, form: &Form) -> Read<IpNet> {
+    let text = text(node, form)?;
     let parsed = text
         .parse::<IpNet>()
         .ok()
@@ -259,33 +362,24 @@ pub(super) fn network(node: &Node<'_>) -> Read<IpNet> {
             format!("\"{text}\" has bits set behind its prefix"),
             format!("\"{}\"", net.trunc()),
         ),
-        None => wrong(node, format!("\"{text}\" is no network"), right),
+        None => wrong(node, format!("\"{text}\" is no network"), form),
     }
 }
 
-pub(super) fn route(node: &Node<'_>) -> Read<Route> {
-    let text = text(node, "a route such as \"/checkout/*\" or \"POST /seats\"")?;
-    Route::parse(text).or_else(|e| wrong(node, e.wrong, e.right))
-}
-
-pub(super) fn exception(node: &Node<'_>) -> Read<Route> {
-    let text = text(node, "an exception such as \"/static/*\" or \"POST /payment/callback\"")?;
-    Route::exception(text).or_else(|e| wrong(node, e.wrong, e.right))
-}
-
-pub(super) fn host(node: &Node<'_>) -> Read<HostPattern> {
-    let text = text(node, "a host such as \"shop.example\"")?;
-    HostPattern::parse(text).or_else(|e| wrong(node, e.wrong, e.right))
-}
-
-/// A name as rooms, lanes and limits have it.
-pub(super) fn name(node: &Node<'_>) -> Read<String> {
-    let right = "1 to 32 of a-z, 0-9 and \"-\"";
-    let text = text(node, right)?;
+/// A name as lanes, limits and crawlers have it.
+pub(super) fn name(node: &Node<'_>, form: &Form) -> Read<String> {
+    let text = text(node, form)?;
     match crate::room::RoomName::new(text) {
         Some(name) => Ok(name.as_str().to_owned()),
-        None => wrong(node, format!("\"{text}\" is no name"), right),
+        None => wrong(node, format!("\"{text}\" is no name"), form),
     }
+}
+
+/// A file's bytes; at most one more than `most`, so that what is too long is seen to be.
+pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -293,7 +387,7 @@ mod tests {
     use super::*;
 
     fn ms(toml: &'static str) -> Option<u64> {
-        duration_ms(&DeValue::parse(toml).expect("toml"), 0..=u64::MAX).ok()
+        u64::read(&DeValue::parse(toml).expect("toml"), &Form::Duration(0, u64::MAX)).ok()
     }
 
     #[test]
@@ -338,20 +432,6 @@ mod tests {
             ("x", None),
         ] {
             assert_eq!(parse_size(text), want, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_span_in_words_has_no_rest() {
-        for (value, want) in [
-            (90_000, "90 s"),
-            (240_000, "4 min"),
-            (86_400_000, "24 h"),
-            (604_800_000, "7 days"),
-            (250, "250 ms"),
-            (0, "0 ms"),
-        ] {
-            assert_eq!(words(value), want);
         }
     }
 }

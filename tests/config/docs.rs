@@ -48,11 +48,7 @@ fn block(table: &Table) -> String {
     );
     for key in table.keys {
         let mark = if key.at_start { " *At the start.*" } else { "" };
-        let cells = [
-            key.form.to_owned(),
-            key.preset.to_string(),
-            format!("{}{mark}", key.about),
-        ];
+        let cells = [key.form.to_string(), key.to_string(), format!("{}{mark}", key.about)];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         let _ = writeln!(out, "| `{}` | {} |", key.name, cells.join(" | "));
     }

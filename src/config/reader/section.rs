@@ -7,9 +7,10 @@ use toml::de::DeTable;
 
 use super::{Node, Read, Reader, Written, Wrong, join, last, preset_node};
 use crate::config::added::file_of;
-use crate::config::keys::{Key, Preset, Table};
+use crate::config::keys::{Form, Key, Preset, Table};
 use crate::config::mistake::{Mistake, Origin};
 use crate::config::notes::{InForce, nearest};
+use crate::config::value::Value;
 use crate::config::{render, value};
 
 /// One table of the document, or of the defaults.
@@ -55,8 +56,8 @@ impl<'s> Section<'s> {
     }
 
     /// The file that a value names.
-    pub(in crate::config) fn file(&self, node: &Node<'_>, right: &str) -> Read<PathBuf> {
-        let name = value::text(node, right)?;
+    pub(in crate::config) fn file(&self, node: &Node<'_>, form: &Form) -> Read<PathBuf> {
+        let name = value::text(node, form)?;
         if !self.is_added() {
             return Ok(PathBuf::from(name));
         }
@@ -69,13 +70,37 @@ impl<'s> Section<'s> {
     }
 
     /// The value of a key that has a default; a mistaken one is noted and the default taken.
-    pub(in crate::config) fn need<T>(&self, name: &'static str, read: impl Fn(&Node<'_>) -> Read<T>) -> T {
-        self.get(name, read)
-            .expect("a key read with `need` has a default in the table of keys")
+    pub(in crate::config) fn need<T: Value>(&self, name: &'static str) -> T {
+        self.need_as(name, T::read)
     }
 
     /// The value of a key; `None` when it is not set and has no default, or is mistaken.
-    pub(in crate::config) fn get<T>(&self, name: &'static str, read: impl Fn(&Node<'_>) -> Read<T>) -> Option<T> {
+    pub(in crate::config) fn get<T: Value>(&self, name: &'static str) -> Option<T> {
+        self.get_as(name, T::read)
+    }
+
+    /// The items of a list; mistaken ones are noted and left out.
+    pub(in crate::config) fn list<T: Value>(&self, name: &'static str) -> Vec<T> {
+        self.list_as(name, T::read)
+    }
+
+    /// What one of the words of a key stands for.
+    pub(in crate::config) fn word<T: Copy>(&self, name: &'static str, words: &[(&str, T)]) -> T {
+        self.need_as(name, |node, form| value::one_of(node, form, words))
+    }
+
+    /// As [`Self::need`], by a function that gets the key's form too.
+    pub(in crate::config) fn need_as<T>(&self, name: &'static str, read: impl Fn(&Node<'_>, &Form) -> Read<T>) -> T {
+        self.get_as(name, read)
+            .expect("a key that is needed has a default in the table of keys")
+    }
+
+    /// As [`Self::get`], by a function that gets the key's form too.
+    pub(in crate::config) fn get_as<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&Node<'_>, &Form) -> Read<T>,
+    ) -> Option<T> {
         let key = self
             .spec
             .key(name)
@@ -89,7 +114,7 @@ impl<'s> Section<'s> {
             .borrow_mut()
             .origins
             .insert(path.clone(), origin.clone());
-        match read(node) {
+        match read(node, &key.form) {
             Ok(value) => {
                 self.in_force(name, node, origin);
                 Some(value)
@@ -97,23 +122,34 @@ impl<'s> Section<'s> {
             Err(list) => {
                 self.refuse(&path, &origin, list);
                 self.reader.notes.borrow_mut().failed.insert(path);
-                preset_node(key).and_then(|node| read(&node).ok())
+                preset_node(key).and_then(|node| read(&node, &key.form).ok())
             }
         }
     }
 
-    /// The items of a list; mistaken ones are noted and left out.
-    pub(in crate::config) fn list<T>(&self, name: &'static str, read: impl Fn(&Node<'_>) -> Read<T>) -> Vec<T> {
+    /// As [`Self::list`], by a function that gets the form of an item too.
+    pub(in crate::config) fn list_as<T>(
+        &self,
+        name: &'static str,
+        read: impl Fn(&Node<'_>, &Form) -> Read<T>,
+    ) -> Vec<T> {
         let mistakes = RefCell::new(Vec::new());
-        let keep = |item: &Node<'_>| {
-            let value = read(item).map_err(|more| mistakes.borrow_mut().extend(more));
+        let keep = |item: &Node<'_>, form: &Form| {
+            let value = read(item, form).map_err(|more| mistakes.borrow_mut().extend(more));
             Ok(value.ok())
         };
-        let values = self.get(name, |node| value::list(node, keep)).unwrap_or_default();
+        let values = self
+            .get_as(name, |node, form| value::list(node, form, keep))
+            .unwrap_or_default();
         let path = join(&self.path, name);
         let origin = nearest(&self.reader.notes.borrow().origins, &path);
         self.refuse(&path, &origin, mistakes.into_inner());
         values.into_iter().flatten().collect()
+    }
+
+    /// What a value of the key looks like, for people.
+    pub(in crate::config) fn form(&self, name: &str) -> String {
+        self.spec.key(name).map_or_else(String::new, |key| key.form.to_string())
     }
 
     /// True when the file or an option sets the key.
@@ -150,14 +186,14 @@ impl<'s> Section<'s> {
         Some((self.written.at(node.span().start), node))
     }
 
-    fn preset<T>(&self, key: &'static Key, path: &str, read: impl Fn(&Node<'_>) -> Read<T>) -> Option<T> {
+    fn preset<T>(&self, key: &'static Key, path: &str, read: impl Fn(&Node<'_>, &Form) -> Read<T>) -> Option<T> {
         if key.preset == Preset::Required {
-            self.reader.mistake(path, "this must be set", key.form);
+            self.reader.mistake(path, "this must be set", key.form.to_string());
             return None;
         }
         let node = preset_node(key)?;
         self.in_force(key.name, &node, Origin::Defaults);
-        read(&node).ok()
+        read(&node, &key.form).ok()
     }
 
     fn in_force(&self, name: &'static str, node: &Node<'_>, origin: Origin) {
