@@ -17,6 +17,7 @@ use super::output::{EXIT_CONFIG, say};
 Examples:
   ropeline check                  the config.toml in this folder
   ropeline check /etc/ropeline/config.toml && systemctl restart ropeline
+  ropeline check --schema > config.schema.json
 
 Exit codes: 0 nothing wrong (warnings may be printed), 78 mistakes, or a sale that is over")]
 pub struct CheckArgs {
@@ -26,11 +27,18 @@ pub struct CheckArgs {
     /// Let pass what a gate that starts again has to: sales that are over
     #[arg(long)]
     starting: bool,
+    /// Print a JSON Schema of the configuration, for an editor, and check nothing
+    #[arg(long)]
+    schema: bool,
 }
 
 /// Runs `ropeline check`.
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
+    if args.schema {
+        say(&format!("{:#}\n", config::schema()));
+        return ExitCode::SUCCESS;
+    }
     let report = config::read(Some(&args.config), &Overrides::none());
     say(&report.to_string());
     report.config().into_iter().for_each(name_wide_exceptions);

@@ -80,7 +80,7 @@ mod tests {
             [[room]]
             name = "shop"
             page = { template = "page.html" }
-            [log]
+            [logging]
             access = "file:access.log"
         "#;
         let report = config::check(text, "config.toml");

@@ -58,6 +58,6 @@ pub(super) fn check(reader: &Reader<'_>, rooms: &[Room]) {
             room.name
         );
         let right = "figures by POST /api/v1/rooms/{room}/load, again and again, or the room without it";
-        reader.warning(&format!("{}.admission.by", room.place), wrong, right);
+        reader.warning(&format!("{}.load_control.by", room.place), wrong, right);
     }
 }

@@ -272,7 +272,7 @@ fn audience(node: &Node<'_>, form: &Form) -> Read<Audience> {
 }
 
 pub(super) fn log(reader: &Reader<'_>) -> LogConfig {
-    let section = reader.table("log");
+    let section = reader.table("logging");
     let formats = [("auto", Format::Auto), ("text", Format::Text), ("json", Format::Json)];
     LogConfig {
         format: section.word("format", &formats),

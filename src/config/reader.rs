@@ -221,16 +221,15 @@ impl<'r> Reader<'r> {
         for written in table.keys() {
             let text: &str = written.get_ref();
             let known = keys.iter().any(|key| key.name == text) || keys::below(name).any(|(below, _)| below == text);
-            if !known {
-                let right = suggest::name(text, name, keys);
-                let kind = if name.is_empty() { "table" } else { "key" };
-                self.mistake_at(
-                    of.at(written.span().start),
-                    join(path, text),
-                    format!("there is no such {kind}"),
-                    right,
-                );
+            if known {
+                continue;
             }
+            let kind = if name.is_empty() { "table" } else { "key" };
+            let (wrong, right) = match keys::present_name(&join(name, text)) {
+                Some(present) => ("this has another name now".to_owned(), suggest::written(present)),
+                None => (format!("there is no such {kind}"), suggest::name(text, name, keys)),
+            };
+            self.mistake_at(of.at(written.span().start), join(path, text), wrong, right);
         }
     }
 }

@@ -163,7 +163,7 @@ fn room(section: &Section<'_>) -> Room {
         lanes: Vec::new(),
         settings,
     };
-    room.settings.admission = admission(&section.table("room.admission"));
+    room.settings.admission = admission(&section.table("room.load_control"));
     if room.settings.admission.is_some() && room.settings.call_every_ms > MAX_FOLLOWED_STEP_MS {
         let wrong = "a room that follows what its shop can take would let in the visitors of so long a time at once";
         section.mistake("call_every", wrong, "at most 10s");

@@ -1,6 +1,6 @@
 //! What somebody who wrote an unknown name may have meant.
 
-use super::keys::{Key, TABLES, below};
+use super::keys::{Key, TABLES, below, table};
 
 /// Least likeness (Jaro-Winkler, 0 to 1) of a name that is worth suggesting.
 const LIKE: f64 = 0.8;
@@ -16,15 +16,19 @@ pub(super) fn name(written: &str, table: &str, keys: &[Key]) -> String {
         return format!("did you mean \"{close}\"?");
     }
     if let Some(home) = TABLES.iter().find(|table| table.key(written).is_some()) {
-        let brackets = if home.many {
-            format!("[[{}]]", home.name)
-        } else {
-            format!("[{}]", home.name)
-        };
-        return format!("\"{written}\" is a key of {brackets}");
+        return format!("\"{written}\" is a key of {}", self::written(home.name));
     }
     let all: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
     format!("one of {}", all.join(", "))
+}
+
+/// A table's or a key's full name, as a file has it.
+pub(super) fn written(name: &str) -> String {
+    match (table(name), name.rsplit_once('.')) {
+        (Some(table), _) if table.many => format!("[[{name}]]"),
+        (Some(_), _) | (None, None) => format!("[{name}]"),
+        (None, Some((above, key))) => format!("{key} in {}", written(above)),
+    }
 }
 
 /// The candidate most like `written`, if one is like it at all.

@@ -24,8 +24,8 @@ const REPLIES: &[Reply] = &[Reply {
 /// What is no HTTP breaks the exchange off.
 const BROKEN: &[Reply] = &[Reply::new("", "no answer\r\n", "")];
 const BREAKING: &[Reply] = &[Reply::new("/static/broken", "no answer\r\n", "")];
-const ADAPTIVE: &str = "[room.admission]\nby = \"adaptive\"\np95 = \"100ms\"";
-const LINEAR: &str = "[room.admission]\nby = \"linear\"\nttl = \"5s\"";
+const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"\np95 = \"100ms\"";
+const LINEAR: &str = "[room.load_control]\nby = \"linear\"\nttl = \"5s\"";
 const ROOM: &str = "total_active_users = 100";
 const RESTING: &str = "The shop needs a moment";
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -165,7 +165,7 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
 async fn strangers_whose_requests_the_shop_breaks_off_stop_no_calls() {
     let shop = Shop::open(BREAKING).await;
     let room = format!("{ROOM}\nexcept = [\"/static/*\"]");
-    let gate = Gate::open(shop.address, &room, "[room.admission]\nby = \"adaptive\"").await;
+    let gate = Gate::open(shop.address, &room, "[room.load_control]\nby = \"adaptive\"").await;
     let pool = Arc::new(Pool::new(gate.address));
     let mut stranger = Guest::new(&pool, 1);
     let breaking = async {

@@ -29,8 +29,8 @@ const REPLIES: &[Reply] = &[
 const ROOM: &str = "total_active_users = 100";
 /// Six visitors have about 20 requests a second under way, for which this table has 30 calls a step.
 const LINEAR: &str =
-    "[room.admission]\nby = \"linear\"\ncalls = { most = 50, least = 1 }\nrequests = { few = 0, many = 50 }";
-const ADAPTIVE: &str = "[room.admission]\nby = \"adaptive\"";
+    "[room.load_control]\nby = \"linear\"\ncalls = { most = 50, least = 1 }\nrequests = { few = 0, many = 50 }";
+const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Visitors inside, and how they use the shop.

@@ -5,7 +5,7 @@ use crate::harness::browser::Browser;
 use crate::harness::eventually;
 use crate::harness::look::Look;
 
-const ADAPTIVE: &str = "[room.admission]\nby = \"adaptive\"";
+const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"";
 
 /// The notes of the room's card, a line each.
 async fn notes(browser: &Browser) -> String {

@@ -17,6 +17,14 @@ fn the_shipped_configuration_and_a_good_one_pass() {
 }
 
 #[test]
+fn the_schema_is_printed_as_json() {
+    let printed = Site::new("", "").run(&["check", "--schema"]);
+    assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{printed:?}");
+    let schema: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
+    assert_eq!(schema["properties"]["room"]["type"], "array", "{schema}");
+}
+
+#[test]
 fn a_warning_is_told_and_is_no_mistake() {
     let site = Site::new("", "");
     let ended = site.run(&["check"]);

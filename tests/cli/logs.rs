@@ -15,7 +15,7 @@ fn parsed(log: &str) -> Vec<Value> {
 #[test]
 fn log_lines_are_json_and_hold_no_token_no_query_and_no_whole_address() {
     const CLIENT: &str = "203.0.113.77";
-    let tables = "[log]\naccess = \"file:access.log\"";
+    let tables = "[logging]\naccess = \"file:access.log\"";
     let site = Site::new("", tables);
     let config = site.path("config.toml");
     let trusting = fs::read_to_string(&config)

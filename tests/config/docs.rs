@@ -1,26 +1,34 @@
-//! `docs/reference/configuration.md` holds a table of keys between two markers for each table of the configuration.
+//! The texts of the keys: `docs/reference/configuration.md` has a table between two markers for each table of the configuration, and
+//! `config.toml` has each key's text as a comment above it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ropeline::config::keys::{TABLES, Table};
+use ropeline::config::keys::{self, Key, TABLES, Table};
 
 const PAGE: &str = "docs/reference/configuration.md";
+const SHIPPED: &str = "config.toml";
+const HOW: &str = "run: cargo test --test config -- --ignored write_the_page";
 
 #[test]
 fn the_page_says_what_the_keys_say() {
     let page = super::text(PAGE);
-    assert_eq!(
-        page,
-        filled(&page),
-        "run: cargo test --test config -- --ignored write_the_page"
-    );
+    assert_eq!(page, filled(&page), "{HOW}");
 }
 
 #[test]
-#[ignore = "writes the page; run it by name after a change of the keys"]
+fn the_shipped_file_has_the_text_of_each_key_above_it() {
+    let shipped = super::text(SHIPPED);
+    assert_eq!(shipped, commented(&shipped), "{HOW}");
+}
+
+#[test]
+#[ignore = "writes the page and the comments of config.toml; run it by name after a change of the keys"]
 fn write_the_page() {
     let page = filled(&super::text(PAGE));
     std::fs::write(super::path(PAGE), page).expect("written");
+    let shipped = commented(&super::text(SHIPPED));
+    std::fs::write(super::path(SHIPPED), shipped).expect("written");
 }
 
 /// The page with the blocks between its markers made anew.
@@ -44,14 +52,69 @@ fn filled(page: &str) -> String {
 fn block(table: &Table) -> String {
     let mut out = format!(
         "\n{}\n\n| key | value | default | |\n| --- | --- | --- | --- |\n",
-        table.about
+        linked(table.about)
     );
     for key in table.keys {
         let mark = if key.at_start { " *At the start.*" } else { "" };
-        let cells = [key.form.to_string(), key.to_string(), format!("{}{mark}", key.about)];
+        let cells = [
+            key.form.to_string(),
+            key.to_string(),
+            format!("{}{mark}", linked(key.about)),
+        ];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         let _ = writeln!(out, "| `{}` | {} |", key.name, cells.join(" | "));
     }
     out.push('\n');
     out
+}
+
+/// The names of pages, as `docs/guides/tls.md`, made links of a page in `docs/reference`.
+fn linked(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let Some(path) = word.strip_prefix("docs/") else {
+            return word.to_owned();
+        };
+        let path = path.trim_end_matches(['.', ',', ':', ';']);
+        let rest = &word["docs/".len() + path.len()..];
+        let name = path.split('/').next_back().unwrap_or(path);
+        format!("[{name}](../{path}){rest}")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The file with the comment above each key made anew.
+fn commented(text: &str) -> String {
+    let (mut out, mut seen): (Vec<String>, BTreeSet<&str>) = (Vec::new(), BTreeSet::new());
+    let mut table = None;
+    for line in text.lines() {
+        let plain = line.strip_prefix('#').unwrap_or(line);
+        if plain.starts_with('[') {
+            table = keys::table(plain.trim_matches(['[', ']']));
+            seen.clear();
+        }
+        let name = plain.split(" = ").next().unwrap_or_default();
+        if let Some(key) = table
+            .and_then(|table| table.key(name))
+            .filter(|key| seen.insert(key.name))
+        {
+            while out.last().is_some_and(|line| line.starts_with("# ")) {
+                out.pop();
+            }
+            comment(key, &mut out);
+        }
+        out.push(line.to_owned());
+    }
+    out.join("\n") + "\n"
+}
+
+/// A key's comment in lines of at most 118 bytes.
+fn comment(key: &Key, out: &mut Vec<String>) {
+    let mut line = "#".to_owned();
+    for word in key.comment().split(' ') {
+        if line.len() + word.len() > 117 {
+            out.push(std::mem::replace(&mut line, "#".to_owned()));
+        }
+        line = format!("{line} {word}");
+    }
+    out.push(line);
 }

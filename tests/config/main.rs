@@ -7,6 +7,7 @@ mod bad;
 mod certificates;
 mod docs;
 mod good;
+mod schema;
 mod shipped;
 mod shop_tls;
 mod tls;

@@ -39,7 +39,7 @@ mode = \"hold\"
 [[room]]
 name = \"follows\"
 routes = [\"/follows\"]
-[room.admission]
+[room.load_control]
 by = \"linear\"
 
 [[room]]

@@ -48,7 +48,9 @@ fn follows(room: &Named) -> Result<(), Problem> {
     if room.view.load.is_some() {
         return Ok(());
     }
-    Err(conflict("the room goes by no figures: set by in its [room.admission]"))
+    Err(conflict(
+        "the room goes by no figures: set by in its [room.load_control]",
+    ))
 }
 
 fn checked(given: api::Load) -> Result<(Outside, Option<String>), Problem> {

@@ -53,7 +53,7 @@ pub(super) fn of(
     );
     say(
         !args.gates.is_empty(),
-        "other rooms, reports of [room.admission], accounts' records, limits and static files are not in the bill",
+        "other rooms, reports of [room.load_control], accounts' records, limits and static files are not in the bill",
     );
     say(
         !args.gates.is_empty() && matches!(config.store.kind, StoreKind::Embedded { .. }),

@@ -4,10 +4,10 @@ use super::form::{Form, HOUR, MINUTE, SECOND};
 use super::key::{Table, duration, key, number, words};
 
 pub(super) const ADMISSION: Table = Table {
-    name: "room.admission",
+    name: "room.load_control",
     many: false,
     about: "Calls visitors as the shop can take them, within `total_active_users` and `new_users_per_minute`. Without \
-            `by` a room goes by these two alone. See [admission](../guides/load-control.md).",
+            `by` a room goes by these two alone. See docs/guides/load-control.md.",
     keys: &[
         words("by", &["linear", "adaptive"]).unset("nothing is followed").about(
             "`linear`: fewer are called the more requests the shop has. `adaptive`: as many as its latency and \

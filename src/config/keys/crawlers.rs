@@ -8,7 +8,7 @@ pub(super) const CRAWLER: Table = Table {
     many: true,
     about: "A crawler, such as a search engine's, whose requests are told from those of others that give its name: by \
             the name of their address in DNS, or by its networks. Without any nothing is looked up. See \
-            [bots](../guides/bots.md#crawlers).",
+            docs/guides/bots.md#crawlers.",
     keys: &[
         key("name", NAME).about("What it is called in the log."),
         text(

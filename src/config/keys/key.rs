@@ -57,6 +57,17 @@ impl Key {
         }
     }
 
+    /// What stands above it in `config.toml`.
+    #[must_use]
+    pub fn comment(&self) -> String {
+        let unset = match self.preset {
+            Preset::Absent(means) => format!(" Not set: {means}."),
+            Preset::Value(_) | Preset::Required => String::new(),
+        };
+        let start = if self.at_start { " Read at the start only." } else { "" };
+        format!("{}{unset}{start}", self.about)
+    }
+
     pub(super) const fn or(self, default: &'static str) -> Self {
         let preset = Preset::Value(default);
         Self { preset, ..self }

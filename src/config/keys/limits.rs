@@ -28,7 +28,7 @@ pub(super) const LIMITS: Table = Table {
             .or("{ requests = 60, window = \"1 min\" }")
             .about("Joins per client: how many places one address can take. A carrier may have some 60 people behind \
                     one, a company or a school more. Who is over this or the next two is not refused for good: their \
-                    page tries again by itself. See [bots](../guides/bots.md)."),
+                    page tries again by itself. See docs/guides/bots.md."),
         key("join_network", RATE)
             .or("{ requests = 1500, window = \"1 min\" }")
             .about("Joins per network, counted for each room: so many at once, and then as many a second as come back. \

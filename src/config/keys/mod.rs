@@ -8,6 +8,7 @@ mod crawlers;
 mod form;
 mod key;
 mod limits;
+mod renamed;
 mod room;
 mod server;
 mod store;
@@ -17,6 +18,7 @@ mod visitors;
 
 pub use form::{Form, span};
 pub use key::{Key, Preset, Table};
+pub use renamed::present_name;
 
 /// All tables, in the order in which people read them.
 pub static TABLES: [Table; 17] = [

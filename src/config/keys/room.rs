@@ -59,7 +59,7 @@ pub(super) const ROOM: Table = Table {
             .unset("open at once")
             .about("From when on visitors are called, in the order in which they joined. Once: \
                     `2026-12-01T13:00:00+09:00`, or `2026-12-01 13:00 Asia/Seoul`. Again and again: `daily 13:00 \
-                    Asia/Seoul`, or `weekly mon,thu 13:00 Asia/Seoul`. See [schedule](../guides/schedule.md)."),
+                    Asia/Seoul`, or `weekly mon,thu 13:00 Asia/Seoul`. See docs/guides/schedule.md."),
         text("closes_at", FORMS)
             .unset("open until the next prequeue or opening")
             .about("From when on nobody joins and nobody is called; those inside go on."),
@@ -70,17 +70,17 @@ pub(super) const ROOM: Table = Table {
         number("stock", 1..=MAX_STOCK)
             .unset("nothing is counted")
             .about("Pieces that there are, in each line: nobody is called beyond them, and when all are sold everybody \
-                    is told so. See [stock](../guides/stock.md)."),
+                    is told so. See docs/guides/stock.md."),
         list("completes_on", &ANSWER)
             .or("[]")
             .about("Answers of the shop that say that the visitor has bought a piece: counted against `stock`, and the \
                     session ends as by `ends_on`. Name the answer that places the order, or the receipt page: see \
-                    [stock](../guides/stock.md)."),
+                    docs/guides/stock.md."),
         words("queueing_method", &["fifo", "random"])
             .or("fifo")
             .about("How those are called who have joined in the prequeue: in the order in which they joined, or in one \
                     that is drawn at the opening and that anyone can check. Whoever joins later stands behind. See \
-                    [draw](draw.md)."),
+                    docs/reference/draw.md."),
         text("draw_beacon", "which public value, such as \"drand quicknet round 22000000, randomness\"")
             .unset("none: the draw proves no later change, not impartiality")
             .about("Names a public value that is known only after the opening, and that decides a draw together with \
@@ -153,13 +153,13 @@ pub(super) const ROOM: Table = Table {
                     can come from."),
         number("bypass_codes", 0..=MAX_BYPASS)
             .or("0")
-            .about("How many whom [codes](../guides/codes.md) let past each line may be called or inside at once, \
+            .about("How many whom docs/guides/codes.md let past each line may be called or inside at once, \
                     above `total_active_users`: the shop must be able to bear both. 0: no such codes are taken."),
         number("pass_networks", 2..=16)
             .unset("any number of networks")
             .about("From so many networks a pass may be used at one gate; from another one it is refused, and the \
                     others go on. A phone on its way has several: 8 leaves room for people. See \
-                    [bots](../guides/bots.md)."),
+                    docs/guides/bots.md."),
         number("crawler_max", 0..=1_000)
             .or("4")
             .about("Requests of a verified `[[crawler]]` that are forwarded at once past the line, at each gate, \

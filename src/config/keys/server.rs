@@ -122,7 +122,7 @@ pub(super) const FORWARD_AUTH: Table = Table {
 };
 
 pub(super) const LOG: Table = Table {
-    name: "log",
+    name: "logging",
     many: false,
     about: "What the gate says about its work.",
     keys: &[
@@ -156,7 +156,7 @@ const NAMED_TOKEN: Form = Form::Fields(
         ("token", TOKEN),
         ("may", Form::Words(&["read", "change"])),
     ],
-    "{ name = \"anna\", token = { env = \"ANNAS_TOKEN\" }, may = \"change\" }",
+    "{ name = \"anna\", token = { env = \"ROPELINE_ANNAS_TOKEN\" }, may = \"change\" }",
 );
 
 const PROXY: Form = Form::Words(&["nginx", "traefik", "caddy", "haproxy", "envoy"]);

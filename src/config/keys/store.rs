@@ -57,7 +57,7 @@ pub(super) const TOKENS: Table = Table {
         list("keys", &SIGNING_KEY)
             .or("[]")
             .about("The first key signs, all verify. To rotate without losing anybody: the new key second on every \
-                    gate, then first on every gate, and the old one out a week later: `docs/guides/runbook.md`. With \
+                    gate, then first on every gate, and the old one out a week later: docs/guides/runbook.md. With \
                     none the gate makes one and keeps it in its data folder."),
         key("audience", Form::Either(&Form::List(&AUDIENCE), &AUDIENCE))
             .or("[]")

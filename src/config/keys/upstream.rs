@@ -154,7 +154,7 @@ pub(super) const UPSTREAM: Table = Table {
         key("signature_key", SIGNING_KEY)
             .unset("requests are not signed")
             .about("Signs every forwarded request in `Ropeline-Signature`, for a shop that can be reached around the \
-                    gate: `docs/guides/back-door.md`. To rotate, give the shop the new key before the gate."),
+                    gate: docs/guides/back-door.md. To rotate, give the shop the new key before the gate."),
     ],
 };
 

@@ -24,7 +24,7 @@ pub(super) const PROOF: Table = Table {
     name: "room.proof_of_work",
     many: false,
     about: "What a newcomer's browser has to work out before it joins: the page does it in the background, and without \
-            JavaScript one waits instead. See [bots](../guides/bots.md).",
+            JavaScript one waits instead. See docs/guides/bots.md.",
     keys: &[
         flag("enabled").or("false").about("Newcomers are asked for it."),
         key("price", PRICE).or("{ least = 200000, most = 4000000 }").about(
@@ -42,7 +42,7 @@ pub(super) const IDENTITY: Table = Table {
     name: "room.identity",
     many: false,
     about: "Who an account is: an account has one place in a line, in whichever browser. Without `from` the room knows \
-            no accounts. See [accounts.md](../guides/accounts.md).",
+            no accounts. See docs/guides/accounts.md.",
     keys: &[
         words("from", &["header", "cookie", "jwt", "field"])
             .unset("no accounts")

@@ -98,7 +98,7 @@ fn rooms_come_and_go_and_the_others_keep_their_visitors() {
 
 #[test]
 fn the_access_log_goes_on_in_a_new_file_once_the_old_one_is_moved() {
-    let site = Site::new("", "[log]\naccess = \"file:access.log\"");
+    let site = Site::new("", "[logging]\naccess = \"file:access.log\"");
     let gate = site.start();
     let paths = |file: &str| {
         let text = std::fs::read_to_string(site.path(file)).unwrap_or_default();
@@ -207,7 +207,7 @@ fn connections_are_bound_by_the_new_file_and_those_that_are_open_count() {
 
 #[test]
 fn the_log_says_as_much_as_the_new_file_wants() {
-    let site = Site::new("", "[log]\nlevel = \"info\"");
+    let site = Site::new("", "[logging]\nlevel = \"info\"");
     let gate = site.start();
     site.edit("level = \"info\"", "level = \"error\"");
     taken(&site, &gate);

@@ -71,7 +71,7 @@ fn every_mistake_is_told_with_its_line_and_a_good_file_clears_it() {
 
 #[test]
 fn what_only_a_start_reads_is_refused_with_everything_beside_it() {
-    let site = Site::new("", "[log]\nformat = \"json\"");
+    let site = Site::new("", "[logging]\nformat = \"json\"");
     let gate = site.start();
     site.edit("total_active_users = 1", "total_active_users = 5");
     for (from, to, told) in [

@@ -1,0 +1,76 @@
+//! A JSON Schema (draft 2020-12) of the configuration, made from the tables of keys: for editors that check and complete TOML by one.
+//! What keys demand of each other is not in it; `ropeline check` tells that.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{Form, Key, Preset, Table, below};
+
+/// The schema of a whole file.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = object(&[], "");
+    if let Value::Object(schema) = &mut schema {
+        schema.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
+        schema.insert("title".into(), json!("Configuration of Ropeline"));
+    }
+    schema
+}
+
+fn table(table: &Table) -> Value {
+    let mut schema = object(table.keys, table.name);
+    if table.many {
+        schema = json!({ "type": "array", "items": schema });
+    }
+    schema["description"] = json!(table.about);
+    schema
+}
+
+/// The keys of a table, and the tables below it.
+fn object(keys: &[Key], name: &str) -> Value {
+    let mut properties: Map<String, Value> = keys.iter().map(|one| (one.name.to_owned(), key(one))).collect();
+    properties.extend(below(name).map(|(name, below)| (name.to_owned(), table(below))));
+    let required = keys.iter().filter(|key| key.preset == Preset::Required);
+    let required: Vec<&str> = required.map(|key| key.name).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn key(key: &Key) -> Value {
+    let mut schema = form(&key.form);
+    schema["description"] = json!(key.about);
+    let default = key
+        .default_value()
+        .map(|value| format!("default = {value}").parse::<toml::Table>());
+    if let Some(Ok(default)) = default {
+        schema["default"] = json!(default["default"]);
+    }
+    schema
+}
+
+fn form(of: &Form) -> Value {
+    match of {
+        Form::YesOrNo => json!({ "type": "boolean" }),
+        Form::Number(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Form::Numbers(all) => json!({ "enum": all }),
+        Form::Words(words) => json!({ "enum": words }),
+        Form::Duration(..) | Form::Size(..) | Form::Text(_) => json!({ "type": "string" }),
+        Form::Secret(_) => {
+            let elsewhere = |name: &str| {
+                json!({ "type": "object", "properties": { name: { "type": "string" } },
+                        "required": [name], "additionalProperties": false })
+            };
+            json!({ "anyOf": [{ "type": "string" }, elsewhere("env"), elsewhere("file")] })
+        }
+        Form::List(item) => json!({ "type": "array", "items": form(item) }),
+        Form::Fields(fields, _) => {
+            let properties: Map<String, Value> = fields
+                .iter()
+                .map(|(name, own)| ((*name).to_owned(), form(own)))
+                .collect();
+            let needed = fields.iter().filter(|(_, own)| !matches!(own, Form::Optional(_)));
+            let required: Vec<&str> = needed.map(|(name, _)| *name).collect();
+            json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+        }
+        Form::Optional(own) => form(own),
+        Form::Either(usual, other) => json!({ "anyOf": [form(usual), form(other)] }),
+    }
+}
