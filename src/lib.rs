@@ -25,6 +25,7 @@ pub mod names;
 pub mod proxy;
 pub mod replica;
 pub mod report;
+pub mod router;
 pub mod simulate;
 pub mod store;
 pub mod terminal;

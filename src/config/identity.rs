@@ -7,7 +7,7 @@ use http::{HeaderName, Method};
 use super::keys::Form;
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
-use super::routes::Route;
+use crate::router::Route;
 use super::value::{bytes_of, one_of, text, wrong};
 use crate::config::Server;
 use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::keys::{Form, span};
 use super::reader::{Node, Read, Reader, Section};
 use super::room::Room;
-use super::routes::{HostPattern, Route};
+use crate::router::{HostPattern, Route};
 use super::value::{Value, both, fields, name};
 use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;

@@ -27,7 +27,6 @@ mod proof;
 mod reader;
 mod render;
 mod room;
-pub mod routes;
 mod schedule;
 mod schema;
 mod secret;
@@ -86,7 +85,7 @@ use crate::token::{Audience, Key};
 use added::AddedTable;
 use notes::{InForce, line};
 use reader::Reader;
-use routes::{RoomRoutes, Router};
+use crate::router::{RoomRoutes, Router};
 
 /// Largest configuration file, in bytes.
 const MAX_FILE: u64 = 1 << 20;

@@ -13,7 +13,7 @@ use super::pace;
 use super::page::{Page, page};
 use super::proof::{Proof, proof};
 use super::reader::{Node, Read, Reader, Section};
-use super::routes::{HostPattern, Per, PerSource, RoomRoutes, Route};
+use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use super::schedule::schedule;
 use super::stock;
 use super::value::{Value as _, both, fields, text, wrong};

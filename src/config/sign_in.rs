@@ -5,7 +5,7 @@ use http::Method;
 use super::identity::Source;
 use super::reader::Reader;
 use super::room::Room;
-use super::routes::Brings;
+use crate::router::Brings;
 use super::trials::Trials;
 
 /// Warns of a page to sign in that waits in a room, and of a form that is sent to its path where that does.

@@ -4,7 +4,7 @@ use super::identity::Identities;
 use super::limit::Limit;
 use super::reader::Reader;
 use super::room::Room;
-use super::routes::{HostPattern, NEVER_QUEUED, PerSource, Route};
+use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
 use super::sign_in;
 use super::trials::Trials;
 use crate::room::Mode;

@@ -4,7 +4,7 @@ use http::Method;
 
 use super::reader::Reader;
 use super::room::Room;
-use super::routes::{ANY_UUID, Brings, Route, Router, Target};
+use crate::router::{ANY_UUID, Brings, Route, Router, Target};
 use crate::room::Mode;
 
 /// Rooms, with the router over them.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::reader::Section;
-use super::routes::Route;
+use crate::router::Route;
 use crate::proxy::ConnectionBound;
 
 /// The bounds on request bodies.

@@ -16,7 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::keys::Form;
 use super::reader::{Node, Read, Wrong};
-use super::routes::{HostPattern, Route};
+use crate::router::{HostPattern, Route};
 use super::suggest;
 
 /// A type that a value of its key's form can be read as.
@@ -35,7 +35,10 @@ impl Value for bool {
 
 impl Value for u32 {
     fn read(node: &Node<'_>, form: &Form) -> Read<Self> {
-        whole(node, form)
+        match form {
+            Form::Size(..) => Ok(Self::try_from(u64::read(node, form)?).unwrap_or(Self::MAX)),
+            _ => whole(node, form),
+        }
     }
 }
 

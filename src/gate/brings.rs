@@ -4,8 +4,8 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, UPGRADE};
 use http::request::Parts;
 
-use crate::config::routes::Brings;
 use crate::names;
+use crate::router::Brings;
 
 use super::method;
 

@@ -5,8 +5,8 @@ use http::Method;
 use http::header::COOKIE;
 use http::request::Parts;
 
-use crate::config::routes::{InRoom, LineOf, Outside};
 use crate::metrics::Outcome;
+use crate::router::{InRoom, LineOf, Outside};
 
 use super::aim::Aim;
 use super::answers::Answer;

@@ -9,9 +9,9 @@ use http::header::USER_AGENT;
 use http::request::Parts;
 use ipnet::IpNet;
 
-use crate::config::routes::Brings;
 use crate::crawlers::{Crawlers, Verification};
 use crate::proxy::{Conn, is_trusted};
+use crate::router::Brings;
 
 use super::brings;
 use super::kind::{FORWARDED_HOST, Kind};

@@ -4,9 +4,9 @@ use http::StatusCode;
 use http::header::UPGRADE;
 use http_body::Body as _;
 
-use crate::config::routes::{InRoom, LineOf, Routed};
 use crate::metrics::Outcome;
 use crate::proxy;
+use crate::router::{InRoom, LineOf, Routed};
 use crate::waiting::PageKind;
 
 use super::anew;

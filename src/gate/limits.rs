@@ -9,11 +9,11 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use ipnet::IpNet;
 use prometheus_client::metrics::counter::Counter;
 
-use crate::config::routes::Hits;
 use crate::config::{Limit, OwnLimits, Rate};
 use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes, RefusedBy, Together};
 use crate::metrics::{Metrics, Outcome};
 use crate::room::{RoomName, Visitor};
+use crate::router::Hits;
 use crate::token::{Pass, Ticket};
 use crate::waiting::PageKind;
 

@@ -7,8 +7,8 @@ use http::StatusCode;
 use http::header::LOCATION;
 use http::request::Parts;
 
-use crate::config::routes::{OWN_PREFIX, normal_host};
 use crate::metrics::Outcome;
+use crate::router::{OWN_PREFIX, normal_host};
 
 use super::answers::{Answer, plain};
 use super::location;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use http::HeaderValue;
 use http::request::Parts;
 
-use crate::config::routes::{InRoom, OWN_PREFIX, Routed};
 use crate::metrics::Outcome;
 use crate::proxy::Conn;
+use crate::router::{InRoom, OWN_PREFIX, Routed};
 
 use super::answers::Answer;
 

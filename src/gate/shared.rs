@@ -8,7 +8,6 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
-use crate::config::routes::{Brings, InRoom, LineOf, PerSource, Routed, Router};
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
@@ -17,6 +16,7 @@ use crate::names::form;
 use crate::proxy::{self, Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Mode, RoomName, Wall};
+use crate::router::{Brings, InRoom, LineOf, PerSource, Routed, Router};
 use crate::time;
 use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
 use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};

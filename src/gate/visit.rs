@@ -10,10 +10,10 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
-use crate::config::routes::Target;
 use crate::logging::RequestId;
 use crate::proxy::{Conn, Hop, Noted, Proto, client_address, is_trusted};
 use crate::room::{RehearsalId, Wall};
+use crate::router::Target;
 use crate::time;
 
 use super::aim::Aim;

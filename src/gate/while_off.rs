@@ -4,9 +4,9 @@
 use http::header::COOKIE;
 use http::request::Parts;
 
-use crate::config::routes::{InRoom, LineOf};
 use crate::metrics::Outcome;
 use crate::room::{LineName, Standing};
+use crate::router::{InRoom, LineOf};
 
 use super::decide::{PassState, Purpose, Verdict, verdict};
 use super::facts::facts;

@@ -11,8 +11,8 @@ use http::HeaderValue;
 use http::header::COOKIE;
 use http::request::Parts;
 
-use crate::config::routes::{InRoom, LineOf};
 use crate::room::Wall;
+use crate::router::{InRoom, LineOf};
 use crate::token::{LINE_TAG_LEN, unproved_expiry, unproved_joining};
 
 use super::cookies::{self, Policy};

@@ -1,4 +1,5 @@
-//! Percent-decoding (RFC 3986, section 2.1) with a choice of what is decoded.
+//! Percent-decoding (RFC 3986, section 2.1) with a choice of what is decoded. No library: the crate `percent-encoding` decodes all
+//! escapes, and neither refuses a malformed one nor an encoded control character.
 
 /// Why a path's percent-encoding is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

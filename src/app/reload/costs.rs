@@ -2,7 +2,7 @@
 //! nothing then.
 
 use crate::config::Config;
-use crate::config::routes::{Per, PerSource};
+use crate::router::{Per, PerSource};
 
 /// What the change costs whom, in words for the operator.
 pub fn of(old: &Config, new: &Config) -> Vec<String> {

@@ -12,7 +12,7 @@ use super::place::Aim;
 use super::pool::Pool;
 use super::stage::{Asks, Jar, Places, Stage, word};
 use crate::cli::remote::{Failure, encoded};
-use crate::config::routes::{self, LineOf};
+use crate::router::{self, LineOf};
 
 /// What a rehearsal is aimed at, by the configuration and the arguments.
 pub struct Target {
@@ -141,11 +141,11 @@ fn line(args: &RehearseArgs, known: &Known, host: &str) -> Result<String, Failur
     if args.path.parse::<http::uri::PathAndQuery>().is_err() {
         return Err(wrong("that is no path"));
     }
-    let target = routes::Target::parse(host, &args.path).map_err(|_| wrong("that is no path of a shop"))?;
+    let target = router::Target::parse(host, &args.path).map_err(|_| wrong("that is no path of a shop"))?;
     let routed = known
         .config
         .router()
-        .route(&Method::GET, &target, routes::Brings::Nothing);
+        .route(&Method::GET, &target, router::Brings::Nothing);
     let place = routed.ok().and_then(|routed| routed.room);
     match place {
         Some(place) if place.index == known.index => match place.line {

@@ -7,9 +7,9 @@ use http::header::{CACHE_CONTROL, LOCATION, REFERER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
-use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
 use crate::proxy::{Body, ROPELINE_STATUS};
+use crate::router::OWN_PREFIX;
 use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::answers::{Answer, page};

@@ -32,10 +32,10 @@ use http::header::{ALLOW, CACHE_CONTROL, VARY};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::config::routes::{LineOf, OWN_PREFIX};
 use crate::metrics::Outcome;
 use crate::proxy::Conn;
 use crate::room::LineName;
+use crate::router::{LineOf, OWN_PREFIX};
 use crate::waiting::{PageKind, proof};
 
 use super::answers::{Answer, Refusal, json};

@@ -12,9 +12,9 @@ use http::uri::{PathAndQuery, Uri};
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::config::Asker;
-use crate::config::routes::OWN_PREFIX;
 use crate::names;
 use crate::proxy::{SpelledHost, connection_reaches_too_far, is_alias};
+use crate::router::OWN_PREFIX;
 
 use super::FORWARD;
 

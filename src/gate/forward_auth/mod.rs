@@ -18,9 +18,9 @@ use http::{Response, StatusCode};
 use http_body::Body as _;
 
 use crate::config::Asker;
-use crate::config::routes::OWN_PREFIX;
 use crate::metrics::Outcome;
 use crate::proxy::{Body, Conn};
+use crate::router::OWN_PREFIX;
 use crate::waiting::PageKind;
 
 use super::aim::Aim;

@@ -3,7 +3,7 @@
 //! RFC 3986 wants more bytes percent-encoded than clients encode. What browsers and common libraries send as it is passes,
 //! or URLs that shops have in use would break: `|`, `[`, `]` and `^` in a path (WHATWG URL, path percent-encode set), a
 //! backtick besides in a query, `"`, `{` and `}` from scripts, letters beyond ASCII as UTF-8, and a backslash, which
-//! `config::routes` reads as both of what it can mean. Nobody honest sends `<`, `>` or bytes that are no UTF-8, and a `#`
+//! `router` reads as both of what it can mean. Nobody honest sends `<`, `>` or bytes that are no UTF-8, and a `#`
 //! with what follows belongs to the client alone (RFC 9112, section 3.2; CVE-2023-45539): these are refused.
 
 use http::Uri;

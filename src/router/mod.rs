@@ -14,7 +14,7 @@ mod outside;
 mod queries;
 mod readings;
 mod route;
-mod router;
+mod table;
 mod target;
 mod tree;
 
@@ -27,7 +27,7 @@ pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{ANY_UUID, LineOf, Per, PerSource};
 pub use outside::{Brings, Outside};
 pub use route::{Route, RouteError};
-pub use router::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
+pub use table::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router};
 pub use target::{BadTarget, Target};
 
 /// The gate's own paths, on every host; never forwarded.

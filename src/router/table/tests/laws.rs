@@ -1,12 +1,12 @@
 //! A law over random paths, against models of shops: whatever a shop serves as the protected path is seen.
 //!
-//! The models are in [`shops`](crate::config::routes::shops).
+//! The models are in [`shops`](crate::router::shops).
 
 use proptest::prelude::*;
 
 use super::{find, router};
-use crate::config::routes::Routed;
-use crate::config::routes::shops::SHOPS;
+use crate::router::Routed;
+use crate::router::shops::SHOPS;
 
 const PIECES: [&str; 38] = [
     "/",

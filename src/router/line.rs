@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::router::Doubtful;
+use super::table::Doubtful;
 use crate::names::parameter::{value_in_query, value_of};
 use crate::room::LineName;
 
