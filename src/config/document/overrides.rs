@@ -1,0 +1,55 @@
+//! Values that the command line sets over the file.
+
+use std::fmt;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::config::document::notes::Override;
+
+/// Keys with values that stand over those of the file. A mistake in one names the option instead of a line.
+#[derive(Default)]
+pub struct Overrides(Vec<Override>);
+
+impl Overrides {
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Sets a key such as `upstream.url` to a text; `option` is what the user wrote, such as `--upstream`.
+    #[must_use]
+    pub fn text(self, key: &'static str, option: &'static str, value: &str) -> Self {
+        self.with(key, option, text(value))
+    }
+
+    /// Sets a key to a list of texts.
+    #[must_use]
+    pub fn texts(self, key: &'static str, option: &'static str, values: &[String]) -> Self {
+        let items = values.iter().map(|value| Spanned::new(0..0, text(value)));
+        self.with(key, option, DeValue::Array(items.collect()))
+    }
+
+    pub(in crate::config) fn list(&self) -> &[Override] {
+        &self.0
+    }
+
+    fn with(mut self, key: &'static str, option: &'static str, value: DeValue<'static>) -> Self {
+        self.0.push(Override {
+            key,
+            option,
+            node: Spanned::new(0..0, value),
+        });
+        self
+    }
+}
+
+fn text(value: &str) -> DeValue<'static> {
+    DeValue::String(value.to_owned().into())
+}
+
+impl fmt::Debug for Overrides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|one| one.key)).finish()
+    }
+}

@@ -1,0 +1,46 @@
+//! How a room follows what its shop can take.
+
+use crate::config::document::reader::Section;
+use crate::config::document::value::{one_of, pair};
+use crate::room::{Admission, Bounds, Controller, Linear};
+
+/// What the file may name.
+#[derive(Clone, Copy)]
+enum By {
+    Linear,
+    Adaptive,
+}
+
+pub(in crate::config) fn admission(section: &Section<'_>) -> Option<Admission> {
+    let words = [("linear", By::Linear), ("adaptive", By::Adaptive)];
+    let by = section.get_as("by", |node, form| one_of(node, form, &words));
+    let ttl_ms = section.need("ttl");
+    let linear = linear(section);
+    let bounds = Bounds {
+        p95_ms: u32::try_from(section.need::<u64>("p95")).unwrap_or(u32::MAX),
+        errors_permille: section.need("errors"),
+    };
+    let by = match by? {
+        By::Linear => Controller::Linear(linear),
+        By::Adaptive => Controller::Adaptive(bounds),
+    };
+    Some(Admission { by, ttl_ms })
+}
+
+fn linear(section: &Section<'_>) -> Linear {
+    let (most, least) = section.need_as("calls", pair);
+    let (from, until) = section.need_as("requests", pair);
+    if most <= least {
+        let wrong = "as many would be called whatever the shop has to do";
+        section.mistake("calls", wrong, "least below most");
+    }
+    if from >= until {
+        section.mistake("requests", "the calls could not fall evenly", "few below many");
+    }
+    Linear {
+        most,
+        least,
+        from,
+        until,
+    }
+}

@@ -1,0 +1,21 @@
+//! Whether the shop is spoken to in HTTP/2.
+
+use crate::config::document::reader::Section;
+use crate::proxy::{ShopHttp2, ShopServer};
+
+pub(in crate::config) fn http2(section: &Section<'_>, servers: &[ShopServer]) -> ShopHttp2 {
+    let words = [
+        ("off", ShopHttp2::Off),
+        ("alpn", ShopHttp2::Alpn),
+        ("prior-knowledge", ShopHttp2::PriorKnowledge),
+    ];
+    let http2 = section.word("http2", &words);
+    if http2 == ShopHttp2::Alpn && !servers.is_empty() && !servers.iter().any(|server| server.tls) {
+        section.warning(
+            "http2",
+            "in the clear nothing is agreed on, so HTTP/1.1 is spoken",
+            "an https:// url, or \"prior-knowledge\" if the shop speaks HTTP/2 in the clear",
+        );
+    }
+    http2
+}
