@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::configuration::Config;
+use super::document::{InForce, Mistake, Origin};
 use super::keys;
-use super::mistake::{Mistake, Origin};
-use super::notes::InForce;
-use super::{Config, UpstreamTls};
+use super::room::Room;
+use super::upstream::tls::Tls;
 
 /// A key whose value is another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +68,7 @@ impl Config {
         let tls = |config: &Self| config.upstream.as_ref().map(|upstream| upstream.tls.clone());
         let signs = |config: &Self| Some(config.upstream.as_ref()?.signature_key.clone());
         let (old, new) = (tls(self), tls(after));
-        let of_tls = |pick: fn(&UpstreamTls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
+        let of_tls = |pick: fn(&Tls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
         let known = [
             ("server", "admin_token", self.admin.token != after.admin.token),
             ("server", "admin_tokens", self.admin.tokens != after.admin.tokens),
@@ -107,7 +108,7 @@ impl Config {
                 found.push((key, "room.page", "template"));
             }
             // Of the keys only the file's name stands in the configuration.
-            let keys = |room: &super::Room| Some(room.identity.as_ref()?.verifier()?.keys.clone());
+            let keys = |room: &Room| Some(room.identity.as_ref()?.verifier()?.keys.clone());
             if before.is_some_and(|before| keys(before) != keys(room)) {
                 let name = format!("room.{}.identity.key_file", room.name);
                 found.push((name, "room.identity", "key_file"));

@@ -2,7 +2,8 @@
 
 use toml::de::DeTable;
 
-use super::{Mistake, Origin, Overrides, Report};
+use super::document::{Mistake, Origin, Overrides};
+use super::report::Report;
 
 /// A file's text, read without the real environment.
 pub fn config(data: &[u8]) {
@@ -12,7 +13,7 @@ pub fn config(data: &[u8]) {
         return;
     }
     let env = |name: &str| (name == "KEY").then(|| SECRET.to_owned());
-    let report = super::report((Some(text), "fuzz.toml"), (&Overrides::none(), &[]), &env);
+    let report = super::read::report((Some(text), "fuzz.toml"), (&Overrides::none(), &[]), &env);
     check(text, &report);
 }
 

@@ -5,9 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::config::document::mistake::{Mistake, Origin};
-use crate::config::document::reader::{Node, Read, Wrong};
-use super::syntax;
+use super::mistake::{Mistake, Origin};
+use super::node::{Node, Read, Wrong};
 use crate::room::{MAX_ROOM_TEXT, RoomName};
 
 /// One of them.
@@ -37,7 +36,7 @@ impl AddedRoom {
         }
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(errors.iter().map(|error| syntax(text, error)).collect());
+            return Err(errors.iter().map(|error| Mistake::of_syntax(text, error)).collect());
         }
         let Some(table) = only_room(root.get_ref()) else {
             return Err(vec![mistake("this is not one room", ONE)]);

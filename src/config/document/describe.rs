@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::document::notes::InForce;
+use super::notes::InForce;
 
 /// As TOML, table by table; secrets masked.
 pub(in crate::config) fn describe(in_force: &[InForce]) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::config::document::added::AddedTable;
+use super::added::AddedTable;
 
 /// A file beside the configuration.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Config, NamedFile};
+use toml::de::Error;
+
 use crate::room::RoomName;
 
 /// Where a value came from.
@@ -30,6 +31,17 @@ pub struct Mistake {
 }
 
 impl Mistake {
+    /// Of a text that is no TOML.
+    pub(in crate::config) fn of_syntax(text: &str, error: &Error) -> Self {
+        let at = error.span().map_or(0, |span| span.start);
+        Self {
+            origin: Origin::Line(line(text, at)),
+            key: String::new(),
+            wrong: format!("this is no TOML: {}", error.message()),
+            right: "lines of key = value below [table], texts in double quotes".to_owned(),
+        }
+    }
+
     /// Whether it stands in the text of this room, which was added at run time.
     #[must_use]
     pub fn is_of(&self, room: &RoomName) -> bool {
@@ -60,6 +72,10 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
+    pub(in crate::config) fn new(path: String, list: Vec<Mistake>) -> Self {
+        Self { path, list }
+    }
+
     #[must_use]
     pub fn list(&self) -> &[Mistake] {
         &self.list
@@ -77,84 +93,14 @@ impl fmt::Display for Mistakes {
     }
 }
 
-/// What reading a configuration gave: everything wrong with it, everything odd, and itself where nothing is wrong.
-#[derive(Debug)]
-pub struct Report {
-    pub(in crate::config) path: String,
-    pub(in crate::config) files: Vec<NamedFile>,
-    pub(in crate::config) config: Option<Config>,
-    pub(in crate::config) mistakes: Vec<Mistake>,
-    pub(in crate::config) warnings: Vec<Mistake>,
-}
-
-impl Report {
-    #[must_use]
-    pub fn mistakes(&self) -> &[Mistake] {
-        &self.mistakes
-    }
-
-    #[must_use]
-    pub fn warnings(&self) -> &[Mistake] {
-        &self.warnings
-    }
-
-    /// The files that it names, right or wrong.
-    #[must_use]
-    pub fn files(&self) -> &[NamedFile] {
-        &self.files
-    }
-
-    /// These are to be looked at too.
-    pub fn names_too(&mut self, files: &[NamedFile]) {
-        let new = files.iter().filter(|file| !self.files.contains(file));
-        let new: Vec<NamedFile> = new.cloned().collect();
-        self.files.extend(new);
-    }
-
-    /// The configuration, where nothing is wrong with it.
-    #[must_use]
-    pub fn config(&self) -> Option<&Config> {
-        self.config.as_ref()
-    }
-
-    /// The configuration with its warnings, or all mistakes.
-    pub fn finish(self) -> Result<(Config, Vec<Mistake>), Mistakes> {
-        match self.config {
-            Some(config) if self.mistakes.is_empty() => Ok((config, self.warnings)),
-            _ => Err(Mistakes {
-                path: self.path,
-                list: self.mistakes,
-            }),
-        }
-    }
-}
-
-/// A line for each mistake and warning, then one with their number: what `ropeline check` prints.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for mistake in &self.mistakes {
-            writeln!(f, "{}: {mistake}", self.path)?;
-        }
-        for warning in &self.warnings {
-            writeln!(f, "{}: warning: {warning}", self.path)?;
-        }
-        let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len());
-        match (mistakes, warnings) {
-            (0, 0) => writeln!(f, "{}: good", self.path),
-            (0, _) => writeln!(f, "{}: good, with {}", self.path, count(warnings, "warning")),
-            (_, 0) => writeln!(f, "{}: {}", self.path, count(mistakes, "mistake")),
-            _ => writeln!(
-                f,
-                "{}: {}, {}",
-                self.path,
-                count(mistakes, "mistake"),
-                count(warnings, "warning")
-            ),
-        }
-    }
-}
-
-fn count(number: usize, what: &str) -> String {
+/// A number with its noun.
+pub(in crate::config) fn count(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
+}
+
+/// The line of a byte, from 1.
+pub(super) fn line(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
+    before.split(|b| *b == b'\n').count()
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::config::document::mistake::{Mistake, Origin};
-use crate::config::document::reader::Node;
+use super::mistake::{Mistake, Origin};
+use super::node::Node;
 
 /// A value that an option of the command line sets over the file.
 pub(in crate::config) struct Override {
@@ -52,10 +52,4 @@ pub(in crate::config) fn nearest(origins: &BTreeMap<String, Origin>, key: &str) 
         };
         key = above;
     }
-}
-
-/// The line of a byte, from 1.
-pub(in crate::config) fn line(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    before.split(|b| *b == b'\n').count()
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::config::document::notes::Override;
+use super::notes::Override;
 
 /// Keys with values that stand over those of the file. A mistake in one names the option instead of a line.
 #[derive(Default)]

@@ -1,42 +1,28 @@
 //! Walks a TOML document by the table of keys: every mistake is noted with its line, and the walk goes on with the
 //! default, so that all of them come out at once.
 
-mod section;
-
 use std::cell::RefCell;
-use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::document::added::AddedTable;
+use super::added::AddedTable;
+use super::mistake::{Mistake, Origin, line};
+use super::node::Node;
+use super::notes::{Notes, Override, nearest};
+use super::section::Section;
+use super::suggest;
 use crate::config::keys::{self, Key, Preset, Table};
-use crate::config::document::mistake::{Mistake, Origin};
-use crate::config::document::notes::{Notes, Override, line, nearest};
-use crate::config::document::suggest;
-
-pub(in crate::config) use section::Section;
-
-pub(in crate::config) type Node<'n> = Spanned<DeValue<'n>>;
-
-/// What is wrong with a value, and where.
-pub(in crate::config) struct Wrong {
-    pub(in crate::config) span: Range<usize>,
-    pub(in crate::config) what: String,
-    pub(in crate::config) right: String,
-}
-
-pub(in crate::config) type Read<T> = Result<T, Vec<Wrong>>;
 
 /// One reading of a document.
 pub(in crate::config) struct Reader<'r> {
     text: &'r str,
     /// `None` without a file.
-    root: Option<&'r DeTable<'r>>,
+    pub(super) root: Option<&'r DeTable<'r>>,
     added: &'r [AddedTable<'r>],
-    overrides: &'r [Override],
+    pub(super) overrides: &'r [Override],
     env: &'r dyn Fn(&str) -> Option<String>,
-    notes: RefCell<Notes>,
+    pub(super) notes: RefCell<Notes>,
 }
 
 /// A table that others stand in, and what it was written in.
@@ -44,14 +30,14 @@ type Parent<'s> = (Option<&'s DeTable<'s>>, Written<'s>);
 
 /// What a section was written in.
 #[derive(Clone, Copy)]
-struct Written<'s> {
+pub(super) struct Written<'s> {
     text: &'s str,
     /// The room that this is the text of; `None`: the file.
-    added: Option<&'s str>,
+    pub(super) added: Option<&'s str>,
 }
 
 impl Written<'_> {
-    fn at(self, at: usize) -> Origin {
+    pub(super) fn at(self, at: usize) -> Origin {
         let line = line(self.text, at);
         self.added
             .map_or(Origin::Line(line), |room| Origin::Added(room.to_owned(), line))
@@ -175,7 +161,7 @@ impl<'r> Reader<'r> {
         });
     }
 
-    fn one<'s>(&'s self, (parent, written): Parent<'s>, name: &'static str, path: String) -> Section<'s> {
+    pub(super) fn one<'s>(&'s self, (parent, written): Parent<'s>, name: &'static str, path: String) -> Section<'s> {
         let mut section = self.section(name, path, written);
         let Some(node) = parent.and_then(|table| table.get(last(name))) else {
             return section;
@@ -192,7 +178,12 @@ impl<'r> Reader<'r> {
         section
     }
 
-    fn many<'s>(&'s self, (parent, written): Parent<'s>, name: &'static str, path: &str) -> Vec<Section<'s>> {
+    pub(super) fn many<'s>(
+        &'s self,
+        (parent, written): Parent<'s>,
+        name: &'static str,
+        path: &str,
+    ) -> Vec<Section<'s>> {
         let Some(node) = parent.and_then(|table| table.get(last(name))) else {
             return Vec::new();
         };
@@ -217,7 +208,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Notes every name in `table` that is neither a key nor a table below `name`.
-    fn check_names(&self, name: &str, keys: &[Key], (table, of): (&DeTable<'_>, Written<'_>), path: &str) {
+    pub(super) fn check_names(&self, name: &str, keys: &[Key], (table, of): (&DeTable<'_>, Written<'_>), path: &str) {
         for written in table.keys() {
             let text: &str = written.get_ref();
             let known = keys.iter().any(|key| key.name == text) || keys::below(name).any(|(below, _)| below == text);
@@ -234,7 +225,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn preset_node(key: &Key) -> Option<Node<'static>> {
+pub(super) fn preset_node(key: &Key) -> Option<Node<'static>> {
     let Preset::Value(text) = key.preset else { return None };
     if key.form.is_text() {
         return Some(Spanned::new(0..0, DeValue::String(text.into())));
@@ -246,7 +237,7 @@ fn spec(name: &str) -> &'static Table {
     keys::table(name).expect("every table that is read is in the table of keys")
 }
 
-fn join(path: &str, name: &str) -> String {
+pub(super) fn join(path: &str, name: &str) -> String {
     if path.is_empty() {
         name.to_owned()
     } else {
@@ -254,6 +245,6 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-fn last(name: &str) -> &str {
+pub(super) fn last(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, last)| last)
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use toml::de::DeValue;
 
-use crate::config::server::NamedToken;
+use super::node::{Node, Read};
+use super::reader::Reader;
+use super::value::{both, bytes_of, fields, one_of, text, wrong};
 use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Reader};
-use crate::config::document::value::{both, bytes_of, fields, one_of, text, wrong};
 use crate::token::{Key, KeyId, Secret};
 
 /// Longest secret; more than that is some other file.
@@ -15,6 +15,14 @@ const MAX_SECRET: u64 = 4096;
 
 /// Longest PEM file of a key.
 const MAX_PEM: u64 = 64 * 1024;
+
+/// An operator's own token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedToken {
+    pub name: String,
+    pub token: Secret,
+    pub changes: bool,
+}
 
 /// A bearer token.
 pub(in crate::config) fn token(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<Secret> {

@@ -5,21 +5,22 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-use super::{Node, Read, Reader, Written, Wrong, join, last, preset_node};
-use crate::config::document::added::file_of;
+use super::added::file_of;
+use super::mistake::{Mistake, Origin};
+use super::node::{Node, Read, Wrong};
+use super::notes::{InForce, nearest};
+use super::reader::{Reader, Written, join, last, preset_node};
+use super::value::Value;
+use super::{render, value};
 use crate::config::keys::{Form, Key, Preset, Table};
-use crate::config::document::mistake::{Mistake, Origin};
-use crate::config::document::notes::{InForce, nearest};
-use crate::config::document::value::Value;
-use crate::config::{render, value};
 
 /// One table of the document, or of the defaults.
 pub(in crate::config) struct Section<'s> {
-    pub(in crate::config) reader: &'s Reader<'s>,
-    pub(in crate::config) spec: &'static Table,
-    pub(in crate::config) path: String,
-    pub(in crate::config) table: Option<&'s DeTable<'s>>,
-    pub(in crate::config) written: Written<'s>,
+    pub(super) reader: &'s Reader<'s>,
+    pub(super) spec: &'static Table,
+    pub(super) path: String,
+    pub(super) table: Option<&'s DeTable<'s>>,
+    pub(super) written: Written<'s>,
 }
 
 impl<'s> Section<'s> {
@@ -165,12 +166,23 @@ impl<'s> Section<'s> {
             .is_none_or(|(_, node)| Some(written(node)) == preset())
     }
 
+    /// Warns of keys that say nothing without another.
+    pub(in crate::config) fn only_with(&self, names: &[&'static str], other: &str) {
+        for name in names.iter().filter(|name| self.is_set(name)) {
+            self.warning(
+                name,
+                format!("without {other} this says nothing"),
+                format!("with {other}, or left out"),
+            );
+        }
+    }
+
     /// True when something is wrong with the key already.
     pub(in crate::config) fn has_mistake(&self, name: &str) -> bool {
         self.reader.has_mistake(&join(&self.path, name))
     }
 
-    pub(in crate::config) fn open(&mut self, table: &'s DeTable<'s>, at: usize) {
+    pub(super) fn open(&mut self, table: &'s DeTable<'s>, at: usize) {
         let origin = self.written.at(at);
         self.reader.notes.borrow_mut().origins.insert(self.path.clone(), origin);
         self.reader

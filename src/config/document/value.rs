@@ -14,10 +14,10 @@ use jiff::SpanRelativeTo;
 use jiff::fmt::friendly::SpanParser;
 use toml::de::{DeTable, DeValue};
 
+use super::node::{Node, Read, Wrong};
+use super::suggest;
 use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Wrong};
 use crate::router::{HostPattern, Route};
-use crate::config::document::suggest;
 
 /// A type that a value of its key's form can be read as.
 pub(in crate::config) trait Value: Sized {
@@ -187,7 +187,7 @@ fn is_zero(node: &Node<'_>) -> bool {
 fn duration_ms(node: &Node<'_>, form: &Form, bounds: RangeInclusive<u64>) -> Read<u64> {
     let right = format!("{form}, such as \"90s\", \"4 min\" or \"2 h\"");
     let text = text(node, &right)?;
-    let Some(ms) = parse_duration(text) else {
+    let Some(ms) = duration_of(text) else {
         return wrong(node, format!("\"{text}\" is no duration"), right);
     };
     if !bounds.contains(&ms) {
@@ -197,8 +197,9 @@ fn duration_ms(node: &Node<'_>, form: &Form, bounds: RangeInclusive<u64>) -> Rea
     Ok(ms)
 }
 
-/// Milliseconds of a duration in any usual spelling.
-pub(in crate::config) fn parse_duration(text: &str) -> Option<u64> {
+/// Milliseconds of a duration in any usual spelling, as the configuration's keys take them.
+#[must_use]
+pub fn duration_of(text: &str) -> Option<u64> {
     let span = SpanParser::new().parse_span(text.trim()).ok()?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     u64::try_from(duration.as_millis()).ok()
@@ -245,7 +246,11 @@ pub(in crate::config) fn one_of<T: Copy>(node: &Node<'_>, form: &Form, words: &[
 }
 
 /// A list; the mistakes of all its items come out together.
-pub(in crate::config) fn list<T>(node: &Node<'_>, form: &Form, item: impl Fn(&Node<'_>, &Form) -> Read<T>) -> Read<Vec<T>> {
+pub(in crate::config) fn list<T>(
+    node: &Node<'_>,
+    form: &Form,
+    item: impl Fn(&Node<'_>, &Form) -> Read<T>,
+) -> Read<Vec<T>> {
     let Some(items) = node.get_ref().as_array() else {
         return found(node, "a list in brackets, such as [\"…\", \"…\"]");
     };
@@ -366,6 +371,17 @@ fn network(node: &Node<'_>, form: &Form) -> Read<IpNet> {
             format!("\"{}\"", net.trunc()),
         ),
         None => wrong(node, format!("\"{text}\" is no network"), form),
+    }
+}
+
+/// A host, with a port or without.
+pub(in crate::config) fn host_name<'n>(node: &'n Node<'_>, form: &Form) -> Read<&'n str> {
+    let text = text(node, form)?;
+    let is_host = text.parse::<http::uri::Authority>().is_ok() && !text.contains('@');
+    if is_host {
+        Ok(text)
+    } else {
+        wrong(node, format!("\"{text}\" is no host"), form)
     }
 }
 

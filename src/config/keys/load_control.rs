@@ -3,7 +3,7 @@
 use super::form::{Form, HOUR, MINUTE, SECOND};
 use super::key::{Table, duration, key, number, words};
 
-pub(super) const ADMISSION: Table = Table {
+pub(super) const LOAD_CONTROL: Table = Table {
     name: "room.load_control",
     many: false,
     about: "Calls visitors as the shop can take them, within `total_active_users` and `new_users_per_minute`. Without \

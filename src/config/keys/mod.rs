@@ -3,11 +3,11 @@
 //! The reader takes bounds and defaults from here, so that `config.toml`, `docs/reference/configuration.md`, the JSON Schema and the
 //! gate cannot disagree: the schema and the page's tables are made from these tables, and a test holds `config.toml` against them.
 
-mod admission;
 mod crawlers;
 mod form;
 mod key;
 mod limits;
+mod load_control;
 mod renamed;
 mod room;
 mod server;
@@ -31,7 +31,7 @@ pub static TABLES: [Table; 17] = [
     room::ROOM,
     visitors::PAGE,
     visitors::PROOF,
-    admission::ADMISSION,
+    load_control::LOAD_CONTROL,
     visitors::IDENTITY,
     visitors::LANE,
     limits::LIMIT,

@@ -1,8 +1,8 @@
 //! How whoever waits at an opening is called: in order of arrival, or drawn.
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Section};
 use crate::config::document::value::{text, wrong};
+use crate::config::document::{Node, Read, Section};
+use crate::config::keys::Form;
 use crate::draw::MAX_BEACON_NAME;
 use crate::room::{Drawing, Schedule};
 

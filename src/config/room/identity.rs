@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use http::{HeaderName, Method};
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::config::room::Room;
-use crate::router::Route;
 use crate::config::document::value::{bytes_of, one_of, text, wrong};
-use crate::config::Server;
+use crate::config::document::{Node, Read, Section};
+use crate::config::keys::Form;
 use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};
 use crate::names;
 use crate::proxy::is_taken;
+use crate::router::Route;
 
 /// What a room asks of whoever joins.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,29 +212,6 @@ fn field(section: &Section<'_>) -> Option<Source> {
     let name = named(section, plain, "the field, such as \"email\"");
     let on = section.get_as("on", post);
     Some(Source::Field { name: name?, on: on? })
-}
-
-/// What needs more of the configuration than the room.
-pub(in crate::config) fn check(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
-    for room in rooms {
-        let key = format!("{}.identity.from", room.place);
-        let refuses = room.identity.as_ref().is_some_and(|of| of.missing == Missing::Refuse);
-        match room.identity.as_ref().map(|identity| &identity.source) {
-            Some(Source::Header(name)) if server.trusted_proxies.is_empty() => {
-                let wrong = format!("{name} is believed from trusted proxies only, and there is none");
-                reader.mistake(&key, wrong, "server.trusted_proxies with the proxy that sets it");
-            }
-            Some(Source::Field { .. }) if room.proof.is_some() && refuses => {
-                let wrong = "with a proof of work nobody could join by a form: its page asks for the proof and has no form to send then";
-                reader.mistake(&key, wrong, "missing = \"join\", another source, or no proof_of_work");
-            }
-            Some(Source::Field { .. }) if asked => {
-                let wrong = "a proxy that asks does not send the form, which is refused there";
-                reader.warning(&key, wrong, "another source");
-            }
-            _ => {}
-        }
-    }
 }
 
 fn header(node: &Node<'_>, _: &Form) -> Read<HeaderName> {

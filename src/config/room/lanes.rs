@@ -2,10 +2,9 @@
 
 use ipnet::IpNet;
 
-use crate::config::room::identity::{Identities, plain};
-use crate::config::document::reader::Section;
-use crate::config::room::Room;
+use crate::config::document::Section;
 use crate::config::document::value::name;
+use crate::config::room::identity::{Identities, plain};
 use crate::room::{MAX_LANES, NamedLane, ONLY_LANE};
 
 /// A class of visitors with an order of their own.
@@ -30,7 +29,11 @@ impl Lane {
 }
 
 /// Reads the lanes; the one for everybody else is the first.
-pub(in crate::config) fn lanes(section: &Section<'_>, identity: &Section<'_>, room: &mut Room) {
+pub(in crate::config) fn lanes(
+    section: &Section<'_>,
+    identity: (&Section<'_>, Option<&Identities>),
+    bypass_networks: &[IpNet],
+) -> Vec<Lane> {
     let mut sections = section.tables("room.lane");
     if sections.is_empty() {
         let path = format!("{}.lane[0]", section.path());
@@ -43,14 +46,19 @@ pub(in crate::config) fn lanes(section: &Section<'_>, identity: &Section<'_>, ro
     let lanes: Vec<Lane> = sections.iter().map(lane).collect();
     twice(&sections, &lanes);
     for_the_rest(section, &sections, &lanes);
-    overlaps(&sections, &lanes, &room.bypass_networks);
-    claims((identity, room.identity.as_ref()), &sections, &lanes);
+    overlaps(&sections, &lanes, bypass_networks);
+    claims(identity, &sections, &lanes);
     let (rest, others): (Vec<Lane>, Vec<Lane>) = lanes.into_iter().partition(Lane::is_for_the_rest);
-    room.lanes = rest.into_iter().chain(others).take(MAX_LANES).collect();
-    room.settings.lane_weights = room.lanes.iter().map(|lane| lane.weight).collect();
-    let plain = room.lanes.len() == 1 && room.lanes[0].name == ONLY_LANE;
-    let named = room.lanes.iter().map(|lane| NamedLane::new(&lane.name));
-    room.settings.lanes = if plain { Vec::new() } else { named.collect() };
+    rest.into_iter().chain(others).take(MAX_LANES).collect()
+}
+
+/// What the log carries of the lanes: their weights, and their names unless there is only the usual one.
+pub(in crate::config) fn weights_and_names(lanes: &[Lane]) -> (Vec<u16>, Vec<NamedLane>) {
+    let weights = lanes.iter().map(|lane| lane.weight).collect();
+    match lanes {
+        [only] if only.name == ONLY_LANE => (weights, Vec::new()),
+        _ => (weights, lanes.iter().map(|lane| NamedLane::new(&lane.name)).collect()),
+    }
 }
 
 fn lane(section: &Section<'_>) -> Lane {

@@ -1,6 +1,6 @@
 //! How a room follows what its shop can take.
 
-use crate::config::document::reader::Section;
+use crate::config::document::Section;
 use crate::config::document::value::{one_of, pair};
 use crate::room::{Admission, Bounds, Controller, Linear};
 

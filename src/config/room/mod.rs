@@ -1,23 +1,34 @@
 //! A room as the operator describes it.
 
+mod draw;
+pub(in crate::config) mod identity;
+pub(in crate::config) mod lanes;
+mod load_control;
+mod pace;
+pub(in crate::config) mod page;
+pub(in crate::config) mod proof;
+mod schedule;
+pub(in crate::config) mod sign_in;
+pub(in crate::config) mod site;
+mod stock;
+mod trials;
+
 use cookie::SameSite;
 use http::StatusCode;
 use ipnet::IpNet;
 
-use crate::config::room::load_control::admission;
-use crate::config::room::draw::drawing;
-use crate::config::room::identity::{Identities, identities};
-use crate::config::keys::{Form, span};
-use crate::config::room::lanes::{Lane, lanes};
-use crate::config::room::pace;
-use crate::config::room::page::{Page, page};
-use crate::config::room::proof::{Proof, proof};
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
-use crate::config::room::schedule::schedule;
-use crate::config::room::stock;
 use crate::config::document::value::{Value as _, both, fields, text, wrong};
+use crate::config::document::{Node, Read, Reader, Section};
+use crate::config::keys::{Form, span};
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
+use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
+use draw::drawing;
+use identity::{Identities, identities};
+use lanes::{Lane, lanes, weights_and_names};
+use load_control::admission;
+use page::{Page, page};
+use proof::{Proof, proof};
+use schedule::schedule;
 
 /// Routes that are protected together, their line, and how its visitors are treated.
 #[derive(Clone, Debug)]
@@ -129,7 +140,7 @@ fn room(section: &Section<'_>) -> Room {
     figures(section, &mut settings);
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
     pace::check(section, &settings, end_grace_ms);
-    stock::check(section, &settings, &ends_on);
+    stock::check(section, &settings, ends_on.iter().any(|rule| rule.completes));
     let outages = [("wait", OnOutage::Wait), ("open", OnOutage::Open)];
     let sites = [
         ("lax", SameSite::Lax),
@@ -168,7 +179,8 @@ fn room(section: &Section<'_>) -> Room {
         let wrong = "a room that follows what its shop can take would let in the visitors of so long a time at once";
         section.mistake("call_every", wrong, "at most 10s");
     }
-    lanes(section, &identity, &mut room);
+    room.lanes = lanes(section, (&identity, room.identity.as_ref()), &room.bypass_networks);
+    (room.settings.lane_weights, room.settings.lanes) = weights_and_names(&room.lanes);
     cookies(section, &room);
     outage(section, &room);
     room

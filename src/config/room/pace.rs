@@ -4,8 +4,8 @@
 //! (`room::pace`); less than a second of time for that would be a stampede of its own. A gate notices after two seconds
 //! that it is cut off from its store, and a slot is freed two seconds after its pass is over.
 
+use crate::config::document::Section;
 use crate::config::keys::span;
-use crate::config::document::reader::Section;
 use crate::room::Settings;
 
 /// The least time that pages must have to ask again, in milliseconds.

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Section};
 use crate::config::document::value::{one_of, wrong};
+use crate::config::document::{Node, Read, Section};
+use crate::config::keys::Form;
 use crate::waiting::{MAX_TEMPLATE, Pages};
 
 /// A room's waiting page.

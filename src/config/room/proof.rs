@@ -1,6 +1,6 @@
 //! What a room asks of newcomers before they join.
 
-use crate::config::document::reader::Section;
+use crate::config::document::Section;
 use crate::config::document::value::pair;
 
 /// A price that follows the joins.

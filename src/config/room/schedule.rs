@@ -1,9 +1,9 @@
 //! When a room is open, as the operator says it: dates to a rule and to its next windows.
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Section};
-use crate::config::document::value::{text, wrong};
 use crate::calendar::{KEYS, Moment, Plan};
+use crate::config::document::value::{text, wrong};
+use crate::config::document::{Node, Read, Section};
+use crate::config::keys::Form;
 use crate::room::{MAX_RULE, Schedule};
 use crate::time;
 

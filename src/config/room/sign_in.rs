@@ -1,12 +1,13 @@
-//! Whether people get to the page by which they sign in, and their form to the shop.
+//! Whether a room's source of accounts can work, and whether visitors reach the page where they sign in.
 
 use http::Method;
 
-use crate::config::room::identity::Source;
-use crate::config::document::reader::Reader;
+use crate::config::document::Reader;
 use crate::config::room::Room;
-use crate::router::Brings;
+use crate::config::room::identity::{Missing, Source};
 use crate::config::room::trials::Trials;
+use crate::config::server::Server;
+use crate::router::Brings;
 
 /// Warns of a page to sign in that waits in a room, and of a form that is sent to its path where that does.
 pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], trials: &Trials<'_>) {
@@ -35,6 +36,29 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], trials: &Tri
             let wrong = format!("a form of that page that is sent to \"{sign_in}\" waits in the room \"{behind}\"");
             let right = format!("\"POST {path}\" in that room's except, unless people sign in elsewhere");
             reader.warning(&key, wrong, right);
+        }
+    }
+}
+
+/// What a source of accounts needs of the rest of the configuration.
+pub(in crate::config) fn sources(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
+    for room in rooms {
+        let key = format!("{}.identity.from", room.place);
+        let refuses = room.identity.as_ref().is_some_and(|of| of.missing == Missing::Refuse);
+        match room.identity.as_ref().map(|identity| &identity.source) {
+            Some(Source::Header(name)) if server.trusted_proxies.is_empty() => {
+                let wrong = format!("{name} is believed from trusted proxies only, and there is none");
+                reader.mistake(&key, wrong, "server.trusted_proxies with the proxy that sets it");
+            }
+            Some(Source::Field { .. }) if room.proof.is_some() && refuses => {
+                let wrong = "with a proof of work nobody could join by a form: its page asks for the proof and has no form to send then";
+                reader.mistake(&key, wrong, "missing = \"join\", another source, or no proof_of_work");
+            }
+            Some(Source::Field { .. }) if asked => {
+                let wrong = "a proxy that asks does not send the form, which is refused there";
+                reader.warning(&key, wrong, "another source");
+            }
+            _ => {}
         }
     }
 }

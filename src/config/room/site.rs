@@ -1,13 +1,13 @@
 //! Rooms and limits seen together: names that are taken, rules that can never act, paths that are left without thought.
 
-use crate::config::room::identity::Identities;
-use crate::config::server::limit::Limit;
-use crate::config::document::reader::Reader;
+use crate::config::document::Reader;
 use crate::config::room::Room;
-use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
+use crate::config::room::identity::Identities;
 use crate::config::room::sign_in;
 use crate::config::room::trials::Trials;
+use crate::config::server::limit::Limit;
 use crate::room::Mode;
+use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
 
 pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
     let trials = Trials::new(rooms);

@@ -1,7 +1,6 @@
 //! What a room sells by stock: how many pieces, and which answers of the shop say that one is sold.
 
-use crate::config::document::reader::Section;
-use crate::config::room::EndsOn;
+use crate::config::document::Section;
 use crate::room::Settings;
 
 /// The pieces that there are, if they are counted.
@@ -10,11 +9,11 @@ pub(in crate::config) fn stock(section: &Section<'_>) -> Option<u32> {
 }
 
 /// Without a stock nothing is completed, and there are no results.
-pub(in crate::config) fn check(section: &Section<'_>, settings: &Settings, ends_on: &[EndsOn]) {
+pub(in crate::config) fn check(section: &Section<'_>, settings: &Settings, completes: bool) {
     if settings.stock.is_some() || section.has_mistake("stock") {
         return;
     }
-    if ends_on.iter().any(|rule| rule.completes) {
+    if completes {
         let wrong = "nothing is counted as complete where there is no stock";
         section.mistake("completes_on", wrong, "stock with it, or ends_on");
     }

@@ -2,10 +2,10 @@
 
 use http::Method;
 
-use crate::config::document::reader::Reader;
+use crate::config::document::Reader;
 use crate::config::room::Room;
-use crate::router::{ANY_UUID, Brings, Route, Router, Target};
 use crate::room::Mode;
+use crate::router::{ANY_UUID, Brings, Route, Router, Target};
 
 /// Rooms, with the router over them.
 pub(in crate::config) struct Trials<'r> {

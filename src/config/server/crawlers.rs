@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Reader, Section};
 use crate::config::document::value::{name, text, wrong};
+use crate::config::document::{Node, Read, Reader, Section};
+use crate::config::keys::Form;
 
 /// The crawlers there are, and how they are looked up.
 #[derive(Clone, PartialEq, Eq, Debug)]

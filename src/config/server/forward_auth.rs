@@ -1,9 +1,9 @@
 //! Proxies that carry the traffic themselves and only ask the gate who may pass.
 
-use crate::config::server::Server;
-use crate::config::document::reader::Reader;
-use crate::config::room::Room;
+use crate::config::document::Reader;
 use crate::config::document::value::one_of;
+use crate::config::room::Room;
+use crate::config::server::Server;
 
 /// A proxy that asks. Each has its own way of describing a request, and of taking the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use crate::config::keys::{Form, span};
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::config::room::Room;
-use crate::router::{HostPattern, Route};
 use crate::config::document::value::{Value, both, fields, name};
+use crate::config::document::{Node, Read, Reader, Section};
+use crate::config::keys::{Form, span};
+use crate::config::room::Room;
 use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;
+use crate::router::{HostPattern, Route};
 
 /// A burst of `requests` that comes back evenly over the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,12 +1,12 @@
 //! Where visitors come in: an address, a Unix socket, or a socket that systemd opened.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read};
 use crate::config::document::value::{text, wrong};
+use crate::config::document::{Node, Read};
+use crate::config::keys::Form;
 
 /// An entry of `[server] listen`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -100,3 +100,18 @@ const UNIX: &str = "unix:";
 const SYSTEMD: &str = "systemd";
 /// What the kernel takes: 108 bytes with the NUL behind them (unix(7)).
 const MAX_PATH: usize = 107;
+
+/// True when a connection to `host` and `port` from this machine would come in at `listener`.
+pub(in crate::config) fn meets(listener: SocketAddr, host: &str, port: u16) -> bool {
+    let host = if host.eq_ignore_ascii_case("localhost") {
+        "127.0.0.1"
+    } else {
+        host
+    };
+    let Ok(address) = host.parse::<IpAddr>() else {
+        return false;
+    };
+    let local = address.is_loopback() || address.is_unspecified();
+    let same = address == listener.ip() || (listener.ip().is_unspecified() && local) || address.is_unspecified();
+    same && port == listener.port() && port != 0
+}

@@ -1,4 +1,13 @@
-//! The gate's own part of the configuration: listeners, the way to the shop, the signing keys, the logs.
+//! The gate's listeners, the bounds on what comes in there, and the operator's side.
+
+pub(in crate::config) mod crawlers;
+pub(in crate::config) mod forward_auth;
+pub(in crate::config) mod limit;
+pub(in crate::config) mod listen;
+pub(in crate::config) mod logging;
+pub(in crate::config) mod store;
+pub(in crate::config) mod tls;
+pub(in crate::config) mod tokens;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -7,13 +16,10 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use crate::config::keys::Form;
-use crate::config::server::listen::{self, Listen};
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::config::document::value::{list, text, wrong};
-use super::{secret, upstream};
-use crate::logging::{AccessTarget, Format, check_filter};
-use crate::token::{Audience, Key, MAX_AUDIENCES, MAX_KEYS, Secret};
+use super::document::secret::{self, NamedToken};
+use super::document::{Reader, Section};
+use crate::token::Secret;
+use listen::Listen;
 
 /// The visitors' listeners.
 #[derive(Clone, Debug)]
@@ -62,24 +68,6 @@ pub struct Admin {
     pub tokens: Vec<NamedToken>,
     /// Good for `GET /api/v1/verify` only.
     pub verify_token: Option<Secret>,
-}
-
-/// An operator's own token.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NamedToken {
-    pub name: String,
-    pub token: Secret,
-    pub changes: bool,
-}
-
-/// What is logged, and how.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LogConfig {
-    pub format: Format,
-    /// A level or directives by module.
-    pub level: String,
-    pub access: Option<AccessTarget>,
-    pub full_addresses: bool,
 }
 
 pub(in crate::config) fn server(reader: &Reader<'_>) -> (Server, Admin) {
@@ -161,7 +149,7 @@ fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {
     }
     let admin_host = admin.listen.ip().to_string();
     let mut addresses = server.listen.iter().filter_map(Listen::address);
-    if addresses.any(|own| upstream::meets(own, &admin_host, admin.listen.port())) {
+    if addresses.any(|own| listen::meets(own, &admin_host, admin.listen.port())) {
         let right = "an address of its own, such as \"127.0.0.1:9925\"";
         section.mistake(
             "admin_listen",
@@ -194,109 +182,3 @@ fn has_mistake(section: &Section<'_>) -> bool {
 
 /// Most operators with a token of their own.
 const MAX_TOKENS: usize = 100;
-
-pub(in crate::config) fn keys(reader: &Reader<'_>) -> Vec<Key> {
-    let section = reader.table("tokens");
-    let keys = section.list_as("keys", |item, form| secret::key(reader, item, form));
-    if keys.len() > MAX_KEYS {
-        section.mistake("keys", format!("{} keys", keys.len()), format!("at most {MAX_KEYS}"));
-    }
-    for (at, key) in keys.iter().enumerate() {
-        if keys[..at].iter().any(|other| other.id == key.id) {
-            section.mistake(
-                "keys",
-                format!("two keys have the id \"{}\"", key.id),
-                "an id of its own for each",
-            );
-        }
-        if keys[..at]
-            .iter()
-            .any(|other| other.secret.expose() == key.secret.expose())
-        {
-            section.mistake(
-                "keys",
-                format!("key \"{}\" has the secret of another", key.id),
-                "a secret of its own for each",
-            );
-        }
-    }
-    keys
-}
-
-pub(in crate::config) fn audiences(reader: &Reader<'_>, keys: &[Key]) -> Vec<Audience> {
-    let section = reader.table("tokens");
-    let audiences = section.need_as("audience", one_or_more_audiences);
-    if keys.is_empty() || section.has_mistake("audience") {
-        return audiences;
-    }
-    if audiences.is_empty() {
-        let wrong = "keys without an audience: another installation with the same keys, such as a staging system, signs what \
-                     this one takes";
-        section.warning(
-            "audience",
-            wrong,
-            "the name of this installation, such as \"shop.example\"",
-        );
-    }
-    audiences
-}
-
-fn one_or_more_audiences(node: &Node<'_>, form: &Form) -> Read<Vec<Audience>> {
-    if let (true, Form::Either(_, one)) = (node.get_ref().is_str(), form) {
-        return Ok(vec![audience(node, one)?]);
-    }
-    let Form::Either(many, _) = form else {
-        return wrong(node, "this is no audience", form);
-    };
-    let audiences = list(node, many, audience)?;
-    if audiences.len() > MAX_AUDIENCES {
-        let right = format!("at most {MAX_AUDIENCES}");
-        return wrong(node, format!("{} audiences", audiences.len()), right);
-    }
-    match audiences
-        .iter()
-        .enumerate()
-        .find(|(at, one)| audiences[..*at].contains(one))
-    {
-        Some((_, twice)) => wrong(node, format!("\"{}\" is there twice", twice.as_str()), "each once"),
-        None => Ok(audiences),
-    }
-}
-
-fn audience(node: &Node<'_>, form: &Form) -> Read<Audience> {
-    let text = text(node, form)?;
-    match Audience::new(text) {
-        Some(audience) => Ok(audience),
-        None => wrong(node, format!("{text:?} is no audience"), form),
-    }
-}
-
-pub(in crate::config) fn log(reader: &Reader<'_>) -> LogConfig {
-    let section = reader.table("logging");
-    let formats = [("auto", Format::Auto), ("text", Format::Text), ("json", Format::Json)];
-    LogConfig {
-        format: section.word("format", &formats),
-        level: section.need_as("level", level),
-        access: section.need_as("access", access),
-        full_addresses: section.need("full_addresses"),
-    }
-}
-
-fn level(node: &Node<'_>, form: &Form) -> Read<String> {
-    let text = text(node, form)?;
-    match check_filter(text) {
-        Ok(()) => Ok(text.to_owned()),
-        Err(_) => wrong(node, format!("\"{text}\" is no log level"), form),
-    }
-}
-
-fn access(node: &Node<'_>, form: &Form) -> Read<Option<AccessTarget>> {
-    match text(node, form)? {
-        "off" => Ok(None),
-        "stdout" => Ok(Some(AccessTarget::Stdout)),
-        other => match other.strip_prefix("file:").filter(|path| !path.is_empty()) {
-            Some(path) => Ok(Some(AccessTarget::File(PathBuf::from(path)))),
-            None => wrong(node, format!("there is no access log at \"{other}\""), form),
-        },
-    }
-}

@@ -3,10 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Reader, Section};
 use crate::config::document::secret;
 use crate::config::document::value::{bytes_of, text, wrong};
+use crate::config::document::{Node, Read, Reader, Section};
+use crate::config::keys::Form;
 use crate::store::redis::{RedisUrl, UrlError};
 use crate::token::Key;
 

@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU16;
 
-use crate::config::server::{Admin, Server};
+use crate::config::document::value::{both, fields, wrong};
+use crate::config::document::{Node, Read, Reader, Section};
 use crate::config::keys::Form;
 use crate::config::server::listen::{self, Listen};
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::config::upstream;
-use crate::config::document::value::{both, fields, wrong};
+use crate::config::server::{Admin, Server};
 use crate::time;
 use crate::tls::{Files, Pair, Version};
 
@@ -67,7 +66,7 @@ fn check_listeners(section: &Section<'_>, tls: &Tls, server: &Server, admin: &Ad
             section.mistake("listen", wrong, "an address of its own, such as \"0.0.0.0:8443\"");
         }
         let address = own.address();
-        if address.is_some_and(|own| upstream::meets(own, &admin_host, admin.listen.port())) {
+        if address.is_some_and(|own| listen::meets(own, &admin_host, admin.listen.port())) {
             let wrong = format!("the operator's side is at {}", admin.listen);
             section.mistake("listen", wrong, "an address of its own, such as \"0.0.0.0:8443\"");
         }

@@ -1,6 +1,6 @@
 //! Whether the shop is spoken to in HTTP/2.
 
-use crate::config::document::reader::Section;
+use crate::config::document::Section;
 use crate::proxy::{ShopHttp2, ShopServer};
 
 pub(in crate::config) fn http2(section: &Section<'_>, servers: &[ShopServer]) -> ShopHttp2 {

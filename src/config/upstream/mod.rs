@@ -1,6 +1,10 @@
 //! The shop behind the gate.
 
-use std::net::{IpAddr, SocketAddr};
+pub(in crate::config) mod http2;
+pub(in crate::config) mod tls;
+pub(in crate::config) mod unadmitted;
+pub(in crate::config) mod uploads;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,16 +12,15 @@ use std::time::Duration;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 
-use crate::config::server::Server;
+use crate::config::document::value::{both, fields, host_name, text, wrong};
+use crate::config::document::{Node, Read, Reader, Section, secret};
 use crate::config::keys::Form;
-use crate::config::server::listen::Listen;
-use crate::config::document::reader::{Node, Read, Reader, Section};
-use crate::config::upstream::http2::http2;
-use crate::config::upstream::uploads::{self, Uploads};
-use crate::config::document::value::{both, fields, text, wrong};
-use super::{secret, shop_tls, unadmitted};
+use crate::config::server::Server;
+use crate::config::server::listen::{Listen, meets};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
 use crate::token::Key;
+use http2::http2;
+use uploads::Uploads;
 
 /// Where the shop listens, and what bounds the way to it.
 #[derive(Clone, Debug)]
@@ -44,7 +47,7 @@ pub struct Upstream {
     pub retry_budget: u32,
     pub failures: FailureRules,
     pub check: Option<HealthCheck>,
-    pub tls: shop_tls::Tls,
+    pub tls: tls::Tls,
     pub http2: ShopHttp2,
     pub uploads: Uploads,
     pub unadmitted: unadmitted::Unadmitted,
@@ -79,7 +82,7 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none:
         retry_budget: section.need("retry_budget"),
         failures: failures(&section),
         check: check(&section),
-        tls: shop_tls::read(&section, &servers),
+        tls: tls::read(&section, &servers),
         http2: http2(&section, &servers),
         servers,
     };
@@ -182,7 +185,7 @@ fn check(section: &Section<'_>) -> Option<HealthCheck> {
             "unhealthy_after",
             "healthy_after",
         ];
-        only_with(section, &rest, "health_path");
+        section.only_with(&rest, "health_path");
     }
     if interval < SHORTEST_INTERVAL {
         section.mistake("health_interval", "this is too often", "100ms or more");
@@ -198,17 +201,6 @@ fn check(section: &Section<'_>) -> Option<HealthCheck> {
     })
 }
 
-/// Warns of keys that say nothing without another.
-pub(in crate::config) fn only_with(section: &Section<'_>, names: &[&'static str], other: &str) {
-    for name in names.iter().filter(|name| section.is_set(name)) {
-        section.warning(
-            name,
-            format!("without {other} this says nothing"),
-            format!("with {other}, or left out"),
-        );
-    }
-}
-
 /// The shop has this key: with it, it could sign tickets and passes if they had the same.
 pub(in crate::config) fn check_key(reader: &Reader<'_>, upstream: &Upstream, keys: &[Key]) {
     let Some(own) = &upstream.signature_key else { return };
@@ -219,21 +211,6 @@ pub(in crate::config) fn check_key(reader: &Reader<'_>, upstream: &Upstream, key
             "a secret of its own, since the shop has to know it",
         );
     }
-}
-
-/// True when a connection to `host` and `port` from this machine would come in at `listener`.
-pub(in crate::config) fn meets(listener: SocketAddr, host: &str, port: u16) -> bool {
-    let host = if host.eq_ignore_ascii_case("localhost") {
-        "127.0.0.1"
-    } else {
-        host
-    };
-    let Ok(address) = host.parse::<IpAddr>() else {
-        return false;
-    };
-    let local = address.is_loopback() || address.is_unspecified();
-    let same = address == listener.ip() || (listener.ip().is_unspecified() && local) || address.is_unspecified();
-    same && port == listener.port() && port != 0
 }
 
 /// `{ url, weight }`, the weight 1 where it is left out.
@@ -298,18 +275,8 @@ fn sent_host(node: &Node<'_>, form: &Form) -> Read<Option<HeaderValue>> {
 }
 
 fn host(node: &Node<'_>, form: &Form) -> Read<HeaderValue> {
-    let text = host_text(node, form)?;
+    let text = host_name(node, form)?;
     HeaderValue::from_str(text).or_else(|_| wrong(node, format!("\"{text}\" is no host"), form))
-}
-
-pub(in crate::config) fn host_text<'n>(node: &'n Node<'_>, form: &Form) -> Read<&'n str> {
-    let text = text(node, form)?;
-    let is_host = text.parse::<http::uri::Authority>().is_ok() && !text.contains('@');
-    if is_host {
-        Ok(text)
-    } else {
-        wrong(node, format!("\"{text}\" is no host"), form)
-    }
 }
 
 fn path(node: &Node<'_>, form: &Form) -> Read<PathAndQuery> {

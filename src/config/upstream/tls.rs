@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use crate::config::keys::Form;
-use crate::config::document::reader::{Node, Read, Section};
 use crate::config::document::secret;
+use crate::config::document::value::{host_name, text};
+use crate::config::document::{Node, Read, Section};
+use crate::config::keys::Form;
 use crate::config::server::store::{CaFile, ca_file};
-use crate::config::document::value::text;
 use crate::proxy::{ShopServer, check_authorities, check_name};
 use crate::tls::Files;
 use crate::token::Secret;
@@ -25,13 +25,11 @@ pub struct Tls {
 pub(in crate::config) fn read(section: &Section<'_>, servers: &[ShopServer]) -> Tls {
     if !servers.is_empty() && !servers.iter().any(|server| server.tls) {
         let names = ["ca_file", "server_name", "client_cert_file", "client_key_file"];
-        crate::config::upstream::only_with(section, &names, "an https:// url");
+        section.only_with(&names, "an https:// url");
     }
     Tls {
         ca_file: authorities(section),
-        server_name: section.get_as("server_name", |node, form| {
-            crate::config::upstream::host_text(node, form).map(str::to_owned)
-        }),
+        server_name: section.get_as("server_name", |node, form| host_name(node, form).map(str::to_owned)),
         client: client(section),
     }
     .named(section)

@@ -1,6 +1,6 @@
 //! Bounds on what passes the lines of all rooms without a session, at one gate.
 
-use crate::config::document::reader::Section;
+use crate::config::document::Section;
 
 /// Most such requests under way at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

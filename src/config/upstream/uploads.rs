@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::config::document::reader::Section;
-use crate::router::Route;
+use crate::config::document::Section;
 use crate::proxy::ConnectionBound;
+use crate::router::Route;
 
 /// The bounds on request bodies.
 #[derive(Clone, Debug)]
@@ -18,7 +18,11 @@ pub struct Uploads {
 }
 
 /// With what the shop's servers take together, where that is bounded, and how many wait for it, and for how long.
-pub(in crate::config) fn read(section: &Section<'_>, shop_takes: Option<u32>, (waiting, wait): (u32, Duration)) -> Uploads {
+pub(in crate::config) fn read(
+    section: &Section<'_>,
+    shop_takes: Option<u32>,
+    (waiting, wait): (u32, Duration),
+) -> Uploads {
     let buffer: u64 = section.need("request_buffer");
     let memory: u64 = section.need("buffer_memory");
     if buffer > memory / CLIENTS {

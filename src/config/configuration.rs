@@ -1,0 +1,73 @@
+//! The configuration: everything that an operator sets, in types that hold no wrong value.
+
+use super::document::{InForce, describe};
+use super::room::Room;
+use super::server::crawlers::Crawlers;
+use super::server::forward_auth::Asker;
+use super::server::limit::{Limit, OwnLimits};
+use super::server::logging::LogConfig;
+use super::server::store::Store;
+use super::server::tls::Tls;
+use super::server::{Admin, Server};
+use super::upstream::Upstream;
+use crate::router::{RoomRoutes, Router};
+use crate::token::{Audience, Key};
+
+/// Everything an operator sets. Made by reading only, so it holds no wrong value.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub server: Server,
+    pub admin: Admin,
+    pub tls: Tls,
+    /// `None`: the gate only answers the proxies of `forward_auth`.
+    pub upstream: Option<Upstream>,
+    /// The proxies that may ask; empty: none.
+    pub forward_auth: Vec<Asker>,
+    pub store: Store,
+    /// Empty: the gate makes a key of its own.
+    pub keys: Vec<Key>,
+    /// Whom tokens are for; empty: the keys as they are.
+    pub audiences: Vec<Audience>,
+    /// At least one; the first that takes a request has it.
+    pub rooms: Vec<Room>,
+    pub limits: Vec<Limit>,
+    pub own_limits: OwnLimits,
+    pub crawlers: Crawlers,
+    pub log: LogConfig,
+    pub(super) in_force: Vec<InForce>,
+}
+
+impl Config {
+    /// The values in force as TOML, secrets masked; for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        describe::describe(&self.in_force)
+    }
+
+    /// The router over all rooms and limits; its room and limit numbers are places in [`Config::rooms`] and
+    /// [`Config::limits`].
+    #[must_use]
+    pub fn router(&self) -> Router {
+        let ends: Vec<Vec<_>> = self
+            .rooms
+            .iter()
+            .map(|room| room.ends_on.iter().map(|rule| rule.route.clone()).collect())
+            .collect();
+        let rooms: Vec<RoomRoutes<'_>> = self
+            .rooms
+            .iter()
+            .zip(&ends)
+            .map(|(room, ends_on)| room.routes_for(ends_on))
+            .collect();
+        let limits: Vec<_> = self
+            .limits
+            .iter()
+            .map(|limit| (&limit.hosts[..], &limit.routes[..]))
+            .collect();
+        let streamed = self
+            .upstream
+            .as_ref()
+            .map(|upstream| &upstream.uploads.stream_routes[..]);
+        Router::new(&rooms, &limits).streaming(streamed.unwrap_or_default())
+    }
+}
