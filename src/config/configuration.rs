@@ -26,7 +26,7 @@ pub struct Config {
     pub store: Store,
     /// Empty: the gate makes a key of its own.
     pub keys: Vec<Key>,
-    /// Whom tokens are for; empty: the keys as they are.
+    /// Names of the installation; empty: the keys as they are.
     pub audiences: Vec<Audience>,
     /// At least one; the first that takes a request has it.
     pub rooms: Vec<Room>,

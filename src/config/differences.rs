@@ -1,4 +1,4 @@
-//! What tells two configurations apart, for an operator who has just changed one into the other.
+//! The differences of two configurations, for an operator who has just changed one into the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,7 +119,7 @@ impl Config {
 }
 
 impl Difference {
-    /// As a mistake of somebody who wants it without a restart.
+    /// The mistake for a reload, which cannot apply it.
     #[must_use]
     pub fn needs_restart(&self) -> Mistake {
         Mistake {

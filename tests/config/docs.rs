@@ -82,35 +82,38 @@ fn linked(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The file with the comment above each key made anew.
+/// The file with the comments above each table and each key made anew.
 fn commented(text: &str) -> String {
-    let (mut out, mut seen): (Vec<String>, BTreeSet<&str>) = (Vec::new(), BTreeSet::new());
+    let mut out: Vec<String> = Vec::new();
+    let (mut tables, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut table = None;
     for line in text.lines() {
         let plain = line.strip_prefix('#').unwrap_or(line);
-        if plain.starts_with('[') {
+        let name = plain.split(" = ").next().unwrap_or_default();
+        let text = if plain.starts_with('[') {
             table = keys::table(plain.trim_matches(['[', ']']));
             seen.clear();
-        }
-        let name = plain.split(" = ").next().unwrap_or_default();
-        if let Some(key) = table
-            .and_then(|table| table.key(name))
-            .filter(|key| seen.insert(key.name))
-        {
+            let table = table.filter(|table| tables.insert(table.name));
+            table.map(|table| table.about.to_owned())
+        } else {
+            let key = table.and_then(|table| table.key(name));
+            key.filter(|key| seen.insert(key.name)).map(Key::comment)
+        };
+        if let Some(text) = text {
             while out.last().is_some_and(|line| line.starts_with("# ")) {
                 out.pop();
             }
-            comment(key, &mut out);
+            comment(&text, &mut out);
         }
         out.push(line.to_owned());
     }
     out.join("\n") + "\n"
 }
 
-/// A key's comment in lines of at most 118 bytes.
-fn comment(key: &Key, out: &mut Vec<String>) {
+/// A comment in lines of at most 118 bytes.
+fn comment(text: &str, out: &mut Vec<String>) {
     let mut line = "#".to_owned();
-    for word in key.comment().split(' ') {
+    for word in text.split(' ') {
         if line.len() + word.len() > 117 {
             out.push(std::mem::replace(&mut line, "#".to_owned()));
         }

@@ -106,8 +106,8 @@ fn mistake(wrong: impl Into<String>, right: &str) -> Mistake {
     }
 }
 
-/// The file that a room which was added names. SECURITY: whoever may add rooms does not choose which of the gate's files a
-/// page shows; only those of one folder, if there is one.
+/// The file that a room which was added names. SECURITY: an operator who may add rooms must not choose among all files of the
+/// gate: only those of one folder can be named, if there is one.
 pub(in crate::config) fn file_of(node: &Node<'_>, name: &str, folder: Option<&str>) -> Read<PathBuf> {
     let refuse = |what: String, right: &str| {
         let span = node.span();

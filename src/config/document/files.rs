@@ -1,4 +1,4 @@
-//! The files that a configuration names, read with it: for whoever looks whether it has become another.
+//! The files that a configuration names, to be watched for changes with it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

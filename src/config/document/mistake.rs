@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, in words for the one who writes it.
+//! A mistake in a configuration: where it is, what is wrong, and what would be right.
 
 use std::fmt;
 

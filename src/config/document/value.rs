@@ -176,6 +176,7 @@ fn whole<T: TryFrom<u32>>(node: &Node<'_>, form: &Form) -> Read<T> {
         .filter(fits);
     match value.and_then(|n| T::try_from(n).ok()) {
         Some(value) => Ok(value),
+        None if matches!(form, Form::Numbers(_)) => wrong(node, format!("this cannot be {number}"), right),
         None => wrong(node, format!("{number} is out of range"), right),
     }
 }

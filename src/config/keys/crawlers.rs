@@ -1,4 +1,4 @@
-//! Keys of crawlers, and of how they are told from those who only say so.
+//! Keys of crawlers and of their verification.
 
 use super::form::{ADDRESS, Form, NAME, NETWORK};
 use super::key::{Table, key, list, number, text};
@@ -6,40 +6,39 @@ use super::key::{Table, key, list, number, text};
 pub(super) const CRAWLER: Table = Table {
     name: "crawler",
     many: true,
-    about: "A crawler, such as a search engine's, whose requests are told from those of others that give its name: by \
-            the name of their address in DNS, or by its networks. Without any nothing is looked up. See \
-            docs/guides/bots.md#crawlers.",
+    about: "A crawler, such as a search engine's. Its requests are verified by the name of their address in DNS, or \
+            by its networks. Without any, nothing is looked up. See docs/guides/bots.md#crawlers.",
     keys: &[
-        key("name", NAME).about("What it is called in the log."),
+        key("name", NAME).about("Name of the crawler in the log."),
         text(
             "agent",
             "3 to 64 visible letters of ASCII that no browser says, such as \"Googlebot\"",
         )
-        .about("What its `User-Agent` has in it, in any letter case: only who says so is looked up."),
+        .about("Part of its `User-Agent`, in any letter case. Only clients with it are looked up."),
         list("domains", &DOMAIN).or("[]").about(
-            "Where the name of its address ends, by whole labels; the name must have the address, too. Only \
-                    those that its operator documents, and in which nobody else can have a machine.",
+            "Domains of the name of its address, by whole labels. That name must resolve to the address. List \
+                 only domains that the crawler's operator documents and in which nobody else has a machine.",
         ),
         list("networks", &NETWORK)
             .or("[]")
-            .about("Its addresses, where its operator publishes them: known without DNS. To be kept up to date."),
+            .about("Its addresses, where its operator publishes them. They need no DNS, and must be kept up to date."),
     ],
 };
 
 pub(super) const CRAWLERS: Table = Table {
     name: "crawlers",
     many: false,
-    about: "How crawlers' addresses are looked up: never while a request waits.",
+    about: "Lookups of crawlers' addresses. No request waits for one.",
     keys: &[
         list("resolvers", &ADDRESS)
             .or("[]")
-            .about("The name servers to ask, which resolve for others; with none, those of /etc/resolv.conf."),
+            .about("Recursive name servers to ask. With none, those of /etc/resolv.conf."),
         number("lookups_per_second", 1..=1_000)
             .or("20")
-            .about("Addresses looked up at most, two questions or three for each."),
+            .about("Most addresses looked up, two or three questions each."),
         number("remember", 1_000..=1_000_000)
             .or("10000")
-            .about("So many verified addresses are remembered, and twice as many others, about 100 bytes for each."),
+            .about("Verified addresses that are remembered, and twice as many others, some 100 bytes each."),
     ],
 };
 

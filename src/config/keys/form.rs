@@ -66,7 +66,7 @@ impl fmt::Display for Form {
             Self::Number(least, most) => write!(f, "a whole number from {least} to {most}"),
             Self::Numbers(all) => {
                 let all: Vec<String> = all.iter().map(ToString::to_string).collect();
-                f.write_str(&all.join(", "))
+                write!(f, "one of {}", all.join(", "))
             }
             Self::Duration(least, most) if *least > 1 => {
                 write!(f, "a duration from {} to {}", span(*least), span(*most))

@@ -1,4 +1,4 @@
-//! Keys of following what the shop can take.
+//! Keys of load control: a room that follows the load of the upstream.
 
 use super::form::{Form, HOUR, MINUTE, SECOND};
 use super::key::{Table, duration, key, number, words};
@@ -6,32 +6,31 @@ use super::key::{Table, duration, key, number, words};
 pub(super) const LOAD_CONTROL: Table = Table {
     name: "room.load_control",
     many: false,
-    about: "Calls visitors as the shop can take them, within `total_active_users` and `new_users_per_minute`. Without \
-            `by` a room goes by these two alone. See docs/guides/load-control.md.",
+    about: "Calls visitors as the upstream can take them, within `total_active_users` and `new_users_per_minute`. \
+            Without `by` only these two count. See docs/guides/load-control.md.",
     keys: &[
         words("by", &["linear", "adaptive"]).unset("nothing is followed").about(
-            "`linear`: fewer are called the more requests the shop has. `adaptive`: as many as its latency and \
-                    errors let through.",
+            "`linear`: the more requests the upstream has, the fewer visitors are called. `adaptive`: as many \
+                 are called as latency and errors of the upstream allow.",
         ),
         duration("ttl", 5 * SECOND..=HOUR).or("10s").about(
-            "How long figures of the shop hold, at least 5 s. When there are none that hold, nobody is called, \
-                    and page, log and metrics say so.",
+            "Time for which figures of the upstream are current. Without current figures, calls pause; page, log \
+                 and metrics say so.",
         ),
         key("calls", CALLS).or("{ most = 50, least = 1 }").about(
-            "By `linear`: visitors called in each `call_every`, while the shop has few requests and while it \
-                    has many; falling throughout.",
+            "For `linear`: visitors called in each `call_every`, `most` while the upstream has few requests and \
+                 `least` while it has many. In between the number falls evenly.",
         ),
         key("requests", REQUESTS).or("{ few = 0, many = 100 }").about(
-            "By `linear`: the shop's requests a second up to which the most are called, and from which on the \
-                    least.",
+            "For `linear`: requests a second of the upstream. Up to `few` the most visitors are called, from \
+                 `many` on the least.",
         ),
         duration("p95", 10..=MINUTE).or("1500ms").about(
-            "By `adaptive`: when 95 of 100 requests take longer, nobody is called until they do not. It gives \
-                    way long before.",
+            "For `adaptive`: the latency that 95 of 100 requests must stay below. Above it calls pause; they \
+                 slow down long before.",
         ),
         number("errors", 1..=1_000).or("50").about(
-            "By `adaptive`: of 1000 requests so many may fail (no answer, or 500 and above); with more, nobody \
-                    is called.",
+            "For `adaptive`: failures in 1000 requests (no response, or 500 and above). With more, calls pause.",
         ),
     ],
 };

@@ -9,162 +9,173 @@ pub(super) const ROOM: Table = Table {
     name: "room",
     many: true,
     about: "Routes that are protected together, and their line. Where several rooms take a request, the first one in \
-            the file has it. Without any, one room with these values stands over the whole site.",
+            the file gets it. Without any, one room with these values protects the whole site.",
     keys: &[
         key("name", NAME)
             .or("shop")
-            .about("Stands in cookies, in metrics and in the admin API."),
-        list("hosts", &HOST)
-            .or("[]")
-            .about("The hosts it is for, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it \
-                    is 80 or 443; with none, every host."),
+            .about("Name of the room in cookies, in metrics and in the admin API."),
+        list("hosts", &HOST).or("[]").about(
+            "Hosts of the room, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is \
+                 80 or 443. With none, the room takes every host.",
+        ),
         list("routes", &ROUTE)
             .or("[\"/*\"]")
-            .about("What is protected, in any letter case."),
-        list("except", &EXCEPTION)
-            .or("[]")
-            .about("What is left outside, compared exactly. An entry without a method takes GET and HEAD without a \
-                    body, with no query but the names `v`, `ver`, `version`, `t`, `h` and `hash`, or with any query if \
-                    it ends in `?*`; one that names a method takes everything by it, as a payment provider's callback \
-                    needs. A WebSocket passes by an entry that names its method alone. A later room that takes such a \
-                    path has the request."),
-        list("return_routes", &ROUTE)
-            .or("[]")
-            .about("Where a payment provider sends the visitor back: forwarded without a pass, under a limit and a \
-                    body cap, since the browser may hold the cookies back there."),
-        text("per", "\"{id}\" for the variable of a route such as \"/event/{id}/*\", or \"?id\" for a query parameter")
-            .unset("one line for all")
-            .about("One line for each value of a path variable that all its routes have, or of a query parameter."),
-        list("allow", &LINE)
-            .or("[]")
-            .about("With `per`, the only values there are: anything else is 404. Name them where you can; `\"{uuid}\"` \
-                    stands for any UUID. With none, a value led by a digit or a sign must be a whole number, and letter \
-                    case makes no difference."),
+            .about("Protected routes, in any letter case."),
+        list("except", &EXCEPTION).or("[]").about(
+            "Paths that are left outside, compared exactly. An entry without a method takes GET and HEAD without \
+                 a body. Their query may hold only `v`, `ver`, `version`, `t`, `h` and `hash`; an entry that ends in \
+                 `?*` takes any query. An entry with a method takes every request by that method, as a payment \
+                 provider's callback needs. A WebSocket passes only by an entry with its method. A later room that \
+                 takes such a path gets the request.",
+        ),
+        list("return_routes", &ROUTE).or("[]").about(
+            "Routes to which a payment provider sends the visitor back. They are forwarded without a pass, under \
+                 a limit and a body cap, since the browser may send no cookies there.",
+        ),
+        text(
+            "per",
+            "\"{id}\" for the variable of a route such as \"/event/{id}/*\", or \"?id\" for a query parameter",
+        )
+        .unset("one line for all")
+        .about("One line for each value of a path variable that all routes have, or of a query parameter."),
+        list("allow", &LINE).or("[]").about(
+            "With `per`, the only values that name a line; any other is 404. List them where you can; \
+                 `\"{uuid}\"` stands for any UUID. Without a list, a value that begins with a digit or sign must be \
+                 a whole number, and letter case does not matter.",
+        ),
         number("max_lines", 1..=100_000)
             .or("1000")
-            .about("With `per`, most lines at once; beyond it the answer is 503."),
-        words("mode", &["auto", "hold", "closed", "off"])
-            .or("auto")
-            .about("auto: people wait only when the room is full. hold: everybody new waits and nobody is called. \
-                    closed: nobody joins. off: no line, measures only."),
+            .about("With `per`, most lines at once. A further one gets 503."),
+        words("mode", &["auto", "hold", "closed", "off"]).or("auto").about(
+            "`auto`: visitors wait only while the room is full. `hold`: new visitors wait and nobody is called. \
+                 `closed`: nobody joins. `off`: there is no line, and requests are only measured.",
+        ),
         number("total_active_users", 1..=10_000_000)
             .or("100")
-            .about("How many visitors the shop can serve at once: called and inside together are never more."),
-        text("prequeue_from", FORMS)
-            .unset("no prequeue")
-            .about("From when on visitors join the line before the opening; nobody is called yet. Each prequeue begins \
-                    a new sale: who waited in the last one joins anew, and its sessions run out. Before it, visitors \
-                    see a countdown."),
-        text("opens_at", FORMS)
-            .unset("open at once")
-            .about("From when on visitors are called, in the order in which they joined. Once: \
-                    `2026-12-01T13:00:00+09:00`, or `2026-12-01 13:00 Asia/Seoul`. Again and again: `daily 13:00 \
-                    Asia/Seoul`, or `weekly mon,thu 13:00 Asia/Seoul`. See docs/guides/schedule.md."),
+            .about("Most visitors who are called or inside at once: the number that the upstream can serve."),
+        text("prequeue_from", FORMS).unset("no prequeue").about(
+            "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue \
+                 begins a new sale: visitors of the last one join anew, and their sessions end. Before this time \
+                 visitors see a countdown.",
+        ),
+        text("opens_at", FORMS).unset("open at once").about(
+            "Time from which visitors are called, in the order in which they joined. Once: \
+                 `2026-12-01T13:00:00+09:00`, or `2026-12-01 13:00 Asia/Seoul`. Repeated: `daily 13:00 Asia/Seoul`, \
+                 or `weekly mon,thu 13:00 Asia/Seoul`. See docs/guides/schedule.md.",
+        ),
         text("closes_at", FORMS)
             .unset("open until the next prequeue or opening")
-            .about("From when on nobody joins and nobody is called; those inside go on."),
+            .about("Time from which nobody joins and nobody is called. Visitors inside go on."),
         text("results_at", FORMS)
             .unset("with the end of the sale")
-            .about("From when on it is told who has bought a piece of the `stock` and who has not; before that nobody \
-                    is told either."),
-        number("stock", 1..=MAX_STOCK)
-            .unset("nothing is counted")
-            .about("Pieces that there are, in each line: nobody is called beyond them, and when all are sold everybody \
-                    is told so. See docs/guides/stock.md."),
-        list("completes_on", &ANSWER)
-            .or("[]")
-            .about("Answers of the shop that say that the visitor has bought a piece: counted against `stock`, and the \
-                    session ends as by `ends_on`. Name the answer that places the order, or the receipt page: see \
-                    docs/guides/stock.md."),
-        words("queueing_method", &["fifo", "random"])
-            .or("fifo")
-            .about("How those are called who have joined in the prequeue: in the order in which they joined, or in one \
-                    that is drawn at the opening and that anyone can check. Whoever joins later stands behind. See \
-                    docs/reference/draw.md."),
-        text("draw_beacon", "which public value, such as \"drand quicknet round 22000000, randomness\"")
-            .unset("none: the draw proves no later change, not impartiality")
-            .about("Names a public value that is known only after the opening, and that decides a draw together with \
-                    the gates' secret. Nobody is called until an operator gives the value."),
+            .about("Time from which visitors are told whether they have bought a piece of the `stock`."),
+        number("stock", 1..=MAX_STOCK).unset("nothing is counted").about(
+            "Number of pieces in each line. Nobody is called beyond it, and when all are sold everybody is told. \
+                 See docs/guides/stock.md.",
+        ),
+        list("completes_on", &ANSWER).or("[]").about(
+            "Responses of the upstream to a purchase. Each counts one piece of the `stock` and ends the session \
+                 as `ends_on` does. Name the response that places the order, or the receipt page. See \
+                 docs/guides/stock.md.",
+        ),
+        words("queueing_method", &["fifo", "random"]).or("fifo").about(
+            "Order in which visitors of the prequeue are called: the order of joining, or one that is drawn at \
+                 the opening and that anyone can verify. Later visitors stand behind them. See \
+                 docs/reference/draw.md.",
+        ),
+        text(
+            "draw_beacon",
+            "which public value, such as \"drand quicknet round 22000000, randomness\"",
+        )
+        .unset("none: the draw proves that nothing was changed later, not that it was impartial")
+        .about(
+            "Name of a public value that is known only after the opening. A draw is decided by it and the gates' \
+                 secret. Nobody is called until an operator enters the value.",
+        ),
         number("new_users_per_minute", 1..=10_000_000)
             .unset("no limit but the capacity")
             .about("Most visitors called per minute."),
-        duration("call_every", 250..=10 * MINUTE)
-            .or("1s")
-            .about("The step in which `new_users_per_minute` is given out: `\"10s\"` lets a sixth of it in every ten \
-                    seconds. The steps follow the clock, so any one minute may have one step's share more."),
-        duration("session_duration", 0..=DAY)
-            .or("5 min")
-            .about("How long a visitor inside may be idle; each request in the room begins it anew, the first that is \
-                    forwarded included, but none that `except` leaves outside. A request within a tenth of it after \
-                    another is not recorded, so a slot is held for up to a tenth longer."),
+        duration("call_every", 250..=10 * MINUTE).or("1s").about(
+            "Interval at which a share of `new_users_per_minute` is called: `\"10s\"` calls a sixth of it every \
+                 ten seconds. The intervals follow the clock, so any one minute may have the share of one more.",
+        ),
+        duration("session_duration", 0..=DAY).or("5 min").about(
+            "Longest idle time of a visitor inside. It starts anew with each forwarded request in the room, but \
+                 not with those that `except` leaves outside. A request within a tenth of this time after another is \
+                 not recorded, so a slot may be held for a tenth longer.",
+        ),
         duration("session_max", 0..=7 * DAY)
             .or("2 h")
-            .about("The longest a session can last, however busy."),
-        duration("claim_deadline", 0..=DAY)
-            .or("90s")
-            .about("How long a visitor whose turn it is has to send the shop a request. Whose request was forwarded is \
-                    inside."),
+            .about("Longest duration of a session."),
+        duration("claim_deadline", 0..=DAY).or("90s").about(
+            "Longest time from a call to the visitor's first request. A visitor is inside when a request was \
+                 forwarded.",
+        ),
         duration("grace", 0..=DAY)
             .or("4 min")
-            .about("How long somebody waiting may be away, at most, and still count as present; at least half of it is \
-                    sure."),
-        duration("firm_within", 0..=DAY)
-            .or("20s")
-            .about("Who has just joined counts as present for this long; who has not checked in by then is gone."),
-        duration("late_window", 0..=DAY)
-            .or("10 min")
-            .about("Who comes back within this time after their turn is called next; who comes later joins at the \
-                    back."),
-        list("ends_on", &ANSWER)
-            .or("[]")
-            .about("Answers of the shop that end the session of the request they answer. Name the receipt page, not \
-                    the return."),
+            .about("Longest absence for which a waiting visitor counts as present. At least half of it is granted."),
+        duration("firm_within", 0..=DAY).or("20s").about(
+            "Time for which a new visitor counts as present before the first check-in. A visitor who has not \
+                 checked in by then is gone.",
+        ),
+        duration("late_window", 0..=DAY).or("10 min").about(
+            "Time after a missed turn within which a returning visitor is called next. Later visitors join at \
+                 the back.",
+        ),
+        list("ends_on", &ANSWER).or("[]").about(
+            "Responses of the upstream that end the session of their request. Name the receipt page, not the \
+                 return from the payment provider.",
+        ),
         duration("end_grace", 0..=DAY)
             .or("30s")
-            .about("How long after such an answer the session really ends."),
+            .about("Time from such a response to the end of the session."),
         duration("outage_extension", 0..=7 * DAY)
             .unset("one `session_duration`")
-            .about("How long those inside go on while the gate is cut off from its store; \"0s\": not at all, once it \
-                    has noticed, which takes some seconds."),
-        words("on_outage", &["wait", "open"])
-            .or("wait")
-            .about("What becomes of newcomers while the gate is cut off from its store. wait: they get the page, and \
-                    are numbered when it is back, those of each gate in order of arrival. open: in mode auto everybody \
-                    is forwarded, without line or capacity, and counted."),
+            .about(
+                "Time for which sessions go on while the gate is cut off from its store. \"0s\": they end once the \
+                 gate notices, which takes some seconds.",
+            ),
+        words("on_outage", &["wait", "open"]).or("wait").about(
+            "What new visitors get while the gate is cut off from its store. `wait`: the waiting page; they get \
+                 numbers when the store is back, in order of arrival at each gate. `open`: in mode `auto` all are \
+                 forwarded without line or capacity, and counted.",
+        ),
         key("waiting_status", Form::Numbers(&[200, 202, 429, 503]))
             .or("200")
-            .about("The status of the waiting page."),
-        words("same_site", &["lax", "strict", "none"])
-            .or("lax")
-            .about("The cookies' SameSite; \"none\" needs TLS. With \"strict\", browsers hold a visitor's place back \
-                    when a link of another site leads here: the visitor, or a newcomer, is shown a page that goes on by \
-                    itself after a second. A browser that sends no Sec-Fetch-Site (any without TLS, Safari before 16.4) \
-                    loses its place by such a link."),
-        text("cookie_domain", "a domain with a dot in it, such as \"shop.example\", without \"*\" or port")
-            .unset("the host of the request only")
-            .about("Shares the room's cookies with all hosts below this domain. Each of these can replace a visitor's \
-                    cookies, so trust them all."),
+            .about("Status of the waiting page."),
+        words("same_site", &["lax", "strict", "none"]).or("lax").about(
+            "SameSite of the cookies; \"none\" needs TLS. With \"strict\", browsers send no cookies when a link \
+                 of another site leads here. Such a visitor sees a page that goes on by itself after a second. A \
+                 browser without Sec-Fetch-Site (without TLS, or Safari before 16.4) loses its place.",
+        ),
+        text(
+            "cookie_domain",
+            "a domain with a dot in it, such as \"shop.example\", without \"*\" or port",
+        )
+        .unset("the host of the request only")
+        .about(
+            "Domain of the room's cookies, which are then shared with all hosts below it. Each of these hosts \
+                 can replace a visitor's cookies, so all must be trusted.",
+        ),
         text("message", "a text of at most 1000 bytes without control characters")
             .unset("no message")
-            .about("Shown to everybody waiting; can be changed live."),
-        list("bypass_networks", &NETWORK)
-            .or("[]")
-            .about("Clients who never wait and take no slot, such as a monitor. Take care with addresses that others \
-                    can come from."),
-        number("bypass_codes", 0..=MAX_BYPASS)
-            .or("0")
-            .about("How many whom docs/guides/codes.md let past each line may be called or inside at once, \
-                    above `total_active_users`: the shop must be able to bear both. 0: no such codes are taken."),
-        number("pass_networks", 2..=16)
-            .unset("any number of networks")
-            .about("From so many networks a pass may be used at one gate; from another one it is refused, and the \
-                    others go on. A phone on its way has several: 8 leaves room for people. See \
-                    docs/guides/bots.md."),
-        number("crawler_max", 0..=1_000)
-            .or("4")
-            .about("Requests of a verified `[[crawler]]` that are forwarded at once past the line, at each gate, \
-                    without a place or a slot; further ones, and with 0 all, get 503 with `Retry-After` while there is \
-                    a line."),
+            .about("Message to all waiting visitors. It can be changed live."),
+        list("bypass_networks", &NETWORK).or("[]").about(
+            "Clients that never wait and take no slot, such as a monitor. Do not list addresses that visitors \
+                 share.",
+        ),
+        number("bypass_codes", 0..=MAX_BYPASS).or("0").about(
+            "Most visitors with codes who are called or inside at once in each line, above `total_active_users`. \
+                 The upstream must be able to serve both. 0: no such codes are accepted. See docs/guides/codes.md.",
+        ),
+        number("pass_networks", 2..=16).unset("any number of networks").about(
+            "Most networks from which one pass may be used at one gate. From any further network it is refused. \
+                 A phone on the move has several: 8 leaves room. See docs/guides/bots.md.",
+        ),
+        number("crawler_max", 0..=1_000).or("4").about(
+            "Most requests at once of verified crawlers that are forwarded past the line, at each gate, without \
+                 a place or a slot. While there is a line, further ones get 503 with `Retry-After`; with 0, all do.",
+        ),
     ],
 };
 

@@ -1,50 +1,60 @@
-//! Keys of the store, and of what signs tickets and passes.
+//! Keys of the store and of the signing keys.
 
 use super::form::{AUTHORITIES, DAY, Form, MINUTE};
 use super::key::{Table, duration, key, list, number, text};
 use crate::room::{OLDEST, VERSION};
 
+#[expect(clippy::cast_lossless, reason = "`u32::from` cannot make a constant")]
 pub(super) const STORE: Table = Table {
     name: "store",
     many: false,
-    about: "Where the rooms are kept.",
+    about: "The store of the rooms.",
     keys: &[
-        text("url", "\"embedded:\" and a folder, such as \"embedded:./ropeline-data\", or \"redis://host:6379\"")
-            .or("embedded:./ropeline-data")
-            .about("The log of the rooms. embedded: a file in this folder, which is made if missing and which one gate \
-                    at a time can use. For gates that share their rooms `redis://` or `rediss://` (with TLS), \
-                    user:password@, host, port and /database; `redis+cluster://host,host` for nodes of a cluster, \
-                    `redis+sentinel://host,host/master-name` for sentinels; `valkey` for `redis` means the same. It \
-                    needs `[tokens] keys`.")
-            .at_start(),
+        text(
+            "url",
+            "\"embedded:\" and a folder, such as \"embedded:./ropeline-data\", or \"redis://host:6379\"",
+        )
+        .or("embedded:./ropeline-data")
+        .about(
+            "The store of the rooms' log. `embedded:` is a folder for one gate; it is created if it is missing. \
+                 Gates that share rooms use Redis or Valkey: `redis://` or `rediss://` (with TLS), with \
+                 user:password@, host, port and /database. `redis+cluster://host,host` names nodes of a cluster, \
+                 `redis+sentinel://host,host/master-name` names sentinels. `valkey` in place of `redis` means the \
+                 same. A shared store needs `[tokens] keys`.",
+        )
+        .at_start(),
         text("prefix", "1 to 64 of letters, digits and \"-\", \"_\", \".\" or \":\"")
             .or("ropeline")
-            .about("What the names of a shared store's keys begin with: gates with the same url and prefix share their \
-                    rooms.")
+            .about(
+                "First part of the names of all keys in a shared store. Gates with the same url and prefix share \
+                 their rooms.",
+            )
             .at_start(),
         key("password", Form::Secret(1))
             .unset("the one in the url, or none")
-            .about("The shared store's password, where it is not to stand in the url.")
+            .about("Password of the shared store, to keep it out of the url.")
             .at_start(),
         key("ca_file", AUTHORITIES)
             .unset("the system's authorities")
-            .about("The authorities that the certificate of a store with TLS is checked against.")
+            .about("Authorities for the certificate of a store with TLS.")
             .at_start(),
         text("archive", "the path of a folder that the gate may write to")
             .unset("no archive")
-            .about("Every entry of the log is kept here for good, in files chained by hashes, for `ropeline report`: a \
-                    disk, or whatever is mounted there. Of many gates the one whose turn it is writes; nothing in it is \
-                    ever deleted.")
+            .about(
+                "Folder in which every entry of the log is kept for good, in files chained by hashes, for `ropeline \
+                 report`. Of several gates one at a time writes. Nothing in it is ever deleted.",
+            )
             .at_start(),
         duration("log_keep", MINUTE..=3650 * DAY)
             .or("7 days")
-            .about("How long an embedded log is kept for `ropeline replay`; a shared store keeps about a minute of \
-                    it.")
+            .about("How long an embedded log is kept for `ropeline replay`. A shared store keeps about a minute.")
             .at_start(),
         number("machine_version", OLDEST as u32..=VERSION as u32)
             .unset("the newest that all gates know")
-            .about("The rooms' machine version that is not gone above: the present one keeps the way back open after \
-                    an upgrade.")
+            .about(
+                "Highest version of the rooms' state machine that may be used. The present version keeps the way \
+                 back open after an upgrade.",
+            )
             .at_start(),
     ],
 };
@@ -52,18 +62,20 @@ pub(super) const STORE: Table = Table {
 pub(super) const TOKENS: Table = Table {
     name: "tokens",
     many: false,
-    about: "What signs tickets and passes.",
+    about: "Keys that sign tickets and passes.",
     keys: &[
-        list("keys", &SIGNING_KEY)
-            .or("[]")
-            .about("The first key signs, all verify. To rotate without losing anybody: the new key second on every \
-                    gate, then first on every gate, and the old one out a week later: docs/guides/runbook.md. With \
-                    none the gate makes one and keeps it in its data folder."),
+        list("keys", &SIGNING_KEY).or("[]").about(
+            "Signing keys of tickets and passes. The first one signs, all verify. To rotate: add the new key \
+                 second on every gate, make it first on every gate, and remove the old one a week later. See \
+                 docs/guides/runbook.md. Without any, the gate makes a key and keeps it in its data folder.",
+        ),
         key("audience", Form::Either(&Form::List(&AUDIENCE), &AUDIENCE))
             .or("[]")
-            .about("The name of this installation, the same on all its gates. It is mixed into the keys, so that \
-                    production refuses what staging signs with the same ones. Of a list the first signs and all verify, \
-                    to rename as keys are rotated; \"\" stands for the keys as they are."),
+            .about(
+                "Name of this installation, the same on all its gates. It is mixed into the keys, so that production \
+                 refuses what staging signs with the same keys. Of a list, the first signs and all verify, for a \
+                 change of the name. \"\" stands for the keys without a name.",
+            ),
     ],
 };
 

@@ -6,36 +6,33 @@ use super::key::{Table, flag, list, number, words};
 pub(super) const TLS: Table = Table {
     name: "tls",
     many: false,
-    about: "Listeners that speak TLS with visitors, and what they show.",
+    about: "Listeners with TLS, and their certificates.",
     keys: &[
         list("listen", &LISTENER)
             .or("[]")
-            .about(
-                "Where visitors come in over TLS, besides those in the clear. All bounds of `[server]` hold here \
-                    too.",
-            )
+            .about("The listeners with TLS, besides those in `[server]`, whose limits apply here too.")
             .at_start(),
         list("certificates", &CERTIFICATE).or("[]").about(
-            "cert_file has the certificate and behind it those that issued it, key_file its key. A visitor gets \
-                    the one for the host they ask for, or else the first. New files are taken within seconds, by \
-                    themselves.",
+            "Certificates and their keys. `cert_file` holds a certificate, followed by those that issued it. A \
+                 visitor gets the certificate for the requested host, or else the first one. New files are loaded \
+                 within seconds.",
         ),
         words("min_version", &["1.2", "1.3"])
             .or("1.2")
-            .about("The oldest version of TLS that is spoken; the newest is 1.3."),
+            .about("Oldest version of TLS. The newest is 1.3."),
         flag("http2")
             .or("true")
-            .about("Whether HTTP/2 is spoken with clients that prefer it, as browsers do."),
+            .about("HTTP/2 with clients that prefer it, as browsers do."),
         flag("redirect").or("false").about(
-            "Whether requests in the clear are sent to the same address over TLS, with 308. Not those for \
-                    `/.well-known/acme-challenge/` and `/.ropeline/health`, nor those that come over TLS through a \
-                    trusted proxy.",
+            "Redirects requests without TLS to the same address with TLS, by 308. Exceptions are \
+                 `/.well-known/acme-challenge/`, `/.ropeline/health`, and requests that reached a trusted proxy over \
+                 TLS.",
         ),
         number("redirect_port", 1..=65_535)
             .unset("the port of the first listener with TLS, or 443 for one without")
             .about(
-                "The port they are sent to, where visitors reach it by another one than the gate's own, as with a \
-                    container's.",
+                "Port of the redirect, where visitors reach the gate by another port than its own, as with a \
+                 container.",
             ),
     ],
 };

@@ -1,4 +1,4 @@
-//! How whoever waits at an opening is called: in order of arrival, or drawn.
+//! The order in which visitors of the prequeue are called: by arrival, or by a draw.
 
 use crate::config::document::value::{text, wrong};
 use crate::config::document::{Node, Read, Section};
@@ -27,7 +27,7 @@ pub(in crate::config) fn drawing(section: &Section<'_>, schedule: Option<&Schedu
     let forms = schedule.is_some_and(|schedule| schedule.windows.iter().any(|window| window.begins < window.opens));
     let over = ["prequeue_from", "opens_at", "closes_at", "results_at"].map(|key| section.has_mistake(key));
     if !forms && !over.contains(&true) {
-        let wrong = "whoever has joined before an opening is drawn at it, and here nobody can join before";
+        let wrong = "a draw is among visitors who joined before an opening, and here nobody can join before";
         section.mistake(
             "queueing_method",
             wrong.to_owned(),

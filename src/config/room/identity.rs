@@ -1,4 +1,4 @@
-//! Where a room's accounts come from, as its operator says it.
+//! The source of a room's accounts.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::names;
 use crate::proxy::is_taken;
 use crate::router::Route;
 
-/// What a room asks of whoever joins.
+/// How a room knows accounts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identities {
     pub source: Source,
@@ -39,7 +39,7 @@ pub enum Source {
     Field { name: String, on: Route },
 }
 
-/// What becomes of who joins without an identity.
+/// What a visitor without an account gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// They join as visitors without an account.
@@ -78,7 +78,7 @@ impl Identities {
         }
     }
 
-    /// Reads signed tokens, for whoever wants another of their claims.
+    /// The verifier of signed tokens, to read another of their claims.
     #[must_use]
     pub fn verifier(&self) -> Option<&Verifier> {
         match &self.source {
@@ -157,8 +157,8 @@ pub(in crate::config) fn identities(section: &Section<'_>) -> Option<Identities>
         From::Field => field(section)?,
     };
     if from == From::Cookie {
-        let wrong = "nobody proves that a cookie's value is an account: whoever makes one up has another place, and a shop that \
-                     gives a new one at sign-in gives a new place with it";
+        let wrong = "a cookie's value proves no account: a visitor who invents one gets another place, and a shop that gives a new \
+                     value at sign-in gives a new place with it";
         section.warning("from", wrong, "\"jwt\" or \"header\", where the shop has either");
     }
     Some(Identities {

@@ -1,4 +1,4 @@
-//! A room's lanes: what they are called, what they weigh, and who is sent to which.
+//! A room's lanes: their names and weights, and which visitors belong to which.
 
 use ipnet::IpNet;
 
@@ -12,7 +12,7 @@ use crate::room::{MAX_LANES, NamedLane, ONLY_LANE};
 pub struct Lane {
     pub name: String,
     pub weight: u16,
-    /// Clients who stand in it.
+    /// Clients that belong to it.
     pub networks: Vec<IpNet>,
     /// Accounts stand in it whose token says one of these.
     pub claims: Vec<String>,
@@ -21,7 +21,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Nothing leads to it: everybody stands in it who stands in no other.
+    /// Nothing leads to it: it is for all visitors who belong to no other.
     #[must_use]
     pub fn is_for_the_rest(&self) -> bool {
         self.networks.is_empty() && self.claims.is_empty() && !self.code
@@ -153,7 +153,7 @@ fn overlaps(sections: &[Section<'_>], lanes: &[Lane], bypass: &[IpNet]) {
                 section.mistake("networks", wrong, "networks that do not overlap those of other lanes");
             }
             if let Some(passed) = bypass.iter().find(|passed| passed.contains(network)) {
-                let wrong = format!("whoever comes from {network} never waits, by {passed} in bypass_networks");
+                let wrong = format!("clients of {network} never wait, by {passed} in bypass_networks");
                 section.warning("networks", wrong, "networks that wait");
             }
         }

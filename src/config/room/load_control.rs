@@ -1,4 +1,4 @@
-//! How a room follows what its shop can take.
+//! Load control: how a room follows the load of the upstream.
 
 use crate::config::document::Section;
 use crate::config::document::value::{one_of, pair};

@@ -59,11 +59,11 @@ pub struct Room {
     pub page: Page,
     /// What newcomers are asked for, if anything.
     pub proof: Option<Proof>,
-    /// Who an account is; `None` where the room knows none.
+    /// The source of accounts; `None` where the room knows none.
     pub identity: Option<Identities>,
     /// As many as the settings have weights, in the same order: first the one for everybody else.
     pub lanes: Vec<Lane>,
-    /// Clients who never wait and take no slot.
+    /// Clients that never wait and take no slot.
     pub bypass_networks: Vec<IpNet>,
     /// Networks that a pass may be used from at one gate; `None`: any number.
     pub pass_networks: Option<u8>,
@@ -95,7 +95,7 @@ pub struct EndsOn {
     pub completes: bool,
 }
 
-/// What becomes of newcomers while the gate is cut off from its store.
+/// What new visitors get while the gate is cut off from its store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnOutage {
     /// They get the page, and are numbered when the store is back.
@@ -189,7 +189,7 @@ fn room(section: &Section<'_>) -> Room {
 fn outage(section: &Section<'_>, room: &Room) {
     if room.on_outage == OnOutage::Open && room.settings.mode != Mode::Off {
         let wrong =
-            "whoever comes while a gate is cut off from its store goes straight to the shop, past capacity and line";
+            "visitors who come while a gate is cut off from its store go straight to the shop, past capacity and line";
         section.warning(
             "on_outage",
             wrong,
@@ -327,8 +327,8 @@ fn query(node: &Node<'_>, name: &str) -> Read<PerSource> {
 
 fn cookies(section: &Section<'_>, room: &Room) {
     if room.same_site == SameSite::Strict {
-        let wrong = "who comes by a link from a mail or another site, newcomers too, is shown a page between, since browsers hold \
-                     their place back; one that sends no Sec-Fetch-Site loses the place";
+        let wrong = "visitors who come by a link from a mail or another site see a page in between, since browsers hold \
+                     their place back; a browser that sends no Sec-Fetch-Site loses the place";
         section.warning("same_site", wrong, "\"lax\"");
     }
     let Some(domain) = &room.cookie_domain else { return };

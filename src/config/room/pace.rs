@@ -35,7 +35,7 @@ fn presence(section: &Section<'_>, settings: &Settings) {
     }
     if firm > grace / 2 && grace >= 4 * MIN_REFRESH_MS {
         let wrong = format!(
-            "who never checks in would count as present longer than the half of grace ({}) that is sure for who does",
+            "a visitor who never checks in would count as present longer than the half of grace ({}) that is granted to others",
             span(grace / 2)
         );
         section.mistake(
@@ -56,8 +56,7 @@ fn turns(section: &Section<'_>, settings: &Settings) {
     }
     let again = claim + claim / 2;
     if late < again {
-        let wrong =
-            "who misses a turn would be late before the page can check in again, and never called a second time";
+        let wrong = "a visitor who misses a turn would be late before the page can check in again, and never called a second time";
         section.mistake(
             "late_window",
             wrong,
@@ -65,7 +64,7 @@ fn turns(section: &Section<'_>, settings: &Settings) {
         );
     }
     if late < settings.grace_ms {
-        let wrong = "who is away no longer than grace allows would find the turn lost";
+        let wrong = "a visitor who is away no longer than grace allows would lose the turn";
         section.mistake(
             "late_window",
             wrong,
@@ -105,7 +104,7 @@ fn sessions(section: &Section<'_>, settings: &Settings, end_grace_ms: u64) {
         section.mistake("end_grace", wrong, format!("at most session_max, {}", span(longest)));
     }
     if (least..claim).contains(&session) && claim <= longest {
-        let wrong = "who does not come holds a slot longer than an idle visitor inside";
+        let wrong = "a visitor who does not come holds a slot longer than an idle visitor inside";
         section.warning(
             "claim_deadline",
             wrong,

@@ -1,4 +1,4 @@
-//! When a room is open, as the operator says it: dates to a rule and to its next windows.
+//! The schedule of a room: its four dates, made a rule with its next windows.
 
 use crate::calendar::{KEYS, Moment, Plan};
 use crate::config::document::value::{text, wrong};

@@ -1,4 +1,4 @@
-//! Rooms and limits seen together: names that are taken, rules that can never act, paths that are left without thought.
+//! Checks over all rooms and limits: duplicate names, rules that can never act, missing exceptions.
 
 use crate::config::document::Reader;
 use crate::config::room::Room;

@@ -1,4 +1,4 @@
-//! What a room sells by stock: how many pieces, and which answers of the shop say that one is sold.
+//! The stock of a room: the number of pieces, and what needs one.
 
 use crate::config::document::Section;
 use crate::room::Settings;

@@ -1,4 +1,4 @@
-//! Where requests for a rule end up, asked of the router as visitors' requests are: a rule acts only on those that are the room's.
+//! Sample requests for a rule, put to the router: a rule acts only on requests that belong to its room.
 
 use http::Method;
 

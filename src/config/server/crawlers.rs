@@ -1,4 +1,4 @@
-//! Crawlers that are told from those who only say that they are one.
+//! Crawlers, and how their requests are verified.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -53,7 +53,10 @@ pub(in crate::config) fn crawlers(reader: &Reader<'_>) -> Crawlers {
             section.mistake("name", wrong, "a name of its own for each");
         }
         if let Some(before) = list.iter().find(|other| crawler.agent.contains(&other.agent)) {
-            let wrong = format!("who says so is held for \"{}\", which stands before it", before.name);
+            let wrong = format!(
+                "a client with this agent is taken for \"{}\", which stands before it",
+                before.name
+            );
             section.mistake("agent", wrong, "the longer one first");
         }
         list.push(crawler);
@@ -72,7 +75,7 @@ fn crawler(section: &Section<'_>) -> Option<Crawler> {
     let (domains, networks) = (section.list_as("domains", domain), section.list::<IpNet>("networks"));
     let unread = section.has_mistake("domains") || section.has_mistake("networks");
     if domains.is_empty() && networks.is_empty() && !unread {
-        let wrong = "nothing tells this crawler from those who only say so";
+        let wrong = "nothing tells this crawler from clients that pretend to be it";
         section.mistake(
             "domains",
             wrong,

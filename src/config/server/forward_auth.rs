@@ -1,4 +1,4 @@
-//! Proxies that carry the traffic themselves and only ask the gate who may pass.
+//! Proxies that forward requests themselves and ask the gate for each.
 
 use crate::config::document::Reader;
 use crate::config::document::value::one_of;

@@ -163,7 +163,7 @@ pub(in crate::config) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {
     limits
 }
 
-/// Nobody is refused who asks at a room's own pace.
+/// A page that asks at its room's pace must not be refused.
 fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
     let mistaken = |room: &Room, key: &str| section.reader().has_mistake(&format!("{}.{key}", room.place));
     let paced = rooms

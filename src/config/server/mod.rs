@@ -122,7 +122,7 @@ fn check_tokens(section: &Section<'_>, admin: &Admin) {
             section.mistake("admin_tokens", wrong, "each name once");
         }
         if own.name.eq_ignore_ascii_case(OPERATOR) {
-            let wrong = format!("\"{}\" is whoever has no name", own.name);
+            let wrong = format!("\"{}\" is the name of the operator without a name", own.name);
             section.mistake("admin_tokens", wrong, "another name");
         }
         let others = before.iter().map(|other| &other.token);
@@ -137,7 +137,7 @@ fn check_tokens(section: &Section<'_>, admin: &Admin) {
     }
 }
 
-/// Whose name `admin_token` has, which was given none, and on loopback whoever needs no token.
+/// The operator's name with `admin_token`, and on loopback without a token.
 pub const OPERATOR: &str = "operator";
 
 fn check_listeners(section: &Section<'_>, server: &Server, admin: &Admin) {

@@ -15,7 +15,7 @@ use crate::tls::{Files, Pair, Version};
 pub struct Tls {
     /// None of them is another listener's. Empty: nobody comes in over TLS.
     pub listen: Vec<Listen>,
-    /// Not empty where `listen` is not. The first is for whoever names no host, or one that none is for.
+    /// Not empty where `listen` is not. The first is for clients that name no host, or one without a certificate.
     pub certificates: Vec<Files>,
     pub min_version: Version,
     pub http2: bool,

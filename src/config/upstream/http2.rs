@@ -1,4 +1,4 @@
-//! Whether the shop is spoken to in HTTP/2.
+//! HTTP/2 to the upstream.
 
 use crate::config::document::Section;
 use crate::proxy::{ShopHttp2, ShopServer};

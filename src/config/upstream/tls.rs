@@ -1,4 +1,4 @@
-//! TLS to the shop: whom the gate trusts, and what it shows. Files are read and checked here, so that `ropeline check` finds what
+//! TLS to the upstream: trusted authorities, and the gate's own certificate. Files are read and checked here, so that `ropeline check` finds what
 //! the start would.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Bounds on what passes the lines of all rooms without a session, at one gate.
+//! Limits on requests that pass all lines without a session, at one gate.
 
 use crate::config::document::Section;
 
