@@ -57,7 +57,7 @@ fn block(table: &Table) -> String {
     for key in table.keys {
         let mark = if key.at_start { " *At the start.*" } else { "" };
         let cells = [
-            key.form.to_string(),
+            format!("{:#}", key.form),
             key.to_string(),
             format!("{}{mark}", linked(key.about)),
         ];

@@ -58,7 +58,7 @@ impl Form {
     }
 }
 
-/// What would be right, for people.
+/// What would be right, for people: an inline table by its example, or with `{:#}` by the forms of its fields.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -82,9 +82,14 @@ impl fmt::Display for Form {
                 f,
                 "a secret of {least} bytes or more: a text, {{ env = \"NAME\" }} or {{ file = \"/path\" }}"
             ),
+            Self::List(item) if f.alternate() => write!(f, "a list, each item {item:#}"),
             Self::List(item) => write!(f, "a list, each item {item}"),
+            Self::Fields(fields, _) if f.alternate() => {
+                let fields: Vec<String> = fields.iter().map(|(name, form)| format!("{name}: {form:#}")).collect();
+                write!(f, "{{ {} }}", fields.join("; "))
+            }
             Self::Fields(_, example) => f.write_str(example),
-            Self::Optional(form) => form.fmt(f),
+            Self::Optional(form) => write!(f, "{form}, may be left out"),
             Self::Either(usual, other) => write!(f, "{usual}; or {other}"),
         }
     }
