@@ -1,7 +1,7 @@
-//! The admin API's JSON as types, for the server that writes it and for `ropeline rooms` that reads it.
+//! The JSON types of the admin API, for the server and for the command line.
 //!
-//! What an operator sets has the names of the configuration's keys; what the room counts has the design's words.
-//! Reading ignores fields it does not know, so that a shell of this version can talk to a newer gate.
+//! Settings have the names of the configuration's keys. Unknown fields are ignored when reading, so that the command line can talk
+//! to a newer gate.
 
 mod additions;
 mod codes;
@@ -37,9 +37,9 @@ pub struct Gate {
     /// starting, live, healing, frozen, behind, or failed: ended by a fault of the program.
     #[serde(default)]
     pub condition: String,
-    /// Seconds since the log was last heard, when that is too long ago: nobody is called.
+    /// Seconds since the last read of the log, while that is too long ago and calls pause.
     pub cut_off_secs: Option<u64>,
-    /// What the store, or the way to it, said last, while it gives no answer of use.
+    /// The last error of the store, while it is failing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Seconds until calls go on after something was lost, at the latest.
@@ -83,9 +83,9 @@ pub struct Room {
     /// How it follows what its shop can take, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
-    /// What everybody waiting is told.
+    /// The message on the waiting page.
     pub message: Option<String>,
-    /// What those are told who read one of these languages, by its tag.
+    /// Messages by language tag, for visitors who read that language.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub messages: BTreeMap<String, String>,
     /// Keys whose value was set here and stands over the configured one.
@@ -96,7 +96,7 @@ pub struct Room {
     /// The gate is cut off and the room has `on_outage = "open"`: everybody goes past the line.
     #[serde(default)]
     pub let_past: bool,
-    /// Set while the room calls nobody by itself because visitors of a lost log come back: seconds until it does, at most.
+    /// While the room waits for visitors of a lost log: seconds until it calls again, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healing_secs: Option<u64>,
     pub lines: u64,
@@ -108,7 +108,7 @@ pub struct Room {
     /// Where the room has several: the sums over its lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,
-    /// Seconds that somebody who joined now would wait (in the first lane), where the room has one line and that can be said.
+    /// Seconds that a visitor joining now would wait (in the first lane), where the room has one line and there is an estimate.
     pub estimate: Option<Estimate>,
     /// RFC 3339.
     pub last_call: Option<String>,
@@ -313,7 +313,7 @@ pub struct Log {
     pub knows: u16,
     /// The last checkpoint whose state most gates agree on.
     pub checkpoint: Option<Checkpoint>,
-    /// Nobody is called because the gates' states differ.
+    /// Calls pause because the gates' states differ.
     pub alarm: bool,
 }
 
@@ -324,7 +324,7 @@ pub struct Checkpoint {
     pub hash: String,
 }
 
-/// A gate on the roster, as its last batch told.
+/// A gate on the roster, as of its last batch.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RosterGate {
     /// In hex; another one with each start.

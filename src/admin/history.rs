@@ -1,6 +1,6 @@
-//! The last hours of each room, as this gate has seen them: figures every ten seconds, kept in memory.
+//! Figures of each room over the last hours, sampled every ten seconds and kept in memory.
 //!
-//! They are for plots, and gone with the process; the archive of the log has everything (`ropeline report`).
+//! They are for plots and end with the process; `ropeline report` reads the archive of the log.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};

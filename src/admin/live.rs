@@ -1,4 +1,4 @@
-//! What the admin listener has from the configuration, and may have from another one while it runs.
+//! The configuration of the admin listener, which a reload replaces.
 
 use std::fmt;
 use std::sync::Arc;

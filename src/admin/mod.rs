@@ -1,7 +1,7 @@
-//! The operator's side: an HTTP API for the rooms, health, and metrics, on a listener and threads of its own.
+//! The admin API: rooms, health and metrics over HTTP, for operators.
 //!
-//! It answers while the request path is saturated, and never through the public listener. A wrong request gets a 4xx that
-//! says why and changes nothing; a change is answered once it is in the log. `docs/reference/admin-api.md` has the API with curl.
+//! It has a listener and a thread of its own, so that it answers while the request path is saturated. A wrong request is refused
+//! with the reason and changes nothing. A change is answered once it is in the log. `docs/reference/admin-api.md` has the API with curl.
 
 pub mod api;
 mod handlers;

@@ -23,7 +23,7 @@ pub struct Handles {
     pub proxy: Arc<Stats>,
     pub origins: Origins,
     pub readiness: Readiness,
-    /// `None`: nobody comes in over TLS.
+    /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,
     /// What sessions' names are checked with.
     pub keyring: Keyring,
@@ -37,7 +37,7 @@ pub struct Options {
     pub entrance: Entrance,
     /// The messages of the configuration, shown where no operator has set another.
     pub messages: BTreeMap<RoomName, String>,
-    /// The rooms in force at this gate, and whether an operator added them; `None`: all there are, and nobody did.
+    /// The rooms in force at this gate, and whether an operator added each; `None`: all rooms, none of them added.
     pub from: Option<BTreeMap<RoomName, bool>>,
     /// Rooms that let everybody past their line while the gate is cut off.
     pub open_in_outage: BTreeSet<RoomName>,

@@ -1,7 +1,7 @@
-//! Taking another configuration: orders to do it, and what became of the last.
+//! The queue of configuration reloads, and the result of the last one.
 //!
-//! Who carries an order out is not known here. Orders wait in a short queue and are carried out one after the other; each
-//! reads its file only then, so that none is taken that another has made old.
+//! The application takes orders off the queue and carries them out one after the other. Each reads the file only then, so
+//! that no outdated configuration is taken.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +35,7 @@ pub enum Task {
     Room(RoomOrder),
 }
 
-/// Somebody wants what the file now says.
+/// An order to read the file again.
 pub struct Order {
     pub trigger: Trigger,
     /// Told what became of it.
@@ -59,12 +59,12 @@ struct Told {
     in_force_since: Wall,
 }
 
-/// Nobody takes the order: too many wait, or a configuration is never taken here.
+/// The order is not taken: the queue is full, or the receiver is gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotNow;
 
 impl Reloads {
-    /// The queue, and its end for whoever carries orders out.
+    /// The queue, and the receiver for the application.
     #[must_use]
     pub fn new() -> (Self, Receiver<Task>) {
         let (tasks, queue) = sync_channel(MOST_ORDERS);

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 use crate::replica::Unrecorded;
 use crate::room::{RoomName, Who};
 
-/// What is to become of a room.
+/// The change that is wanted.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Wish {
     Add { table: Table, who: Who },
@@ -20,14 +20,14 @@ pub enum Table {
     Json(Map<String, Value>),
 }
 
-/// Somebody wants a room more, or one less.
+/// An order to add or remove a room.
 pub struct RoomOrder {
     pub wish: Wish,
-    /// Told what became of it.
+    /// Receives the result.
     pub answer: oneshot::Sender<Result<RoomDone, Refused>>,
 }
 
-/// It came to pass.
+/// The room was added or removed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RoomDone {
     pub room: RoomName,
@@ -35,12 +35,12 @@ pub struct RoomDone {
     pub warnings: Vec<String>,
 }
 
-/// Nothing has changed.
+/// Why nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// The table, each of its mistakes.
     Mistakes(Vec<String>),
-    /// The wish does not go with what is there.
+    /// The order conflicts with the rooms there are.
     Conflict(String),
     /// The log takes nothing at this moment.
     Away,

@@ -1,4 +1,4 @@
-//! Wishes for an upgrade, which another part of the process carries out.
+//! Requests for a live upgrade, which the application carries out.
 
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,7 +1,7 @@
-//! What a replica hands its entries to: it cuts them into ranges and leaves the files to a thread of its own.
+//! Takes the replica's entries, cuts them into ranges, and has a thread write the files.
 //!
-//! The replica never waits for the folder. What is held for a folder that is slow or full is bounded; beyond that ranges
-//! are dropped, counted and told, and the archive shows a gap.
+//! The replica never waits for the folder. Memory for a slow or full folder is bounded: beyond that, ranges are dropped, counted
+//! and logged, and the archive has a gap.
 
 use std::io;
 use std::path::PathBuf;

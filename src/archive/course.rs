@@ -1,4 +1,4 @@
-//! Whether one piece of history follows another: positions without a gap, and the chain over all of them.
+//! Checks that pieces of history follow each other: positions without a gap, and the hash chain.
 
 use std::collections::{BTreeMap, VecDeque};
 

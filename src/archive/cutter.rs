@@ -1,4 +1,4 @@
-//! Where one file of the archive ends and the next begins: pure, and the same on every gate.
+//! The boundaries between files of the archive: pure, and the same on every gate.
 //!
 //! Ends follow from the state alone, so that gates which began at different entries cut at the same ones: where a minute
 //! of the room's clock turns while anybody is about, at the first checkpoint of an hour, and after 8 MB. A gate that begins between two

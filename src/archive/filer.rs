@@ -1,4 +1,4 @@
-//! The archive's thread: files what is this gate's turn at once, and what others should have filed after a while.
+//! The archive's thread: writes this gate's ranges at once, and other gates' overdue ranges after a while.
 
 use std::collections::VecDeque;
 use std::io;

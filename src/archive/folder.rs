@@ -1,4 +1,4 @@
-//! The archive's folder: files are made whole under another name, then renamed, and never touched again.
+//! The archive's folder: a file is written under a temporary name, renamed, and never changed.
 //!
 //! Nothing here locks, appends or renames over a file, so that a mounted object store will do. Several gates may file
 //! into one folder: what two of them file under one name is the same, byte for byte.

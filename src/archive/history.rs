@@ -1,4 +1,4 @@
-//! Several folders of one log's archive, read as one history: each entry once, and whatever does not fit told.
+//! Several folders of one archive, read as one history: each entry once, and inconsistencies reported.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
-//! The log's archive: a folder of files that hold every entry once, chained by hashes, for whoever wants to know later.
+//! The archive of the log: files that hold every entry once, linked by a hash chain, for audits.
 //!
-//! Each gate that is given a folder hands what it applies to an [`Archiver`]; where gates share the folder, the one whose
-//! turn it is files a range, and another does if it has not. A file is written whole, under another name first, and never
-//! touched again, so that a mounted object store will do. `docs/guides/audit.md` has the format; `ropeline report` reads it.
+//! A gate with a folder passes its entries to an [`Archiver`]. Gates that share a folder take turns to write a range, and another
+//! gate writes a range that is overdue. Files are never changed, so a mounted object store will do. `docs/guides/audit.md` has the format; `ropeline report` reads it.
 
 mod archiver;
 mod course;

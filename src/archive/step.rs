@@ -1,4 +1,4 @@
-//! What whoever walks through a history is told, in order: files, logs that begin, states, entries, and faults.
+//! The items of a history, in order: files, beginnings of logs, states, entries and faults.
 
 use super::course::Link;
 use super::segment::Stored;

@@ -28,7 +28,7 @@ pub struct ReportArgs {
     /// Folders of one log
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// Only this room
+    /// Report on this room only
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
     #[arg(long, value_enum, default_value = "text")]
@@ -36,13 +36,13 @@ pub struct ReportArgs {
     /// Write to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// A hash that must be in the history: what `ropeline gates` or an earlier report showed
+    /// A hash that must be in the history, from `ropeline gates` or an earlier report
     #[arg(long, value_name = "HASH")]
     expect: Option<String>,
-    /// The hash before the first entry that is there, where older files were thrown away: in an earlier report's history
+    /// The hash before the first entry, where older files were deleted; an earlier report has it
     #[arg(long, value_name = "HASH")]
     from: Option<String>,
-    /// Exit with 1 too where something was done by hand: evictions, calls beyond the capacity, visitors let past, …
+    /// Exit with 1 also where operators intervened: evictions, calls beyond the capacity, visitors let past, …
     #[arg(long)]
     strict: bool,
 }

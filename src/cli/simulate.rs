@@ -41,82 +41,82 @@ Examples:
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
-    /// The configuration file; without it the config.toml in this folder, if there is one, or the default values
+    /// The configuration file; default: config.toml in this folder, or else the default values
     #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
     config: Option<PathBuf>,
-    /// The room; without it the first
+    /// The room; default: the first
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
-    /// How many come; a million take some 150 MB of memory
+    /// Number of visitors; a million take some 150 MB of memory
     #[arg(long, value_name = "COUNT", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_VISITORS)))]
     visitors: u32,
-    /// How they come: spike, wave, steady, ramp, bursts, instant
+    /// Pattern of arrivals: spike, wave, steady, ramp, bursts, instant
     #[arg(long, value_name = "PATTERN", default_value = "spike")]
     arrive: Arrive,
-    /// From the first to the last of them
+    /// Time from the first arrival to the last
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = duration)]
     over: u64,
-    /// They come as in this access log: the gate's own (JSON), or in the common or combined format; by address and browser
+    /// Arrivals from this access log, one for each address and browser: the gate's own (JSON), or in the common or combined format
     #[arg(long, value_name = "FILE", conflicts_with_all = ["visitors", "arrive", "over"])]
     replay: Option<PathBuf>,
-    /// The crowd of a rehearsal, as its report in JSON has it: the same people come, wait and go by the same laws
+    /// The crowd of a rehearsal, from its JSON report: the same visitors, who behave by the same rules
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "visitors", "arrive", "over", "replay", "bots", "tabs", "stay", "stay_then", "pages", "leave", "patience", "sleep", "late",
         "no_show", "finish",
     ])]
     like: Option<PathBuf>,
-    /// How long a visitor is busy inside, on average
+    /// Mean time that a visitor is busy inside
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
     stay: u64,
-    /// From a time on they stay otherwise, such as 30min:5min; may be given again
+    /// Mean time inside from a given time on, such as 30min:5min; may be given again
     #[arg(long, value_name = "WHEN:TIME", value_parser = later)]
     stay_then: Vec<Later>,
-    /// Requests of the shop in an average visit
+    /// Mean number of requests in a visit
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pages: u32,
-    /// The shop takes so many requests a second, and less when far more come; without, it answers at once
+    /// Requests a second that the shop can serve, fewer when overloaded; default: it answers at once
     #[arg(long, value_name = "RATE", value_parser = per_sec)]
     shop: Option<u32>,
-    /// From a time on the shop takes so many, such as 20min:30/s; may be given again
+    /// The same from a given time on, such as 20min:30/s; may be given again
     #[arg(long, value_name = "WHEN:RATE", value_parser = level, requires = "shop")]
     shop_then: Vec<Level>,
-    /// Give up while waiting
+    /// Share of visitors who give up while waiting
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
     leave: u16,
-    /// Whoever gives up does so within this time
+    /// Time within which they give up
     #[arg(long, value_name = "TIME", default_value = "30min", value_parser = duration)]
     patience: u64,
-    /// Their phone sleeps for a while
+    /// Share of visitors whose phone sleeps for a while
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
     sleep: u16,
-    /// Come only after they have missed their first turn
+    /// Share of visitors who come only after they have missed their first turn
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     late: u16,
-    /// Wait, and do not come when called
+    /// Share of visitors who wait and do not come when called
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share)]
     no_show: u16,
-    /// Wait in a second browser too, and come with one
+    /// Share of visitors who also wait in a second browser, and come with one
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     tabs: u16,
-    /// So many more, which join in masses and stay as long as they may
+    /// Number of bots, in addition: they join at once and stay as long as they can
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
     bots: u16,
-    /// Go to the end, after which the shop's answer ends the session where the room has `ends_on`
+    /// Share of visitors who complete their visit, which ends the session where the room has `ends_on`
     #[arg(long, value_name = "SHARE", default_value = "60%", value_parser = share)]
     finish: u16,
-    /// So many come to a lane, such as early=20%; may be given again
+    /// Share of visitors of a lane, such as early=20%; may be given again
     #[arg(long, value_name = "LANE=SHARE", value_parser = share_of)]
     lane: Vec<ShareOf>,
-    /// What an operator changes on the way, such as 20min:capacity=300 or 5min:rate=none; may be given again
+    /// Change by an operator at a given time, such as 20min:capacity=300 or 5min:rate=none; may be given again
     #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
     change: Vec<words::Change>,
-    /// What so many gates and their store would have to do, such as 1,10,100
+    /// Estimate the load of so many gates and of their store, such as 1,10,100
     #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::try_from(MAX_GATES).unwrap_or(i64::MAX)))]
     gates: Vec<u32>,
-    /// Another seed, another crowd of the same kind
+    /// Seed of the crowd
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Virtual time at which it ends, whoever still waits
+    /// Virtual time at which the simulation ends, even with visitors in line
     #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = duration)]
     most: u64,
     #[arg(long, value_enum, default_value = "text")]
@@ -130,7 +130,7 @@ pub struct SimulateArgs {
 enum Format {
     Text,
     Json,
-    /// One page with plots
+    /// An HTML page with plots
     Html,
 }
 

@@ -1,4 +1,4 @@
-//! What is counted of crawlers' addresses.
+//! Metrics of crawler verification.
 
 use std::fmt;
 use std::sync::Arc;

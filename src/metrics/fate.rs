@@ -1,4 +1,4 @@
-//! What becomes of a code, and of a crawler's address.
+//! Outcomes of codes and of crawler checks, as labels.
 
 /// A code was accepted, or why it was not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

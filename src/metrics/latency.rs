@@ -1,4 +1,4 @@
-//! A histogram of durations without a lock, since every request on every core observes one.
+//! A lock-free histogram of durations, which every request on every core updates.
 
 use std::fmt;
 use std::sync::Arc;

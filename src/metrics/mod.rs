@@ -1,8 +1,7 @@
-//! What the gate counts and measures, for Prometheus: handles that are made once and cost a few nanoseconds each.
+//! Metrics of the gate for Prometheus: handles that are made once and cost a few nanoseconds each.
 //!
-//! Labels are bounded: rooms and limits by the configuration, everything else by an enum; never a line, a path or a
-//! visitor. What others know already (the rooms' figures, the proxy's connections) is not counted a second time here: the
-//! admin listener reads it when asked. `docs/reference/metrics.md` explains every metric; a test keeps it complete.
+//! Labels are bounded: rooms and limits by the configuration, others by an enum; never a line, a path or a visitor. Figures that
+//! another part keeps (rooms, connections) are not counted again here: the admin listener reads them for a scrape. `docs/reference/metrics.md` explains every metric; a test keeps it complete.
 
 mod crawlers;
 mod fate;

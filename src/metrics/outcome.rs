@@ -1,4 +1,4 @@
-//! What became of a request, as a label: the rows of the outside contract, so the set is closed.
+//! The outcome of a request, as a label. The set is closed: the rows of the HTTP contract.
 
 /// What the gate did with one request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,4 +1,4 @@
-//! What a join of each room costs, where newcomers are asked for a proof of work.
+//! The price of a join by room, where a proof of work is required.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! What the system says about this process, under the names that every Prometheus client uses.
+//! Process metrics under the standard names of Prometheus clients.
 //!
 //! Read from `/proc` when asked; where there is none (not Linux) the figures are left out.
 

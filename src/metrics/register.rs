@@ -1,4 +1,4 @@
-//! The names under which the handles are shown.
+//! Names and help texts of the metrics.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the history suggests for the configuration, each with the rule that it comes from.
+//! Suggestions for the configuration, each with its rule.
 
 use super::findings::{Advice, Sessions};
 use super::series::{Moment, Series};

@@ -1,4 +1,4 @@
-//! Lines that are closed for a draw: whether the draw was promised before, for this opening, and who moved the opening.
+//! Lines closed for a draw: whether the draw was committed to before, and for this opening.
 
 use std::collections::BTreeMap;
 

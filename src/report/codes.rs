@@ -1,4 +1,4 @@
-//! What codes did to a line: who left a place for a better one, and who was called past everybody.
+//! Effects of codes on a line: moves to a better lane, and visitors called past the line.
 
 use super::line::ledger::{Happened, Ledger};
 use serde_json::{Value, json};

@@ -1,8 +1,7 @@
-//! What was done by hand and touches who comes when: by which operator, or by the configuration file of which gate.
+//! Interventions that change who is called when, by an operator or by a gate's configuration file.
 //!
-//! None of it is against the rules of a room, so none makes a history unfair; but a reader of the verdict has to know of it.
-//! Of draws it says what is unfair: a line that was closed without a promise or before the opening that was promised
-//! (`closings`), and one that was closed and not drawn.
+//! They follow the room's rules and do not make a history unfair, but a reader of the verdict must know them. Of draws it
+//! reports what is unfair: a line closed without a commitment or too early (`closings`), and one closed and not drawn.
 
 mod moved;
 mod shortened;

@@ -1,4 +1,4 @@
-//! The fairness report: a log's history verified, run through the rooms again, and held to the order it promised.
+//! The fairness report: verifies a log's history, replays it, and checks the order of calls.
 //!
 //! [`audit`] walks through folders of an archive, or one gate's data folder, one file at a time. The rooms say who was
 //! called; whether somebody with a lower number was there is reckoned here from what the gates said (`order`), so that

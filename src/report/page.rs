@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: no script, no font, no picture from elsewhere.
+//! The report as one self-contained HTML page.
 
 use std::collections::BTreeMap;
 

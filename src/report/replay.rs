@@ -1,4 +1,4 @@
-//! Runs a history through the rooms again and keeps the books: what is not as it was filed, and what it came to.
+//! Replays a history through the rooms, and collects faults and figures.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,4 +1,4 @@
-//! The report's last sentence: what it comes to.
+//! The verdict in one sentence.
 
 use std::collections::BTreeMap;
 

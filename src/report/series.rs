@@ -1,4 +1,4 @@
-//! What happened over time, in as many steps as fit: when there are too many, two become one.
+//! Figures over time in a bounded number of steps: where there are too many, each two become one.
 
 use serde::{Serialize, Serializer};
 

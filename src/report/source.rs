@@ -1,4 +1,4 @@
-//! Where a history is read from: folders of an archive, or the data folder of one gate.
+//! The source of a history: folders of an archive, or the data folder of one gate.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Who was there, who changed what, and when nothing moved.
+//! Gates, changes and interruptions of a history.
 
 use std::collections::{BTreeMap, BTreeSet};
 

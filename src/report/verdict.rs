@@ -1,4 +1,4 @@
-//! What it all comes to: every reason why a history is not whole, and why a line was not fair.
+//! The verdict: every reason why a history is incomplete or a line was unfair.
 
 use super::findings::{Covers, Expected, Intervention, Line, Log, NotListed, Verdict};
 

@@ -1,4 +1,4 @@
-//! The gates' votes on their states, compared with the states that the replay came to.
+//! The gates' votes on their states, compared with the states of the replay.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The bill of a simulated sale: each of its seconds by the formula, the busiest and the sum.
+//! The cost of a simulated sale: by second, for the busiest one and in all.
 
 use serde::Serialize;
 

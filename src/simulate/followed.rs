@@ -1,4 +1,4 @@
-//! What a room that follows its shop let through while somebody waited, and what stood in the way of more.
+//! What load control allowed while visitors waited, and what limited it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The one gate of the simulation: what it says to its log, and the rooms that come of it.
+//! The one gate of the simulation: its entries, and the rooms they lead to.
 
 use std::sync::Arc;
 

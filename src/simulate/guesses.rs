@@ -1,4 +1,4 @@
-//! What estimates were worth: each that a watched visitor was shown, against how long it then took.
+//! Quality of estimates: each estimate shown to a watched visitor, compared with the true wait.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ struct Guess {
     interval: Option<(u32, u32)>,
 }
 
-/// One visitor who is watched.
+/// A watched visitor.
 #[derive(Debug, Default)]
 struct Watched {
     kept: Kept,

@@ -1,4 +1,4 @@
-//! The line as its visitors have it: their pages ask now and then, mark that they are there, and say when it is over.
+//! The visitors' pages: they poll, send heartbeats, and see when the sale is over.
 
 use crate::room::{LineView, Mode, Standing, pace};
 

@@ -1,8 +1,7 @@
 //! `ropeline simulate`: the operator's own room, run through a sale on virtual time.
 //!
-//! The rooms are the real ones: what virtual visitors do goes as entries, packed as a gate packs them, to the state machine
-//! that gates apply, and what they see is read from its views. So there is no second copy of any rule of the line here; what
-//! is made up is people ([`Crowd`]), when they come ([`Arrive`]), and how long they stay. All of it follows from a seed.
+//! The room is the real state machine: virtual visitors act through entries, packed as a gate packs them, and see its views. No
+//! rule of the line is copied here. People ([`Crowd`]), arrivals ([`Arrive`]) and stays are made up, all from one seed.
 
 mod arrivals;
 pub mod bill;

@@ -1,4 +1,4 @@
-//! What a gate before the shop sees of it on virtual time: the report that a room which follows its shop goes by.
+//! Load reports of a simulated upstream, as a gate would measure them on virtual time.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a simulation came to.
+//! The result of a simulation.
 
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ pub struct Outcome {
     pub peak_waiting: u64,
     /// Most visitors at once with a request of the shop in the last `session_duration`, whose sessions nobody has ended.
     pub most_sessions: u64,
-    /// How long somebody waited, and could be called.
+    /// How long there was a visitor in line who could be called.
     pub line_secs: f64,
     /// Shares of the slots meanwhile: held, in a session, and with somebody busy inside.
     pub held: f64,

@@ -1,4 +1,4 @@
-//! Virtual visitors: what each is like, drawn once from the seed.
+//! Virtual visitors, drawn from the seed.
 
 use fastrand::Rng;
 

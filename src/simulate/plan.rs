@@ -1,4 +1,4 @@
-//! What is simulated: a room, who comes to it and when, and what happens meanwhile.
+//! The plan of a simulation: room, arrivals, visitors and scripted changes.
 
 use crate::room::{Overrides, RoomName, Settings, Wall};
 
@@ -31,7 +31,7 @@ pub struct Plan {
     pub seed: u64,
     /// When it begins; only schedules look at it.
     pub start: Wall,
-    /// It ends then, whoever still waits.
+    /// It ends then, even with visitors in line.
     pub most_ms: u64,
     /// How long a gate gathers what happens before it says it.
     pub step_ms: u64,

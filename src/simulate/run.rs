@@ -1,4 +1,4 @@
-//! The run: virtual time from one thing that happens to the next.
+//! The main loop: virtual time advances from event to event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,7 +46,7 @@ pub(super) enum Deed {
     Look,
 }
 
-/// Why nobody in line is called any more.
+/// Why no visitor in line is called any more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Over {
     Sold,
@@ -65,7 +65,7 @@ pub(super) struct Run<'a> {
     pub wheel: Wheel,
     /// By lane and number, whose it is.
     numbers: Vec<Vec<u32>>,
-    /// Whoever waits, in order of arrival, with some who do not any more.
+    /// Waiting visitors in order of arrival, with some who have left.
     pub in_line: Vec<u32>,
     /// Counts the generations of marks; somebody whose mark shows when the next begins.
     pub generation: u32,

@@ -1,4 +1,4 @@
-//! What happened over time, in a bounded number of equal steps.
+//! Figures over time, in a bounded number of equal steps.
 
 use serde::Serialize;
 

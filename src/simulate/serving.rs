@@ -1,4 +1,4 @@
-//! The shop behind the line, where a simulation has one: how long its answers take, and which of them fail.
+//! The simulated upstream: response times and failures.
 //!
 //! It is the shop of `docs/reports/load-control-research.md`: a request waits for its answer before the visitor goes on, so a shop that is asked
 //! for too much keeps people inside for longer.

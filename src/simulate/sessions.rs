@@ -1,4 +1,4 @@
-//! Sessions as a shop counts them: visitors with a request in the last `session_duration`.
+//! Sessions as an upstream counts them: visitors with a request in the last `session_duration`.
 
 use std::collections::VecDeque;
 

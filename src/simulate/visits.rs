@@ -1,4 +1,4 @@
-//! What visitors do: wait, give up, sleep, come when called, look around in the shop, and go.
+//! Behaviour of virtual visitors: wait, give up, come when called, shop, leave.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who checks in when: a ring of steps, since everybody in line does so all the time.
+//! A timer wheel for the check-ins of visitors in line.
 
 /// Steps ahead of which visitors are remembered; a later one comes with the last of them.
 const STEPS: usize = 4_096;

@@ -1,4 +1,4 @@
-//! Rooms that are added and removed while gates run, as JSON.
+//! Rooms added and removed while gates run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

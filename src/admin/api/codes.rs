@@ -1,4 +1,4 @@
-//! Single-use codes, as the API has them.
+//! Single-use codes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

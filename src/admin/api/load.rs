@@ -1,4 +1,4 @@
-//! What a room's shop can take, as JSON.
+//! Load control of a room.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Load {
     pub error_share: Option<f64>,
     /// How long the figures hold, 1 to 3600 seconds. Give others before that, or the measured ones count again.
     pub ttl_secs: u32,
-    /// Who says so, for whoever reads it; at most 200 bytes.
+    /// The source of the figures, for readers; at most 200 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

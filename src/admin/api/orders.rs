@@ -1,4 +1,4 @@
-//! What operators do to rooms and to their log, as JSON.
+//! Orders to rooms and to their log.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Call {
     /// Call above the capacity too. What is above it only shrinks.
     #[serde(default)]
     pub beyond_capacity: bool,
-    /// Why, for whoever reads the changes later; at most 200 bytes.
+    /// The reason, kept with the change; at most 200 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -40,7 +40,7 @@ pub enum LaneOf {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Called {
     pub asked: u32,
-    /// Null where so much has changed since that nobody can say.
+    /// Null where it is no longer known, after many later changes.
     pub called: Option<u32>,
     pub room: Room,
 }

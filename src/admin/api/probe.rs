@@ -1,4 +1,4 @@
-//! The nonce of a probe, as the API has it.
+//! The nonce of a probe.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

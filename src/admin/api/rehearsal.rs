@@ -1,4 +1,4 @@
-//! Rehearsals, as JSON.
+//! Rehearsals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

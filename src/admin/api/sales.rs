@@ -1,4 +1,4 @@
-//! What the admin API says of sales, as JSON: draws, and who has bought.
+//! Draws, and winners of a sale by stock.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct Winners {
     pub next: Option<String>,
 }
 
-/// One who has bought a piece of the stock.
+/// A visitor who bought a piece of the stock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Winner {
     /// From 1 on, in the order of the completions of the line.

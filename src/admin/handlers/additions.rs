@@ -1,7 +1,6 @@
-//! Rooms that come and go while gates run: `POST /api/v1/rooms` and `DELETE /api/v1/rooms/{room}`.
+//! Rooms added and removed while gates run: `POST /api/v1/rooms` and `DELETE /api/v1/rooms/{room}`.
 //!
-//! The requests are read here. Who carries out reloads carries these out too, one after the other: a room that is added is a
-//! configuration like any other, with one room more.
+//! Requests are read here and queued with the reloads: a room more is a configuration like any other.
 
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse as _, Response};
@@ -72,7 +71,7 @@ impl FromRequest<Shared> for Table {
     }
 }
 
-/// `DELETE /api/v1/rooms/{room}`: answered once the log has it, and nobody is sent there here.
+/// `DELETE /api/v1/rooms/{room}`: answered once it is in the log and this gate sends no visitor there.
 pub async fn remove(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),

@@ -37,7 +37,7 @@ pub fn reason_or(text: Option<String>, mistakes: &mut Vec<String>) -> Option<Str
     })
 }
 
-/// The reason of what ends something for many; nothing is done by accident.
+/// The reason for an order that affects many visitors; it must be given, and the room named.
 pub fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<String, Problem> {
     let mut mistakes = Vec::new();
     if confirm != room.as_str() {
@@ -65,7 +65,8 @@ pub fn may_say(whole: &View) -> Result<(), Problem> {
     )))
 }
 
-/// Makes overrides of the room as it is, and again where another gate's change came first. Says what it was before, and is.
+/// Sets overrides that are made from the room's state, and makes them again where another gate's change came first. Returns the
+/// room before and after.
 pub async fn take(
     shared: &Shared,
     room: &RoomName,
@@ -94,8 +95,8 @@ pub async fn take(
     }
 }
 
-/// Says a word that stands whatever others say meanwhile. While the log takes nothing it is refused: it would be done when
-/// nobody thinks of it any more.
+/// Appends a change that does not depend on the room's revision. It is refused while the store is unreachable, since it would
+/// otherwise take effect much later.
 pub async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> Result<u64, Problem> {
     let _turn = shared.changing.lock().await;
     if shared.replica.cut_off().is_some() {
@@ -110,7 +111,7 @@ pub async fn say(shared: &Shared, room: &RoomName, change: Change, who: Who) -> 
     Ok(revision)
 }
 
-/// Why nothing is said to the log.
+/// Why a change is refused while the store is unreachable.
 pub const AWAY: &str = "the log takes nothing at this moment: nothing was changed, try again when it does";
 
 pub fn conflict(detail: &str) -> Problem {

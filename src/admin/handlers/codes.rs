@@ -1,4 +1,4 @@
-//! Which single-use codes of a room are spent, for its operator.
+//! The spent single-use codes of a room.
 
 use axum::response::Response;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! A room's draw over HTTP: what is published of it, and the operator's word on its beacon.
+//! A room's draw: its published figures, and the beacon's value that an operator gives.
 
 use axum::extract::State;
 use axum::response::Response;

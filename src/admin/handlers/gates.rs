@@ -1,4 +1,4 @@
-//! The gates that share the rooms, and an operator's word about their log: end a wait, pass an entry over, raise the
+//! The gates that share the rooms, and orders about their log: end the wait for silent gates, skip an entry, raise the
 //! machine version.
 
 use axum::extract::State;

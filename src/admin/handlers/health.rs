@@ -1,7 +1,7 @@
 //! Health, readiness and metrics.
 //!
-//! Ready means: give this gate visitors. A gate cut off from its log still is, since those inside go on and those waiting
-//! keep their page; taking it away would help nobody. It says so under `degraded`.
+//! Ready means that the load balancer can send visitors here. A gate that cannot reach the store is ready: visitors inside go
+//! on, and visitors in line keep their page. It lists the outage under `degraded`.
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};

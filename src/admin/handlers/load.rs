@@ -1,6 +1,6 @@
-//! Figures of the shop from elsewhere, such as its own monitoring.
+//! Load figures of the upstream that its own monitoring reports.
 //!
-//! They stand in the place of what the gates measure for as long as they are said to hold, and no longer.
+//! They replace the gates' measurements until their time to live ends.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! What answers each route.
+//! The handlers of the routes.
 
 pub mod additions;
 pub mod change;

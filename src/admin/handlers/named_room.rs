@@ -48,7 +48,7 @@ pub fn find(view: &View, asked: &str) -> Result<Named, Problem> {
     Ok(Named { name, view })
 }
 
-/// The room as it is by now, after what was just said.
+/// The room after a change.
 pub fn by_now(shared: &Shared, room: &Named) -> Response {
     let view = shared.replica.view();
     let after = view.rooms.get(&room.name).unwrap_or(&room.view);

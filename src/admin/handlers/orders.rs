@@ -1,6 +1,6 @@
-//! The operator's hands over HTTP: letting visitors in, beginning anew, telling those who wait, and what was done so far.
+//! Orders to a room: let visitors in, reset, set the message, end healing; and the list of changes so far.
 //!
-//! Each request is checked whole before anything is changed, and answered once the change is in the log.
+//! A request is checked completely before anything is changed, and answered once the change is in the log.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -99,7 +99,7 @@ fn lane_of(lane: &api::LaneOf, room: &RoomView) -> Result<LaneId, String> {
     }
 }
 
-/// Nobody is called whom the room's own rules keep out.
+/// Refuses a call where the room's state does not allow one.
 fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
     may_say(whole)?;
     if whole.adopting.is_some() || whole.alarm {

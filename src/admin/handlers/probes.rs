@@ -1,4 +1,4 @@
-//! The nonce by which `ropeline probe` makes sure that it tries the operator's own gate.
+//! The nonce by which `ropeline probe` checks that it talks to a gate with the same keys.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! Rehearsals over HTTP: begun, kept going and ended; and what of a room's figures is theirs.
+//! Rehearsals: begin, renew and end.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -76,7 +76,7 @@ pub async fn end(
 ) -> Result<Response, Problem> {
     let wanted = id.as_deref().map(named).transpose()?;
     let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
-    // Whichever is under way is the one that is seen here: never one that somebody begins meanwhile.
+    // Without an id the rehearsal seen here is ended, never one that begins meanwhile.
     let under_way = room.view.rehearsal.as_ref().map(|rehearsal| rehearsal.id);
     let Some(id) = wanted.or(under_way) else {
         return Err(conflict("no rehearsal is under way in this room"));

@@ -1,4 +1,4 @@
-//! Rooms and their lines over HTTP: what they are, and an operator's change of one.
+//! Rooms and their lines, and changes of a room's settings.
 
 use std::ops::Bound;
 

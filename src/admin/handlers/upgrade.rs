@@ -1,4 +1,4 @@
-//! `POST /api/v1/upgrade`: has the process hand over to the next, and answers when that serves or does not.
+//! `POST /api/v1/upgrade`: starts a live upgrade, and answers when the new process serves or has failed.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -40,5 +40,5 @@ fn refused(reason: impl Into<String>) -> Problem {
     Problem::new(StatusCode::CONFLICT, reason)
 }
 
-/// The path, which has no deadline of the API's: whoever carries it out has one for each step.
+/// The path. The API's deadline does not apply: the upgrade has one for each step.
 pub const UPGRADE: &str = "/api/v1/upgrade";

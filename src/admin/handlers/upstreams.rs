@@ -1,4 +1,4 @@
-//! The shop's servers: how each stands, for operators and for metrics.
+//! The upstream servers and their health.
 
 use axum::extract::State;
 use axum::response::Response;

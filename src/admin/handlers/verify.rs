@@ -1,4 +1,4 @@
-//! Where a session stands, for a shop that asks at the moment of the order.
+//! The state of a session, for an upstream that asks when an order is placed.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -23,7 +23,7 @@ pub async fn show(State(shared): State<Shared>, headers: HeaderMap) -> Result<Re
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     };
     let name = value.to_str().ok().and_then(|text| SessionName::read(text.trim()));
-    // Told and not found are alike: a forged name learns nothing of a true one.
+    // SECURITY: a forged name gets the same answer as an unknown one.
     let genuine = name.and_then(|name| Some((shared.live.load().keyring.call_of(&name)?, name)));
     Ok(json(&match genuine {
         Some((call, name)) => told(&shared, name, call),

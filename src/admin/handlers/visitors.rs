@@ -1,4 +1,4 @@
-//! One visitor, by the reference that their page shows them.
+//! One visitor, found by the reference on their page.
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
@@ -112,7 +112,7 @@ pub async fn show(State(shared): State<Shared>, found: Found) -> Response {
 }
 
 /// `DELETE` of the same: ends the session, or takes the visitor from the line; answered once it is in the log. Ending
-/// who is ended already changes nothing and is no mistake.
+/// a visitor twice changes nothing.
 pub async fn end(
     State(shared): State<Shared>,
     (peer, operator): (Peer, Operator),

@@ -1,8 +1,7 @@
-//! Who may talk to the admin listener: checks that come before any handler.
+//! Access to the admin listener, checked before any handler.
 //!
-//! A bearer token where one is set; where none is, a Host that no page on the web can make a browser send by rebinding its
-//! own name to this address; and for changes, no sign of another site behind the request. There is no CORS: nothing here
-//! is for pages of other origins.
+//! Where a bearer token is configured, it is required. Without one, Host must be an address or `localhost`, which DNS rebinding
+//! cannot reach. A change is refused where Fetch Metadata or Origin name another site. There is no CORS.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! The HTTP side of the listener: who is let in, routes, bodies, queries, refusals.
+//! The HTTP layer: listener, access, routes, request bodies, queries and refusals.
 
 pub mod access;
 pub mod body;

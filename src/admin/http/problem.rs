@@ -1,4 +1,4 @@
-//! Refusals that say why, as RFC 9457 (Problem Details for HTTP APIs) has them.
+//! Refusals as Problem Details for HTTP APIs (RFC 9457).
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! The router, and what every request passes before its handler and every answer after.
+//! The router, with the checks before every handler and the header fields of every answer.
 
 use std::time::Duration;
 

@@ -370,7 +370,7 @@ fn of_health() -> Vec<Route> {
     ]
 }
 
-/// A change is read key by key, so that every mistake is told at once: no type of ours holds it.
+/// By hand: a change is read key by key, so that all mistakes are reported at once, and no type holds it.
 fn patch_schema(_: &mut SchemaGenerator) -> Value {
     let date =
         json!({"type": ["string", "null"], "description": "A date, `now`, `none`, or null for the configured one"});

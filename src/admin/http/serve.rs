@@ -26,7 +26,7 @@ pub enum StartError {
     Io(#[from] io::Error),
 }
 
-/// The running listener; stops when told to or dropped.
+/// The running listener; it stops when dropped.
 #[must_use = "the admin listener stops when this is dropped"]
 pub struct AdminServer {
     server: Server,

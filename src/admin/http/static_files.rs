@@ -1,10 +1,10 @@
-//! The operator's page: three files without a framework, which ask the API as anybody else does.
+//! The operator's page: three static files, whose script is an ordinary client of the API.
 
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, header};
 
-/// Its paths, which are open to whoever reaches the listener: they hold no figure of any room.
+/// Its paths, which need no token: the files hold no figures of rooms.
 pub const PAGE: [&str; 3] = ["/", "/style.css", "/script.js"];
 
 pub async fn index() -> Response {

@@ -1,4 +1,4 @@
-//! Every metric of the process as text for a scrape: what was counted, and what others know at this moment.
+//! All metrics of the process as text for a scrape.
 
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::info::Info;

@@ -1,4 +1,4 @@
-//! Figures of the gate itself: its log, the other gates that share it, and whether it takes visitors.
+//! Metrics of the gate: its log, the other gates on the roster, and readiness.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Metrics of what the shop can take; nothing of rooms that do not follow it.
+//! Metrics of load control, for rooms that use it.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What TLS counts for itself, and until when the certificates in force are good.
+//! Metrics of TLS handshakes, and when certificates expire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::encode::{counter, counters, gauges};
 use crate::tls::Tls;
 
-/// Counts are 0, and there are no certificates, where nobody comes in over TLS.
+/// Counts are 0, and there are no certificates, where no listener speaks TLS.
 #[derive(Debug)]
 pub struct TlsFigures(pub Option<Arc<Tls>>);
 

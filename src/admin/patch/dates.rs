@@ -1,4 +1,4 @@
-//! The dates of a room as an operator sets them while it runs: they stand over the configured ones, all four together.
+//! Dates of a room that an operator sets while it runs. All four together override the configured ones.
 
 use serde_json::{Map, Value};
 

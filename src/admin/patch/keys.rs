@@ -48,7 +48,7 @@ pub fn overridden(overrides: &Overrides) -> Vec<String> {
     keys.filter(|key| set(key)).collect()
 }
 
-/// The overrides in words, for the log: what is not named has its configured value.
+/// The overrides in words, for the log. Keys that are not listed have their configured value.
 #[must_use]
 pub fn described(overrides: &Overrides) -> String {
     let number = |value: Option<u32>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());

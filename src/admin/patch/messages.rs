@@ -1,4 +1,4 @@
-//! A message in several languages: tags and texts as they may be.
+//! Checks of a message in several languages.
 //!
 //! A tag is a language of ISO 639-1, or one of three letters, and may go on as BCP 47 has it. Codes of countries, such as
 //! `jp` for `ja`, are the mistake that people make, so languages of two letters are looked up.

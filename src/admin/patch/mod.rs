@@ -1,6 +1,6 @@
-//! A change of a room as JSON Merge Patch (RFC 7396) has it: what is absent stays, null goes back to the configured value.
+//! A change of a room's settings as JSON Merge Patch (RFC 7396): absent keys stay, null restores the configured value.
 //!
-//! Pure: bytes and the overrides in force go in, the overrides to set come out, or every mistake at once.
+//! Pure: takes the body and the overrides in force, and gives the new overrides or all mistakes.
 
 pub mod dates;
 pub mod keys;
@@ -19,7 +19,7 @@ use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
 /// Highest capacity that can be set, as in the configuration.
 pub const MAX_CAPACITY: u32 = 10_000_000;
 
-/// Highest rate that can be set, as in the configuration. Unlike there, 0 is allowed here: it calls nobody.
+/// Highest rate that can be set, as in the configuration. Unlike there, 0 is allowed: it stops calls.
 pub const MAX_RATE: u32 = 10_000_000;
 
 /// A change as it came.

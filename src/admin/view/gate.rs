@@ -1,4 +1,4 @@
-//! How a gate stands to its log, as the API and the metrics have it.
+//! The state of a gate and its roster as API types.
 
 use crate::admin::api;
 use crate::replica::{Condition, Replica};

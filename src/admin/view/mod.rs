@@ -1,4 +1,4 @@
-//! What rooms and gates say, in the API's types.
+//! Conversion of rooms, orders and gates to the API's types.
 
 pub mod gate;
 pub mod order;

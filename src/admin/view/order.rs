@@ -1,4 +1,4 @@
-//! A room's last changes, in the API's shape.
+//! A room's last changes as API types.
 
 use serde_json::Value;
 

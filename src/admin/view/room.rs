@@ -1,4 +1,4 @@
-//! What the rooms' view says, in the API's shape.
+//! Rooms, lines and visitors as API types.
 
 use crate::admin::api;
 use crate::admin::patch::keys::{mode_name, overridden};
@@ -178,7 +178,7 @@ pub fn lanes_of(view: &RoomView) -> Vec<api::Lane> {
             sum.calls = sum.calls.saturating_add(lane.calls);
         }
     }
-    // One that was taken out is of interest for as long as somebody is in it.
+    // A removed lane is shown until it is empty.
     sums.retain(|lane| !lane.out || lane.waiting + lane.called + lane.sessions > 0);
     sums
 }

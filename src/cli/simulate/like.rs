@@ -1,5 +1,4 @@
-//! The crowd of a rehearsal that was run: the same people by the same seed, so that what was measured and what is simulated
-//! differ in nothing but how.
+//! The crowd of an earlier rehearsal, made from the same seed, so that measurement and simulation are comparable.
 
 use std::path::Path;
 use std::time::Duration;

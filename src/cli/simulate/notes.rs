@@ -1,4 +1,4 @@
-//! What of a room a simulation cannot show: refused where nothing would be left, else said with the figures.
+//! Settings of a room that a simulation cannot show: refused, or noted with the figures.
 
 use crate::config::{Config, Room, StoreKind};
 use crate::room::{Mode, Overrides};

@@ -1,7 +1,7 @@
-//! Arrivals out of an access log: the gate's own JSON lines, or the common and combined formats of other servers.
+//! Arrivals from an access log: the gate's JSON lines, or the common and combined formats.
 //!
 //! The first request of each address and browser is an arrival, and so is one after so long that a session would be over.
-//! What cannot be read is counted and told. The file is read once, line by line, and only the times are kept.
+//! Unreadable lines are counted and reported. The file is read once, line by line, and only the times are kept.
 
 use std::collections::HashMap;
 use std::fs::File;

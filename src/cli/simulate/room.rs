@@ -1,4 +1,4 @@
-//! Which room is simulated, from when on, and who comes to which of its lanes.
+//! The simulated room, its starting time, and the visitors of each lane.
 
 use super::SimulateArgs;
 use super::words::ShareOf;

@@ -1,4 +1,4 @@
-//! What the options of `ropeline simulate` say.
+//! Parsing of the options of `ropeline simulate`.
 
 use crate::config::duration_of;
 use crate::room::{Mode, Overrides};

@@ -1,4 +1,4 @@
-//! What was moved under a line: its dates, its lanes, its stock, or how it is drawn.
+//! Changes of dates, lanes, stock or draw while visitors waited.
 //!
 //! A change counts by what it does to what is in force, and only where somebody waits or a draw is on: a file that says the
 //! same again, or what an operator's word stands over, is nothing done by hand. Nor are the next windows of a recurring

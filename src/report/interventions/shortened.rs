@@ -1,4 +1,4 @@
-//! Durations that a configuration file shortened while somebody counted on them.
+//! Durations that a configuration file shortened while visitors relied on them.
 
 use super::people;
 use crate::room::{RoomView, Settings};

@@ -1,4 +1,4 @@
-//! The ledgers of all lines, and what of each entry goes into which.
+//! The ledgers of all lines, and the distribution of entries to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One line's books: what its entries say, against what the room made of them.
+//! The ledger of one line: its entries compared with the room's decisions.
 
 use super::order::{Given, Order};
 use super::pieces::Pieces;

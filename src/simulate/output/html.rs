@@ -1,4 +1,4 @@
-//! The outcome as one page that needs nothing else: no script, no font, no picture from elsewhere.
+//! The outcome as one self-contained HTML page.
 
 use std::fmt::Write as _;
 
