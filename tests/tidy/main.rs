@@ -5,9 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
 mod name;
+mod named;
 mod sentences;
 mod structure;
-mod threats;
 
 use std::fs;
 use std::path::{Path, PathBuf};

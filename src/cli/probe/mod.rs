@@ -131,7 +131,7 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
         reached += usize::from(!back_door(url, &site).await?);
     }
     say(&format!(
-        "{reached} found. Not tried from outside: what needs a session, two gates, a flood or a lost store (docs/contributing/testing.md).\n"
+        "{reached} found. Not tried from outside: what needs a session, two gates, a flood or a lost store (docs/contributing/threats.md).\n"
     ));
     Ok(if reached == 0 {
         ExitCode::SUCCESS
