@@ -1,56 +1,21 @@
-//! The program as an operator runs it: the real binary, its arguments, its words, its exit codes, and what its visitors
-//! meet while it starts, stops, and runs out of disk.
+//! The program as an operator runs it: the real binary, its arguments, output and exit codes, and what its visitors see while
+//! it starts, stops, and runs out of disk.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
-mod added;
-mod added_twice;
-mod audience;
-mod audit;
-mod bad_input;
-mod check;
-mod code_waits;
 mod codes;
-mod codes_shared;
 mod commands;
-mod crawlers;
-mod demo;
-mod drain;
-mod draw;
-mod failing;
-mod folder;
-mod foreign;
-mod fresh;
 mod gate;
-mod gates;
 #[path = "../harness/mod.rs"]
 #[allow(dead_code, reason = "each test binary uses a part of it")]
 mod harness;
-mod healing;
-mod idle;
-mod lanes;
-mod listeners;
-mod logs;
-mod outage;
-mod probe;
 mod program;
-mod proofs;
 mod rehearse;
-mod rehearse_people;
-mod rehearse_shared;
-mod rehearse_ways;
 mod reload;
-mod replay;
 mod rooms;
 mod run;
-mod schedule;
 mod shop;
-mod single_use;
-mod sockets;
 mod store;
-mod systemd;
-mod tls;
-mod top;
 mod upgrade;
 mod visitor;
 

@@ -9,12 +9,13 @@ use std::sync::mpsc;
 use std::thread;
 
 use super::{Heir, Old};
+use crate::PATIENCE;
 use crate::gate::{Site, line_with};
 use crate::harness::certificates::Authority;
 use crate::program::Program;
+use crate::run::listeners;
 use crate::until;
 use crate::visitor::Visitor;
-use crate::{PATIENCE, listeners};
 
 #[test]
 fn a_unix_socket_is_handed_over_with_its_file() {

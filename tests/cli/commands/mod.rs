@@ -1,5 +1,10 @@
 //! Help, and the pages before anybody sees them.
 
+mod bad_input;
+mod check;
+mod gates;
+mod probe;
+
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
@@ -80,7 +85,7 @@ fn a_template_of_ones_own_is_shown_and_its_mistake_told() {
     let template = folder.path().join("mine.html");
     let args = ["page", "--preview", "pages", "--template", "mine.html"];
 
-    fs::write(&template, include_str!("../../examples/page/page.html")).unwrap();
+    fs::write(&template, include_str!("../../../examples/page/page.html")).unwrap();
     let ended = Program::run(folder.path(), &args);
     assert_eq!(ended.code, Some(0), "{ended:?}");
 

@@ -1,6 +1,10 @@
 //! Rehearsals against running gates: people practise among virtual visitors, of whom the shop sees nothing, and who are gone
 //! when it ends or is killed.
 
+mod people;
+mod shared;
+mod ways;
+
 use rustix::process::Signal;
 use serde_json::Value;
 

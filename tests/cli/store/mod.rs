@@ -1,5 +1,13 @@
 //! A store that is away when a gate starts, that goes away, or that must not have the log.
 
+mod audit;
+mod failing;
+mod folder;
+mod fresh;
+mod healing;
+pub mod outage;
+mod replay;
+
 use std::time::Duration;
 
 use crate::gate::{Gate, Site, line_with};

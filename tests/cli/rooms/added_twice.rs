@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crate::added::{VIP, adds, all, removal, removes, word};
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
+use crate::rooms::added::{VIP, adds, all, removal, removes, word};
 use crate::until;
 use crate::visitor::Visitor;
 

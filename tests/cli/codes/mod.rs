@@ -1,5 +1,11 @@
 //! Codes: made offline, brought in links and by apps, and what becomes of those that cannot be used.
 
+mod audience;
+mod lanes;
+mod shared;
+pub mod single_use;
+mod waits;
+
 use serde_json::Value;
 
 use crate::gate::{Gate, Site};

@@ -6,11 +6,11 @@ use ropeline::time;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::added::{adds, sends};
 use crate::gate::{Gate, Site};
-use crate::outage::{fill_disk, free_disk};
 use crate::program::Program;
 use crate::rehearse::{PLAIN, args, joined, room, site};
+use crate::rooms::added::{adds, sends};
+use crate::store::outage::{fill_disk, free_disk};
 use crate::until;
 use crate::visitor::Answer;
 

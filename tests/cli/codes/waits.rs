@@ -1,8 +1,8 @@
 //! Codes of visitors who have a place already, or whose code does nothing for them: what they keep, and what they are told.
 
+use crate::codes::single_use::{LANES, begun, follows, joins_as_app, next_second, refused, single, site, spent};
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
-use crate::single_use::{LANES, begun, follows, joins_as_app, next_second, refused, single, site, spent};
 use crate::until;
 use crate::visitor::Visitor;
 

@@ -1,5 +1,12 @@
 //! `ropeline rooms` and `ropeline healthcheck` against a running gate; more of the former is in `tests/admin`.
 
+pub mod added;
+mod added_twice;
+mod draw;
+mod proofs;
+mod schedule;
+mod top;
+
 use serde_json::Value;
 
 use crate::gate::{Gate, Site};

@@ -7,8 +7,8 @@ use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use rustix::process::Signal;
 
 use crate::gate::{Site, line_with};
-use crate::listeners::asks;
 use crate::program::Program;
+use crate::run::listeners::asks;
 use crate::visitor::Visitor;
 use crate::{PATIENCE, until};
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::added::{adds, sends};
+use crate::codes::single_use::{LANES, follows, joins_as_app, refused};
 use crate::gate::{Gate, Site};
-use crate::single_use::{LANES, follows, joins_as_app, refused};
+use crate::rooms::added::{adds, sends};
 use crate::until;
 
 const OTHER: &str = "[[room]]\nname = \"other\"\nroutes = [\"/other/*\"]\n[[room.lane]]\nname = \"everybody\"\n\

@@ -5,9 +5,9 @@ use std::thread;
 
 use serde_json::Value;
 
+use crate::codes::single_use::{follows, next_second, refused, single, spent};
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
-use crate::single_use::{follows, next_second, refused, single, spent};
 use crate::until;
 
 const ROOM: &str = "bypass_codes = 1\n[[room.lane]]\nname = \"everybody\"\n\

@@ -1,5 +1,16 @@
 //! `ropeline run`: what it needs, what it says, and when it refuses.
 
+mod crawlers;
+mod demo;
+mod drain;
+mod foreign;
+mod idle;
+pub mod listeners;
+mod logs;
+mod sockets;
+mod systemd;
+mod tls;
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::gate::{Gate, Site, line_with};
