@@ -13,7 +13,7 @@ use crate::waiting::TemplateError;
 use super::own_key::OwnKeyError;
 use super::secured::SecuredError;
 use super::systemd::PassedError;
-use super::upgrade::HandedError;
+use super::upgrade::TakeOverError;
 
 /// Why a gate cannot start; each says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum StartError {
     #[error("the system gives no threads: {0}")]
     Threads(io::Error),
     #[error(transparent)]
-    Handed(#[from] HandedError),
+    Handed(#[from] TakeOverError),
     #[error("an upgrade to this version would stop the rooms: {0}")]
     Still(&'static str),
 }

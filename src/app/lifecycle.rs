@@ -16,7 +16,7 @@ use super::running::Running;
 use super::signals::{Hangup, Signals};
 use super::start::{self, Operator};
 use super::systemd::Supervisor;
-use super::upgrade::{self, Desk, Former, Given, Next, Program, Starter, wishes};
+use super::upgrade::{self, Given, Parent, Predecessor, Program, Successor, Upgrader, wishes};
 
 /// Why a process has not ended well.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,10 @@ pub fn run(
     config: Config,
     metrics: Metrics,
     (mut source, logging): (Source, &Logging),
-    former: &mut Option<Former>,
+    former: &mut Option<Predecessor>,
 ) -> Result<(), RunError> {
     let program = Program::own()?;
-    let starter = former.is_none().then(|| Starter::find(config::environment));
+    let starter = former.is_none().then(|| Parent::find(config::environment));
     let mut signals = Signals::catch()?;
     let hangup = signals.catch_hangup()?;
     let entered = signals.enter();
@@ -78,7 +78,7 @@ pub fn run(
     supervisor.ready();
     // It waits for nothing else.
     let _ = reloader.send(());
-    let mut desk = Desk::new(given, wishes, former.clone(), metrics);
+    let mut desk = Upgrader::new(given, wishes, former.clone(), metrics);
     let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());
     let told = signals.wait_or(async {
         tokio::select! {
@@ -106,7 +106,7 @@ pub fn run(
 fn leave(
     running: Running,
     signals: Signals,
-    next: Next,
+    next: Successor,
     (supervisor, logging): (&Supervisor, &Logging),
     patience: &Patience,
 ) {

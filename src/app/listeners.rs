@@ -1,5 +1,5 @@
-//! The listeners that `[server] listen` and `[tls] listen` ask for: handed over by the process before, bound here, or passed by
-//! systemd.
+//! The listeners of `[server] listen` and `[tls] listen`: taken over from the old process of an upgrade, bound here, or passed
+//! by systemd.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};

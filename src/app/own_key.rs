@@ -1,4 +1,4 @@
-//! The key that a single gate makes for itself when none is configured, kept in its data folder.
+//! The key that a single gate generates if none is configured, kept in its data folder.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, Permissions};

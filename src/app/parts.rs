@@ -1,4 +1,4 @@
-//! What a gate is made of, as its configuration has it: at the start, and whenever another one is taken.
+//! The parts of a gate, made from its configuration: at the start and at each reload.
 
 use std::path::Path;
 

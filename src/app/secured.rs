@@ -1,4 +1,4 @@
-//! The listeners that speak TLS, from their configuration.
+//! TLS for listeners, from its configuration.
 
 use std::io;
 use std::num::NonZeroU16;

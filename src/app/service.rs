@@ -1,5 +1,4 @@
-//! What an upgrade takes from a running gate, and gives back should it fail: its sockets, the server for visitors and the
-//! embedded store.
+//! The parts of a running gate that an upgrade stops, and starts again if it fails: sockets, server and embedded store.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

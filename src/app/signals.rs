@@ -1,4 +1,4 @@
-//! The signals that tell a process to stop, or to look at its configuration again.
+//! Signals: SIGTERM and SIGINT stop the process, SIGHUP reloads the configuration.
 
 use std::io;
 use std::time::Duration;

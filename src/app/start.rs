@@ -26,7 +26,7 @@ use super::reload::Live;
 use super::running::Running;
 use super::secured::Secured;
 use super::service::{OpenStore, Service, open_embedded};
-use super::upgrade::{Former, Held, Inherited, TAKE_WITHIN};
+use super::upgrade::{Held, Inherited, Predecessor, TAKE_WITHIN};
 
 /// Everything that a gate listens on, and what its listeners have in common.
 pub struct Bound {
@@ -61,7 +61,7 @@ pub struct Operator {
 
 /// The first stage: takes over, binds or accepts from systemd every socket, so that a taken port is told before anything is
 /// written.
-pub fn bind(config: &Config, former: Option<&mut Former>) -> Result<Bound, StartError> {
+pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, StartError> {
     let descriptors = proxy::raise_descriptor_limit();
     let settings = server_settings(&config.server);
     let mut none = Inherited::default();
@@ -100,7 +100,7 @@ pub fn bind(config: &Config, former: Option<&mut Former>) -> Result<Bound, Start
 
 /// The second stage: opens the store and reads the rooms. A process before this one serves visitors until it is asked for an
 /// embedded store, so what else may fail comes first.
-pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Former>) -> Result<Opened, StartError> {
+pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predecessor>) -> Result<Opened, StartError> {
     let takes_over = former.is_some();
     let access = config
         .log

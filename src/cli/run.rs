@@ -8,7 +8,7 @@ use clap::Args;
 use crate::app::error::StartError;
 use crate::app::lifecycle::{self, RunError};
 use crate::app::reload::Source;
-use crate::app::upgrade::{self, Former};
+use crate::app::upgrade::{self, Predecessor};
 use crate::config::{self, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
@@ -68,7 +68,7 @@ impl RunArgs {
 /// Runs `ropeline run`.
 #[must_use]
 pub fn run(args: &RunArgs) -> ExitCode {
-    let mut former = match Former::find(config::environment) {
+    let mut former = match Predecessor::find(config::environment) {
         Ok(former) => former,
         Err(error) => return failed(&error),
     };

@@ -1,5 +1,4 @@
-//! Changes that cost visitors their places: of what a line goes by, or of the names of cookies, as those that browsers have are worth
-//! nothing then.
+//! Changes that cost visitors their places: a line keyed by something else, or cookies with other names.
 
 use crate::config::Config;
 use crate::router::{Per, PerSource};

@@ -1,4 +1,4 @@
-//! What a reload may not change of a room's draw.
+//! Changes to a room's draw that a reload refuses.
 
 use crate::room::{RoomName, Settings, View, Wall};
 

@@ -1,4 +1,4 @@
-//! The parts of a running gate that follow its configuration, and how all of them change at once.
+//! The parts of a running gate that a reload replaces, all of them at once.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,18 +1,18 @@
-//! Reload: another configuration in the place of the one in force, while visitors come and go. All or nothing.
+//! Reload: puts an edited configuration in force while the gate runs, all of it or nothing.
 //!
 //! SIGHUP, `ropeline reload` and a change of the file leave an order; one thread carries them out, one after the other. It
 //! reads the file and whatever that names as `ropeline check` does, under the options of the command line, makes everything
 //! anew beside what is there, and only then puts it in force. A mistake anywhere leaves everything as it was.
 
+mod added;
 mod costs;
 mod draws;
-mod file;
-mod followed;
 mod live;
 mod patience;
 mod prepared;
 mod rooms;
 mod source;
+mod watch;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ use crate::tls::INTERVAL;
 
 use super::parts::{self, warn_of_few};
 use super::systemd::Supervisor;
-use followed::AGAIN;
+use added::AGAIN;
 use rooms::{Composed, tell_untaken};
 
 pub use live::Live;

@@ -1,4 +1,4 @@
-//! What another configuration needs, made beside what is in force.
+//! The parts for a new configuration, made before anything changes, so that nothing can fail halfway.
 
 use rustls::ServerConfig;
 

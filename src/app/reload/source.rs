@@ -1,11 +1,11 @@
-//! What a gate's configuration is read from: its file, the command line, and the rooms that the log has beside them.
+//! The sources of a configuration: the file, the command line, and the rooms that operators added to the log.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::file::Watch;
-use super::followed::Followed;
+use super::added::Followed;
 use super::rooms::{Composed, compose, tell_untaken};
+use super::watch::Watch;
 use crate::admin::Reloads;
 use crate::config::{AddedRoom, Config, Document, Mistake, Origin, Overrides, Report};
 use crate::room::Additions;

@@ -1,4 +1,4 @@
-//! Sockets that were opened for this process (`sd_listen_fds(3)`).
+//! Sockets that systemd opened for this process (`sd_listen_fds(3)`).
 
 use std::io;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! What the process says about itself to whoever started it (`sd_notify(3)`).
+//! Notifications to the supervisor that started this process (`sd_notify(3)`).
 
 use std::io;
 use std::os::linux::net::SocketAddrExt as _;

@@ -3,21 +3,21 @@
 //! stops accepting, waits for requests under way, closes the store, and the new one opens it. Connections that come meanwhile
 //! wait in the sockets' queues. If the new process fails, the old one serves again.
 //!
-//! `desk` takes the order for an upgrade and carries out one at a time; `next` is what the old process does, `former` what the
-//! new one does; they talk over a `line`.
+//! `upgrader` takes requests for an upgrade and carries out one at a time. `successor` is the new process as the old one sees
+//! it, `predecessor` the old process as the new one sees it; they talk over a `channel`.
 
-mod desk;
-mod former;
-mod line;
-mod next;
+mod channel;
+mod parent;
+mod predecessor;
 mod program;
 mod sockets;
-mod starter;
+mod successor;
+mod upgrader;
 
-pub use desk::{Desk, takes_over, wishes};
-pub use former::{Former, HandedError, failed};
-pub use line::TAKE_WITHIN;
-pub use next::{Given, Next};
+pub use channel::TAKE_WITHIN;
+pub use parent::Parent;
+pub use predecessor::{Predecessor, TakeOverError, failed};
 pub use program::Program;
 pub use sockets::{Held, Inherited, Later, Opened, of_systemd};
-pub use starter::Starter;
+pub use successor::{Given, Successor};
+pub use upgrader::{Upgrader, takes_over, wishes};

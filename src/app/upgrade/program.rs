@@ -1,4 +1,4 @@
-//! What this process was started as, to be started once more.
+//! The path and arguments of this process, with which an upgrade starts the next one.
 
 use std::env;
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ impl Program {
     pub fn start(&self, line: UnixStream) -> io::Result<Child> {
         let mut command = Command::new(&self.path);
         command.args(&self.args).stdin(std::os::fd::OwnedFd::from(line));
-        command.env(super::former::VARIABLE, super::former::STDIN);
+        command.env(super::predecessor::VARIABLE, super::predecessor::STDIN);
         // Said of this process; what was passed to it is handed over.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
             command.env_remove(name);

@@ -1,4 +1,4 @@
-//! The listening sockets of a process, as they are handed to the one after it, and as that takes them.
+//! Listening sockets: as one process holds and hands them over, and as the next one takes them.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use socket2::SockRef;
 
-use super::line::Named;
+use super::channel::Named;
 use crate::app::systemd::{Passed, listening};
 use crate::proxy::{Custody, Listener};
 

@@ -1,5 +1,5 @@
-//! How far this gate has followed the rooms that operators added: which are in force here, and when they are to be looked at
-//! again. Only what was taken counts: a file that is refused leaves the rooms to be looked at as they were.
+//! The rooms that operators added while the gates run: which are in force at this gate, and when to look at the log for others.
+//! A file that is refused changes nothing here.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The line between the process before and the one after: a socket pair, a JSON object a line, and descriptors beside the
-//! first of them.
+//! The channel between the old process and the new one: a socket pair that carries one JSON object a line, and the descriptors
+//! of the sockets beside the first.
 
 use std::io::{self, IoSlice, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
@@ -63,13 +63,13 @@ pub enum After {
 
 /// One end.
 #[derive(Debug)]
-pub struct Line {
+pub struct Channel {
     stream: UnixStream,
     read: Vec<u8>,
     received: Vec<OwnedFd>,
 }
 
-impl Line {
+impl Channel {
     pub fn new(stream: UnixStream) -> Self {
         Self {
             stream,
@@ -181,9 +181,9 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn pair() -> (Line, Line) {
+    fn pair() -> (Channel, Channel) {
         let (one, other) = UnixStream::pair().unwrap();
-        (Line::new(one), Line::new(other))
+        (Channel::new(one), Channel::new(other))
     }
 
     #[test]

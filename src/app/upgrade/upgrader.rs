@@ -1,4 +1,4 @@
-//! Where the wish for an upgrade comes in, by signal or over the admin API; one at a time is carried out.
+//! Requests for an upgrade, by signal or over the admin API, carried out one at a time.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::line::Line;
-use super::next::{Given, Next, NotUpgraded, hand_over};
+use super::channel::Channel;
+use super::successor::{Given, NotUpgraded, Successor, hand_over};
 use crate::admin::{Upgraded, Upgrades, Wish};
 use crate::metrics::Metrics;
 use crate::replica::{Charge, Replica};
@@ -38,24 +38,24 @@ pub fn wishes() -> io::Result<(Upgrades, Wishes)> {
 }
 
 /// Carries wishes out.
-pub struct Desk {
+pub struct Upgrader {
     given: Arc<Given>,
     wishes: Wishes,
     /// Of the process before this one; `None` where there was none.
     former: Option<watch::Receiver<bool>>,
     metrics: Metrics,
     under_way: Option<Attempt>,
-    handed: Arc<Mutex<Option<Next>>>,
+    handed: Arc<Mutex<Option<Successor>>>,
 }
 
 /// A thread that hands over; dropping it has the next process end if it is not in charge yet, and waits for that.
 struct Attempt {
     line: UnixStream,
-    handed: Arc<Mutex<Option<Next>>>,
+    handed: Arc<Mutex<Option<Successor>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Desk {
+impl Upgrader {
     pub fn new(given: Given, mut wishes: Wishes, former: Option<watch::Receiver<bool>>, metrics: Metrics) -> Self {
         if former.is_some() {
             wishes.come_too_early();
@@ -106,7 +106,7 @@ impl Desk {
 
     /// Another process is in charge: nothing is to be said for this one any more. Ends what is under way otherwise. The
     /// sockets are let go.
-    pub fn close(mut self) -> Option<Next> {
+    pub fn close(mut self) -> Option<Successor> {
         self.under_way = None;
         self.handed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -167,11 +167,11 @@ pub async fn takes_over(replica: Replica, former: Option<watch::Receiver<bool>>)
 impl Attempt {
     fn start(
         given: Arc<Given>,
-        handed: Arc<Mutex<Option<Next>>>,
+        handed: Arc<Mutex<Option<Successor>>>,
         done: oneshot::Sender<Result<Upgraded, NotUpgraded>>,
     ) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        let line = Line::new(ours);
+        let line = Channel::new(ours);
         let handle = line.handle()?;
         let in_charge = Arc::clone(&handed);
         let run = move || {

@@ -1,12 +1,12 @@
-//! Who has started this process, and whether that takes the end of it for the end of the gate: then an upgrade, which ends
-//! it, would take the next process with it, or bring up a second gate beside it.
+//! The process that started this one. An upgrade ends this process; a supervisor that does not learn of the next one would end
+//! it too, or start a second gate. Such supervisors are recognised here, and the upgrade is refused.
 
 use std::fs;
 use std::os::unix::process::parent_id;
 
 /// What was known of it at the start: later a process whose parent has ended belongs to somebody else.
 #[derive(Clone, Debug)]
-pub struct Starter {
+pub struct Parent {
     own: u32,
     /// 0 where the parent is outside of the container.
     parent: u32,
@@ -16,7 +16,7 @@ pub struct Starter {
     by_systemd: Option<u32>,
 }
 
-impl Starter {
+impl Parent {
     /// Of this process, which was started in the usual way. To be called at the start.
     pub fn find(env: impl Fn(&str) -> Option<String>) -> Self {
         let parent = parent_id();
@@ -76,8 +76,8 @@ const MACHINES: [&str; 2] = ["init", "openrc-init"];
 mod tests {
     use super::*;
 
-    fn started(own: u32, (parent, name): (u32, &str), by_systemd: Option<u32>) -> Starter {
-        Starter {
+    fn started(own: u32, (parent, name): (u32, &str), by_systemd: Option<u32>) -> Parent {
+        Parent {
             own,
             parent,
             name: Some(name.to_owned()).filter(|name| !name.is_empty()),
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_parent_of_this_process_is_known() {
-        let starter = Starter::find(|_| Some("12".to_owned()));
+        let starter = Parent::find(|_| Some("12".to_owned()));
         assert_eq!((starter.own, starter.by_systemd), (std::process::id(), Some(12)));
         assert!(starter.parent == 0 || starter.name.is_some_and(|name| !name.is_empty()));
     }

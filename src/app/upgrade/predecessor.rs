@@ -1,4 +1,4 @@
-//! The process after: takes over what the one before hands it, and says when it serves.
+//! The old process, as the new one sees it: hands over its sockets and its store, and is told when the new one serves.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -9,24 +9,24 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::line::{After, Before, FORMAT, Hello, Line};
+use super::channel::{After, Before, Channel, FORMAT, Hello};
 use super::sockets::{Held, Inherited};
 use crate::config::{Store, StoreKind};
 use crate::time;
 
 /// The process before, which serves until this one does.
 #[derive(Debug)]
-pub struct Former {
-    line: Line,
+pub struct Predecessor {
+    line: Channel,
     folder: Option<PathBuf>,
     pub sockets: Inherited,
 }
 
 /// Why this process cannot take over.
 #[derive(Debug, thiserror::Error)]
-pub enum HandedError {
+pub enum TakeOverError {
     #[error("the process before, which was to hand over, is gone or cannot be understood: {0}")]
-    Line(#[from] io::Error),
+    Channel(#[from] io::Error),
     #[error(
         "the process before is of version {version} and hands over in another way ({format}, here {FORMAT}): stop it and start this one"
     )]
@@ -37,14 +37,14 @@ pub enum HandedError {
     Store { had: String },
 }
 
-impl Former {
+impl Predecessor {
     /// `None` for a process that was started in the usual way.
-    pub fn find(env: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, HandedError> {
+    pub fn find(env: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, TakeOverError> {
         if env(VARIABLE).as_deref() != Some(STDIN) {
             return Ok(None);
         }
         let input = io::stdin().as_fd().try_clone_to_owned()?;
-        let mut line = Line::new(UnixStream::from(input));
+        let mut line = Channel::new(UnixStream::from(input));
         let Before::Hello(hello) = line.hear(time::uptime() + HEAR_WITHIN)? else {
             return Err(strange().into());
         };
@@ -52,7 +52,7 @@ impl Former {
         Self::greeted(line, hello, descriptors).map(Some)
     }
 
-    fn greeted(line: Line, hello: Hello, descriptors: Vec<std::os::fd::OwnedFd>) -> Result<Self, HandedError> {
+    fn greeted(line: Channel, hello: Hello, descriptors: Vec<std::os::fd::OwnedFd>) -> Result<Self, TakeOverError> {
         let mut former = Self {
             line,
             folder: hello.folder.map(PathBuf::from),
@@ -60,7 +60,7 @@ impl Former {
         };
         if hello.format != FORMAT {
             let (version, format) = (hello.version, hello.format);
-            let error = HandedError::Format { version, format };
+            let error = TakeOverError::Format { version, format };
             former.failed(&error.to_string());
             return Err(error);
         }
@@ -72,7 +72,7 @@ impl Former {
     ///
     /// # Errors
     /// When the process before has its rooms elsewhere.
-    pub fn check_store(&self, store: &Store) -> Result<(), HandedError> {
+    pub fn check_store(&self, store: &Store) -> Result<(), TakeOverError> {
         let same = match (&store.kind, &self.folder) {
             (StoreKind::Redis(_), None) => true,
             (StoreKind::Embedded { folder }, Some(had)) => is_same(folder, had),
@@ -85,12 +85,12 @@ impl Former {
         if same {
             Ok(())
         } else {
-            Err(HandedError::Store { had: had() })
+            Err(TakeOverError::Store { had: had() })
         }
     }
 
     /// Has the process before close its embedded store; returns when this one may open it.
-    pub fn ask_for_store(&mut self) -> Result<(), HandedError> {
+    pub fn ask_for_store(&mut self) -> Result<(), TakeOverError> {
         self.line.say(&After::WantsStore)?;
         match self.line.hear(time::uptime() + HEAR_WITHIN)? {
             Before::StoreClosed => Ok(()),
@@ -102,8 +102,8 @@ impl Former {
     ///
     /// # Errors
     /// When the process before says nothing to it.
-    pub fn ready(mut self, held: &Held) -> Result<watch::Receiver<bool>, HandedError> {
-        let (give, taken) = sync_channel::<Line>(1);
+    pub fn ready(mut self, held: &Held) -> Result<watch::Receiver<bool>, TakeOverError> {
+        let (give, taken) = sync_channel::<Channel>(1);
         let (tell, gone) = watch::channel(false);
         // Before: later nothing may fail any more.
         std::thread::Builder::new().name("before".into()).spawn(move || {
@@ -137,7 +137,7 @@ impl Former {
 }
 
 /// Tells the process before, if there is one, why this process does not take over.
-pub fn failed(former: Option<&mut Former>, reason: &str) {
+pub fn failed(former: Option<&mut Predecessor>, reason: &str) {
     if let Some(former) = former {
         former.failed(reason);
     }

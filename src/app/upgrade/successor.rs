@@ -1,4 +1,4 @@
-//! The process before: starts the next one, hands everything over, and takes it back when that does not serve.
+//! The new process, as the old one sees it: is started, gets the sockets and the store, and gives them back if it fails.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::line::{After, Before, FORMAT, Hello, Line, TAKE_WITHIN};
+use super::channel::{After, Before, Channel, FORMAT, Hello, TAKE_WITHIN};
+use super::parent::Parent;
 use super::program::Program;
-use super::starter::Starter;
 use crate::app::reload::Patience;
 use crate::app::service::Service;
 use crate::app::systemd::Supervisor;
@@ -20,7 +20,7 @@ use crate::time;
 pub struct Given {
     pub program: Program,
     /// `None` for a process that has taken over: whoever watched the one before was told of this one, or does not mind.
-    pub starter: Option<Starter>,
+    pub starter: Option<Parent>,
     pub service: Arc<Service>,
     /// How long this process may take to drain.
     pub drain: Patience,
@@ -40,19 +40,19 @@ impl Given {
 
 /// The process that serves from here on. While the value lives it counts this one as not ended.
 #[derive(Debug)]
-pub struct Next {
+pub struct Successor {
     pub pid: u32,
     pub version: String,
     /// The supervisor, if there is one, knows of it.
     pub is_told: bool,
     child: Child,
-    line: Line,
+    line: Channel,
 }
 
-impl Next {
+impl Successor {
     /// Leaves it alone; this process, whose child it is, would be the first to know of its end. Where a supervisor starts the gate
     /// anew this one is in the way then, and ends at once. What is given back is to be kept for as long as this process lives.
-    pub fn leave(self, supervisor: &Supervisor, flush: impl FnOnce() + Send + 'static) -> Line {
+    pub fn leave(self, supervisor: &Supervisor, flush: impl FnOnce() + Send + 'static) -> Channel {
         let Self {
             mut child, line, pid, ..
         } = self;
@@ -75,7 +75,7 @@ impl Next {
 /// A handing over that is under way.
 struct Handing<'a> {
     given: &'a Given,
-    line: Line,
+    line: Channel,
     pid: u32,
     until: Duration,
     /// This process has stopped accepting, and closed its store.
@@ -89,7 +89,7 @@ struct Handing<'a> {
 ///
 /// # Errors
 /// Why the next process did not come to serve.
-pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, NotUpgraded> {
+pub fn hand_over(given: &Given, line: Channel, theirs: UnixStream) -> Result<Successor, NotUpgraded> {
     let path = given.program.path();
     let until = time::uptime() + given.deadline;
     let started = given.program.start(theirs);
@@ -107,7 +107,7 @@ pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, 
     let reason = match handing.run() {
         Ok(version) => {
             let is_told = handing.is_told;
-            return Ok(Next {
+            return Ok(Successor {
                 pid,
                 version,
                 is_told,
@@ -131,8 +131,8 @@ pub fn hand_over(given: &Given, line: Line, theirs: UnixStream) -> Result<Next, 
             let seconds = given.deadline.as_secs_f32();
             format!("{path} was not ready within {seconds} s, and was ended{took_back}")
         }
-        (Failed::Line(_), Ok(status)) => format!("{path} ended ({status}) before it was ready{took_back}"),
-        (Failed::Line(error), Err(_)) => format!("{path} cannot be talked to: {error}{took_back}"),
+        (Failed::Channel(_), Ok(status)) => format!("{path} ended ({status}) before it was ready{took_back}"),
+        (Failed::Channel(error), Err(_)) => format!("{path} cannot be talked to: {error}{took_back}"),
     };
     Err(NotUpgraded { reason, is_lost })
 }
@@ -159,7 +159,7 @@ enum Failed {
     /// It did not say anything in time.
     Late,
     /// It is gone, or is no gate.
-    Line(io::Error),
+    Channel(io::Error),
 }
 
 impl From<io::Error> for Failed {
@@ -167,7 +167,7 @@ impl From<io::Error> for Failed {
         if error.kind() == io::ErrorKind::TimedOut {
             Self::Late
         } else {
-            Self::Line(error)
+            Self::Channel(error)
         }
     }
 }
