@@ -3,9 +3,9 @@
 //! Compiled for tests and under cargo-fuzz (`--cfg fuzzing`) only, so that what is private stays so. `fuzz/` holds the
 //! fuzzers and their corpora, which the tests here go through on every run, also where no fuzzer can be built.
 
+pub use crate::accounts::fuzzing::identity;
 pub use crate::config::fuzzing::config;
 pub use crate::gate::fuzzing::cookies;
-pub use crate::identity::fuzzing::identity;
 pub use crate::proxy::fuzzing::{framing, headers, proxy_protocol};
 pub use crate::router::fuzzing::path;
 pub use crate::token::fuzzing::{proofs, token};

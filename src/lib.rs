@@ -2,8 +2,9 @@
 //!
 //! The crate is a library with a thin binary. `room` and `token` are pure; `store` gives order and durability; `replica`
 //! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
-//! `waiting` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
+//! `pages` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
 
+pub mod accounts;
 pub mod admin;
 pub mod app;
 pub mod archive;
@@ -17,11 +18,11 @@ pub mod demo;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gate;
-pub mod identity;
 pub mod limit;
 pub mod logging;
 pub mod metrics;
 pub mod names;
+pub mod pages;
 pub mod proxy;
 pub mod replica;
 pub mod report;
@@ -31,7 +32,6 @@ pub mod store;
 pub mod terminal;
 pub mod time;
 pub mod tls;
-pub mod waiting;
 
 pub use ropeline_room::{self as room, draw};
 pub use ropeline_token as token;

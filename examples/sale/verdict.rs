@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ropeline::identity::Identity;
+use ropeline::accounts::Identity;
 use ropeline::room::{Era, Number, RoomName, Tag};
 use ropeline::token::{Key, KeyId, Keyring, Secret};
 use serde_json::Value;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use ropeline::identity::Identity;
+use ropeline::accounts::Identity;
 use ropeline::room::{LineName, RoomName, Tag};
 use ropeline::token::{Key, KeyId, Keyring, Secret, SessionName, ticket_cookie};
 

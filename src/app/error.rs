@@ -8,7 +8,7 @@ use crate::replica;
 use crate::store::OpenError;
 use crate::store::redis;
 use crate::token::KeyError;
-use crate::waiting::TemplateError;
+use crate::pages::TemplateError;
 
 use super::own_key::OwnKeyError;
 use super::secured::SecuredError;

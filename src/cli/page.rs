@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::waiting::{Pages, index, previews};
+use crate::pages::{Pages, index, previews};
 
 use super::output::say;
 

@@ -6,8 +6,8 @@ use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 
+use crate::accounts::{Identity, MAX_IDENTITY};
 use crate::config::{Identities, Source};
-use crate::identity::{Identity, MAX_IDENTITY};
 use crate::names;
 use crate::names::spelling::Doubtful;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};

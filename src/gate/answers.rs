@@ -7,9 +7,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYP
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::problem::{self, Problem};
+use crate::pages::{Page, PageFacts, PageKind};
 use crate::proxy::{Body, ROPELINE_STATUS};
-use crate::waiting::problem::{self, Problem};
-use crate::waiting::{Page, PageFacts, PageKind};
 
 use super::kind::Kind;
 use super::pages::Pages;

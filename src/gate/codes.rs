@@ -9,11 +9,11 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::{CodeFate, Outcome};
+use crate::pages::{PageFacts, PageKind, percent_encode};
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::replica::Note;
 use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
-use crate::waiting::{PageFacts, PageKind, percent_encode};
 
 use super::anew;
 use super::answers::{Answer, Refusal, page};

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use cookie::SameSite;
 use http::HeaderValue;
 
+use crate::pages::Kept;
 use crate::room::{LineName, RehearsalId};
 use crate::token::{Keyring, Pass, Ticket};
-use crate::waiting::Kept;
 
 use super::cookies::Policy;
 use super::rules::{Names, Rules};

@@ -4,9 +4,9 @@
 use http::request::Parts;
 
 use crate::metrics::Metrics;
+use crate::pages::{Kept, Reload};
 use crate::room::{LineName, RehearsalId, Tag};
 use crate::token::{Keyring, Pass, SignedBy, Ticket};
-use crate::waiting::{Kept, Reload};
 
 use super::accounts::Named;
 use super::cookie_writer::CookieWriter;

@@ -3,14 +3,14 @@
 use http::StatusCode;
 use http::request::Parts;
 
-use crate::identity::NoField;
+use crate::accounts::NoField;
 use crate::metrics::Outcome;
 use crate::names::form::{self, Kind};
 use crate::names::parameter;
 use crate::names::spelling::Doubtful;
+use crate::pages::PageKind;
 use crate::proxy::{BodyError, Ration, RequestBody};
 use crate::router::{Brings, PerSource, Routed};
-use crate::waiting::PageKind;
 
 use super::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 use super::method;

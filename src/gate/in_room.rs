@@ -5,9 +5,9 @@ use http::header::UPGRADE;
 use http_body::Body as _;
 
 use crate::metrics::Outcome;
+use crate::pages::PageKind;
 use crate::proxy;
 use crate::router::{InRoom, LineOf, Routed};
-use crate::waiting::PageKind;
 
 use super::anew;
 use super::answers::{Answer, Refusal};

@@ -4,11 +4,11 @@ use http::HeaderMap;
 use http::header::SET_COOKIE;
 
 use crate::metrics::Outcome;
+use crate::pages::{Notice, check_of};
 use crate::replica::{Arrival, JoinOutcome};
 use crate::room::{Edition, Standing, View};
 use crate::time;
 use crate::token::{Pass, Ticket, TicketPlace};
-use crate::waiting::{Notice, check_of};
 
 use super::aim::Aim;
 use super::answers::Answer;

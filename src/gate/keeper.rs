@@ -3,9 +3,9 @@
 use std::sync::Weak;
 use std::time::Duration;
 
+use crate::pages::LOOKS_WITHIN;
 use crate::replica::Note;
 use crate::room::Standing;
-use crate::waiting::LOOKS_WITHIN;
 
 use super::in_flight::{Held, Right};
 use super::sessions;

@@ -12,10 +12,10 @@ use prometheus_client::metrics::counter::Counter;
 use crate::config::{Limit, OwnLimits, Rate};
 use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes, RefusedBy, Together};
 use crate::metrics::{Metrics, Outcome};
+use crate::pages::PageKind;
 use crate::room::{RoomName, Visitor};
 use crate::router::Hits;
 use crate::token::{Pass, Ticket};
-use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal, jitter};
 use super::kind::Kind;

@@ -4,9 +4,9 @@ use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{RoomView, Stage, Standing, Visitor, pace};
 use crate::token::{Reference, Ticket};
-use crate::waiting::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 
 use super::aim::Aim;
 use super::anew;

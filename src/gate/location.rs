@@ -9,7 +9,7 @@ use http::HeaderValue;
 use http::request::Parts;
 
 use crate::config::Asker;
-use crate::waiting::path_on_this_host;
+use crate::pages::path_on_this_host;
 
 use super::aim::Aim;
 use super::visit::{Visit, host};

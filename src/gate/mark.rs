@@ -7,9 +7,9 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use crate::metrics::Outcome;
+use crate::pages::PageKind;
 use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName, View};
 use crate::token::{Keyring, Mark, MarkDate, SignedBy};
-use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::known::Tokens;

@@ -89,8 +89,8 @@ use http::{Request, Response, StatusCode};
 use http_body::Body as _;
 
 use crate::metrics::Outcome;
+use crate::pages::PageKind;
 use crate::proxy::{Body, Conn, RequestBody, boxed};
-use crate::waiting::PageKind;
 
 use answers::{Answer, Refusal};
 use core::{Gate, Halves};

@@ -7,9 +7,9 @@ use http::StatusCode;
 
 use crate::config::{Identities, Missing};
 use crate::metrics::Outcome;
+use crate::pages::PageKind;
 use crate::room::{Tag, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
-use crate::waiting::PageKind;
 
 use super::accounts;
 use super::answers::{Answer, Refusal};

@@ -1,12 +1,12 @@
 //! A room's pages in the languages it offers; the gate's own in all there are.
 
-use crate::waiting::{self, Language, Page, PageFacts, PageKind, TemplateError};
+use crate::pages::{self, Language, Page, PageFacts, PageKind, TemplateError};
 
 use super::visit::Visit;
 
 /// Pages, and the languages they may be in.
 pub struct Pages {
-    pages: waiting::Pages,
+    pages: pages::Pages,
     offered: Vec<Language>,
 }
 
@@ -14,7 +14,7 @@ impl Pages {
     /// The built-in page or an operator's template, in these languages; the first is for visitors who ask for none of them.
     pub fn new(template: Option<&str>, offered: Vec<Language>) -> Result<Self, TemplateError> {
         Ok(Self {
-            pages: waiting::Pages::new(template)?,
+            pages: pages::Pages::new(template)?,
             offered,
         })
     }

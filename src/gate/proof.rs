@@ -10,10 +10,10 @@ use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::problem::{self, Problem, Work};
+use crate::pages::{PageFacts, PageKind, ProofFacts};
 use crate::room::PendingId;
 use crate::token::proof::{self, Challenge, PARTS};
-use crate::waiting::problem::{self, Problem, Work};
-use crate::waiting::{PageFacts, PageKind, ProofFacts};
 use crate::{config, time};
 
 use super::aim::Aim;

@@ -9,10 +9,10 @@ use http::StatusCode;
 use crate::config::{self, Lane, OnOutage};
 use crate::limit::Held;
 use crate::metrics::{Metrics, Requests};
+use crate::pages::{Language, TemplateError};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RehearsalId, RoomName, RoomView};
 use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
-use crate::waiting::{Language, TemplateError};
 
 use super::cookies::Policy;
 use super::join_pace::JoinPace;

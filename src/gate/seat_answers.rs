@@ -4,10 +4,10 @@ use http::header::REFRESH;
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{PageKind, percent_encode};
 use crate::replica::{Note, Unrecorded};
 use crate::room::{Mode, Stage, Visitor, pace};
 use crate::token::Ticket;
-use crate::waiting::{PageKind, percent_encode};
 
 use super::answers::{Answer, Refusal, jitter};
 use super::decide::{Access, TicketState};

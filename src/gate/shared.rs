@@ -13,13 +13,13 @@ use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
+use crate::pages::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 use crate::proxy::{self, Body, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Mode, RoomName, Wall};
 use crate::router::{Brings, InRoom, LineOf, PerSource, Routed, Router};
 use crate::time;
 use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
-use crate::waiting::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
 
 use super::answers::{Answer, Refusal};
 use super::brings;

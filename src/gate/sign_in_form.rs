@@ -2,8 +2,8 @@
 
 use http::header::CONTENT_ENCODING;
 
+use crate::accounts::{MAX_BODY, NoField, field_of};
 use crate::config::Source;
-use crate::identity::{MAX_BODY, NoField, field_of};
 use crate::names::form::{self, Kind};
 use crate::names::parameter;
 use crate::proxy::{BodyOf, Ration};

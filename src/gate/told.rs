@@ -2,8 +2,8 @@
 //!
 //! SECURITY: unsigned on purpose. It changes nothing but what its owner is shown, and within bounds.
 
+use crate::pages::{Kept, Reload, Stall};
 use crate::room::{Estimate, Wall};
-use crate::waiting::{Kept, Reload, Stall};
 
 use super::cookies::Own;
 use super::rules::Names;

@@ -14,8 +14,8 @@ use prometheus_client::metrics::counter::Counter;
 use crate::config;
 use crate::limit::{self, ClientKey, Held};
 use crate::metrics::{Metrics, Outcome};
+use crate::pages::PageKind;
 use crate::proxy::{Body, RequestBody};
-use crate::waiting::PageKind;
 
 use super::answers::{Answer, Refusal};
 use super::pages::Pages;

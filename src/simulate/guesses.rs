@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::charts::Histogram;
+use crate::pages::{Kept, Stall};
 use crate::room::Estimate;
-use crate::waiting::{Kept, Stall};
 
 /// What the room says at one look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

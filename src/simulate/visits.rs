@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::pages::Stall;
 use crate::room::{Claim, Completion, End, Standing, pace};
-use crate::waiting::Stall;
 
 use super::guesses::Seen;
 use super::people::{Is, Nature, Twin, around};

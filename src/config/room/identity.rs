@@ -7,7 +7,7 @@ use http::{HeaderName, Method};
 use crate::config::document::value::{bytes_of, one_of, text, wrong};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
-use crate::identity::{Algorithm, KeyFault, PublicKeys, Verifier};
+use crate::accounts::{Algorithm, KeyFault, PublicKeys, Verifier};
 use crate::names;
 use crate::proxy::is_taken;
 use crate::router::Route;
@@ -246,7 +246,7 @@ pub(in crate::config) fn plain(node: &Node<'_>, form: &Form) -> Read<String> {
 
 fn path(node: &Node<'_>, form: &Form) -> Read<String> {
     let text = text(node, form)?;
-    let own = crate::waiting::path_on_this_host(text) == text && text.starts_with('/');
+    let own = crate::pages::path_on_this_host(text) == text && text.starts_with('/');
     if !own || text.len() > 1_000 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return wrong(node, format!("\"{text}\" is no path"), form);
     }

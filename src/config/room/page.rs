@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::config::document::value::{one_of, wrong};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
-use crate::waiting::{MAX_TEMPLATE, Pages};
+use crate::pages::{MAX_TEMPLATE, Pages};
 
 /// A room's waiting page.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,11 +5,11 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{PageFacts, PageKind, State, Status};
 use crate::proxy::Body;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
 use crate::token::TicketPlace;
-use crate::waiting::{PageFacts, PageKind, State, Status};
 
 use super::super::answers::{Answer, json, page, plain};
 use super::super::arrival::{self, Coming, Joined};

@@ -8,9 +8,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{PageFacts, PageKind, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::router::OWN_PREFIX;
-use crate::waiting::{PageFacts, PageKind, path_on_this_host};
 
 use super::super::answers::{Answer, page};
 use super::super::kind::is_cross_site;

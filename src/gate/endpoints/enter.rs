@@ -5,8 +5,8 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{check_of, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
-use crate::waiting::{check_of, path_on_this_host};
 
 use super::super::answers::Answer;
 use super::super::arrival::{Coming, Joined};

@@ -6,10 +6,10 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
 use crate::proxy::{Body, Conn, ROPELINE_STATUS};
 use crate::replica::Note;
 use crate::room::Visitor;
-use crate::waiting::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
 
 use super::super::anew;
 use super::super::answers::{Answer, Refusal, plain};

@@ -33,10 +33,10 @@ use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::metrics::Outcome;
+use crate::pages::{PageKind, proof};
 use crate::proxy::Conn;
 use crate::room::LineName;
 use crate::router::{LineOf, OWN_PREFIX};
-use crate::waiting::{PageKind, proof};
 
 use super::answers::{Answer, Refusal, json};
 use super::core::Gate;

@@ -6,7 +6,7 @@ use crate::gate::answers::{Answer, Refusal};
 use crate::gate::shared::Shared;
 use crate::gate::visit::Visit;
 use crate::metrics::Outcome;
-use crate::waiting::PageKind;
+use crate::pages::PageKind;
 
 /// A query parameter's value, decoded; the first where there are several.
 pub fn parameter(query: &str, name: &str) -> Option<Vec<u8>> {

@@ -5,8 +5,8 @@ use http::header::SET_COOKIE;
 
 use crate::logging::rfc3339;
 use crate::metrics::Outcome;
+use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
-use crate::waiting::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 
 use super::super::anew;
 use super::super::answers::{Answer, jitter, json};

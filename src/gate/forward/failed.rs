@@ -4,8 +4,8 @@ use http::{Response, StatusCode};
 
 use crate::logging::RequestId;
 use crate::metrics::{Outcome, UpstreamFault};
+use crate::pages::PageKind;
 use crate::proxy::{self, Body, Fault, ForwardError};
-use crate::waiting::PageKind;
 
 use super::super::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 use super::super::pages::Pages;

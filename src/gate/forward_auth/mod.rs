@@ -19,9 +19,9 @@ use http_body::Body as _;
 
 use crate::config::Asker;
 use crate::metrics::Outcome;
+use crate::pages::PageKind;
 use crate::proxy::{Body, Conn};
 use crate::router::OWN_PREFIX;
-use crate::waiting::PageKind;
 
 use super::aim::Aim;
 use super::answers::{Answer, Refusal};

@@ -4,9 +4,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use super::preview::previews;
 use super::*;
 use crate::room::Estimate;
-use crate::waiting::preview::previews;
 
 mod bare;
 

@@ -112,8 +112,8 @@ proptest! {
 
 /// Runs the pure part of the page's script, as it is sent; `None` where there is no node.
 fn in_node(expression: &str, input: &Value) -> Option<Value> {
-    let script = crate::waiting::squeeze::script(
-        include_str!("../../../static/page.js")
+    let script = crate::pages::template::squeeze::script(
+        include_str!("../../../../static/page.js")
             .split("// End of the pure part.")
             .next()
             .unwrap(),
@@ -216,7 +216,7 @@ fn wavering(seed: u64) -> Vec<Look> {
 fn the_script_keeps_what_was_told_as_the_rust_does() {
     for seed in 1..9 {
         let looks = wavering(seed);
-        let (mut kept, mut now) = (crate::waiting::Kept::default(), 1_767_225_600_000);
+        let (mut kept, mut now) = (crate::pages::Kept::default(), 1_767_225_600_000);
         let mut here = Vec::new();
         for (passed, interval, paused) in &looks {
             now += passed * 1_000;

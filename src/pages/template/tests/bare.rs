@@ -1,7 +1,7 @@
 //! The bare page: what it holds, and what an hour of it costs.
 
 use super::*;
-use crate::waiting::{LineFacts, Notice, Reload, Stall, TurnFacts};
+use crate::pages::{LineFacts, Notice, Reload, Stall, TurnFacts};
 
 #[test]
 fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {

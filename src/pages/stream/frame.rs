@@ -13,9 +13,9 @@ use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::kind::{Pause, Stall};
 use super::lookout::{FAR_BACK, Lookout, Resting};
-use super::text::json;
+use crate::pages::kind::{Pause, Stall};
+use crate::pages::text::json;
 use crate::room::{Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
 
 /// Places in a run: exact bits for the first, one count for each that follows.
@@ -27,7 +27,7 @@ const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (51
 
 /// One encoded event and a hash of what it says, its id apart.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub struct Event {
     pub bytes: Bytes,
     pub hash: u64,
 }
@@ -36,7 +36,7 @@ pub(super) struct Event {
 #[derive(Debug)]
 pub struct StreamFrame {
     /// Which of its feed's it is.
-    pub(super) index: u64,
+    pub index: u64,
     id: String,
     scalars: Scalars,
     frame: Frame,
@@ -115,7 +115,7 @@ impl StreamFrame {
     }
 
     /// The narrowest event that shows everybody before `place`, for one whom the stock can reach or cannot.
-    pub(super) fn event(&self, place: Option<u64>, beyond: bool) -> &Event {
+    pub fn event(&self, place: Option<u64>, beyond: bool) -> &Event {
         let last = WIDTHS.len() - 1;
         let shows = |&(bits, counts): &(usize, usize)| {
             place.is_some_and(|place| place <= self.frame.base.saturating_add(places(bits, counts)))
@@ -158,7 +158,7 @@ impl StreamFrame {
 
 /// What tells a page that it is to ask: the room's revision, and another for whom the stock cannot reach, so that whoever comes
 /// within its reach or falls out of it asks once.
-pub(super) fn revision(of_room: u64, beyond: bool) -> u64 {
+pub fn revision(of_room: u64, beyond: bool) -> u64 {
     of_room + if beyond { BEYOND } else { 0 }
 }
 
@@ -181,7 +181,7 @@ fn points_up_to(points: &[(u64, Estimate)], shown: u64) -> Vec<(u64, u32, u32)> 
 
 /// The newest frame of one lane of a line, shared by its streams.
 #[derive(Debug)]
-pub(super) struct Feed {
+pub struct Feed {
     key: Key,
     newest: Mutex<Option<Newest>>,
     lookout: Lookout,
@@ -255,7 +255,7 @@ impl Feed {
 }
 
 /// Nobody waits for anything any more.
-pub(super) fn is_sold_out(room: &RoomView, line: &LineView) -> bool {
+pub fn is_sold_out(room: &RoomView, line: &LineView) -> bool {
     line.figures.is_sold_out() && room.early().is_none()
 }
 
@@ -266,7 +266,7 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    pub(super) fn feed(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Arc<Feed> {
+    pub fn feed(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Arc<Feed> {
         let key = (room.clone(), line.clone(), lane);
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(feed) = feeds.get(&key).and_then(Weak::upgrade) {
@@ -285,7 +285,7 @@ impl Feeds {
         feed
     }
 
-    /// Looks for all streams that rest, and wakes those to whom there is something to tell: to be called each [`super::LOOKS_WITHIN`].
+    /// Looks for all streams that rest, and wakes those to whom there is something to tell: to be called each [`crate::pages::LOOKS_WITHIN`].
     pub async fn look_out(&self, views: &watch::Receiver<Arc<View>>, outage: impl Fn() -> Option<Pause>) {
         let feeds: Vec<_> = {
             let feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -299,4 +299,4 @@ impl Feeds {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub mod tests;

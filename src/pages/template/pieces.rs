@@ -2,7 +2,7 @@
 //! next from the pieces.
 //!
 //! Rendering is half of what a join costs. A page is made of nothing but a visitor's own things and what is alike for many
-//! ([`super::content::Content::of`]), so where that is the same the pieces are. They are proved when they are made, by the page that was
+//! ([`crate::pages::content::Content::of`]), so where that is the same the pieces are. They are proved when they are made, by the page that was
 //! rendered whole.
 
 use std::collections::HashMap;
@@ -12,14 +12,14 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 
-use super::content::{Own, Piece};
+use crate::pages::content::{Own, Piece};
 
 /// Pages of so many kinds are kept for a room, of some 14 KB each; then it begins anew.
 const MOST: usize = 16;
 
 /// The pieces of a room's pages.
 #[derive(Default, Debug)]
-pub(super) struct Pieces {
+pub struct Pieces {
     kept: ArcSwap<HashMap<u64, Arc<Cut>>>,
     hasher: RandomState,
 }

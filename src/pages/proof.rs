@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::addresses::{MAX_CARRIED, api, check_url, query};
 use super::kind::{LineFacts, PageKind, ProofFacts};
-use super::squeeze;
+use super::template::squeeze;
 use super::text::{json, json_for_script, percent_encode};
 
 /// The worker's script, which is the same for everybody.

@@ -2,13 +2,13 @@
 
 use crate::draw::Published;
 use crate::metrics::CodeFate;
+use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
+use crate::pages::language::Language;
 use crate::room::{LineName, Phase, RoomName, Wall};
-use crate::waiting::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
-use crate::waiting::language::Language;
 
 /// The facts of a page without those that are one visitor's own or one moment's.
 #[derive(Hash)]
-pub(in crate::waiting) struct Alike<'a> {
+pub(in crate::pages) struct Alike<'a> {
     pub kind: PageKind,
     pub language: Language,
     pub bare: bool,
@@ -23,7 +23,7 @@ pub(in crate::waiting) struct Alike<'a> {
 
 /// As [`LineFacts`].
 #[derive(Hash)]
-pub(in crate::waiting) struct InLine<'a> {
+pub(in crate::pages) struct InLine<'a> {
     pub room: &'a RoomName,
     pub line: &'a LineName,
     pub late_window_ms: u64,
@@ -43,7 +43,7 @@ pub(in crate::waiting) struct InLine<'a> {
 
 /// As [`TurnFacts`].
 #[derive(Hash)]
-pub(in crate::waiting) struct InTurn<'a> {
+pub(in crate::pages) struct InTurn<'a> {
     /// There is a position.
     pub placed: bool,
     pub crowded: bool,

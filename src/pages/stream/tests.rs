@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use http_body_util::BodyExt;
 
+use super::frame::StreamFrame;
+use super::frame::tests::count_before;
 use super::*;
+use crate::pages::Stall;
+use crate::pages::budget::{BURST, PER_HOUR};
 use crate::room::testing::Hand;
 use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section};
-use crate::waiting::Stall;
-use crate::waiting::budget::{BURST, PER_HOUR};
-use crate::waiting::frame::StreamFrame;
-use crate::waiting::frame::tests::count_before;
 
 mod far_back;
 

@@ -11,11 +11,10 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use super::content::{Alike, Content, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
-use super::pieces::Pieces;
-use super::policy::{self, Inline};
-use super::sample;
-use super::{catalogue, script, squeeze};
+use super::{catalogue, script};
 use crate::room::Wall;
+use pieces::Pieces;
+use policy::Inline;
 
 /// Most bytes of an operator's template.
 pub const MAX_TEMPLATE: usize = 256 * 1024;
@@ -271,5 +270,10 @@ fn headers(policy: &HeaderValue, language: Language) -> HeaderMap {
     headers
 }
 
+mod pieces;
+mod policy;
+pub mod preview;
+mod sample;
+pub mod squeeze;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::language::Language;
-use super::pages::{Page, Pages};
-use super::sample;
+use super::{Page, Pages, sample};
+use crate::pages::language::Language;
 
 /// One rendered sample.
 #[derive(Clone, Debug)]
@@ -71,7 +70,7 @@ mod tests {
         let index = index(&all);
         let index = std::str::from_utf8(&index).unwrap();
         assert_eq!(index.matches("<li>").count(), all.len());
-        for kind in crate::waiting::PageKind::ALL {
+        for kind in crate::pages::PageKind::ALL {
             assert!(sample::cases().iter().any(|case| case.kind == kind), "{kind:?}");
         }
     }

@@ -1,9 +1,9 @@
 //! Tokens as issuers make them, and as attackers do.
 
+use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair};
-use aws_lc_rs::{encoding::AsDer as _, encoding::PublicKeyX509Der};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use proptest::prelude::*;
 use serde_json::json;

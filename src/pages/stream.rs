@@ -17,12 +17,12 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
 use super::budget::Budget;
-use super::frame::{Event, Feed, Feeds, is_sold_out};
 use super::kind::Pause;
-use super::lookout::{FAR_BACK, LOOKS_WITHIN, Resting};
 use super::status::State;
 use super::text::json;
 use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
+use frame::{Event, Feed, Feeds, is_sold_out};
+use lookout::{FAR_BACK, LOOKS_WITHIN, Resting};
 
 /// Content type of the stream.
 pub const CONTENT_TYPE: &str = "text/event-stream";
@@ -329,5 +329,7 @@ fn retry(n: u32) -> Bytes {
     Bytes::from(format!("retry: {}\n\n", 1_000 + n.wrapping_mul(0x9e37_79b1) % 4_000))
 }
 
+pub mod frame;
+pub mod lookout;
 #[cfg(test)]
 mod tests;

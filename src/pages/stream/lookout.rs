@@ -15,20 +15,20 @@ use crate::room::Number;
 pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 
 /// Whoever has so many before them is looked for; who has fewer looks, a millisecond later for each.
-pub(super) const FAR_BACK: u64 = 500;
+pub const FAR_BACK: u64 = 500;
 
 /// Streams that are looked for before others of the runtime have their turn.
 const AT_ONCE: usize = 1_000;
 
 /// The streams of one lane.
 #[derive(Default, Debug)]
-pub(super) struct Lookout {
+pub struct Lookout {
     streams: Mutex<Vec<Weak<Resting>>>,
 }
 
 /// One stream, which rests or looks for itself.
 #[derive(Debug)]
-pub(super) struct Resting {
+pub struct Resting {
     number: Number,
     /// The frame that it knows, so that any other is news to it, or one of these.
     heeds: AtomicU64,

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
+use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{Admission, Bounds, Controller, Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
-pub(super) struct Case {
+pub struct Case {
     pub name: &'static str,
     pub kind: PageKind,
     pub facts: PageFacts<'static>,
@@ -28,7 +28,7 @@ const MESSAGE: &str = "Doors open at 14:00. <b>Nobody</b> loses a place & everyo
 const HERE: &str = "/event/7?date=2026-11-20&seats=2";
 
 /// Every kind, and the waiting page in every state it knows.
-pub(super) fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<Case> {
     let mut cases = waiting();
     cases.extend(following());
     cases.extend(other_lines());

@@ -11,20 +11,20 @@ use sha2::{Digest, Sha256};
 
 /// What a page may load besides its own inline blocks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub struct Rules {
     images: &'static str,
     workers: &'static str,
     most_blocks: usize,
 }
 
 /// The built-in page loads nothing at all. Its script, and that of the countdown.
-pub(super) const BUILT_IN: Rules = Rules {
+pub const BUILT_IN: Rules = Rules {
     images: "",
     workers: "",
     most_blocks: 2,
 };
 /// An operator's page may show pictures and fonts: inline, or from its own site (on paths outside the room).
-pub(super) const CUSTOM: Rules = Rules {
+pub const CUSTOM: Rules = Rules {
     images: "; img-src 'self' data:; font-src 'self' data:",
     workers: "",
     most_blocks: 8,
@@ -42,7 +42,7 @@ impl Rules {
 
 /// The hashes of the inline blocks seen so far.
 #[derive(Default, Debug)]
-pub(super) struct Inline {
+pub struct Inline {
     styles: BTreeSet<String>,
     scripts: BTreeSet<String>,
 }

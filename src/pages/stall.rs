@@ -25,7 +25,7 @@ pub enum Stall {
     Healing,
     /// This gate cannot reach the store.
     CutOff,
-    /// It takes longer than the visitor was told; never what the room says, but what one visitor is told: [`super::Kept`].
+    /// It takes longer than the visitor was told; never what the room says, but what one visitor is told: [`crate::pages::Kept`].
     Slower,
 }
 

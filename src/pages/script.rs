@@ -29,7 +29,7 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
     /// How far the room's draw has come: where it has come further, the page is another one.
-    #[serde(skip_serializing_if = "super::status::is_none")]
+    #[serde(skip_serializing_if = "crate::pages::status::is_none")]
     lot: u8,
 }
 
@@ -55,9 +55,9 @@ pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> S
     let check = (line.fresh && line.turn.is_some()).then(|| check_url(line, here));
     let data = json(&Data {
         check: check.as_deref(),
-        refresh: super::status::seconds(line.refresh_ms),
-        check_in: line.check_in_ms.map(super::status::seconds),
-        revision: super::frame::revision(line.revision, line.stock.beyond),
+        refresh: crate::pages::status::seconds(line.refresh_ms),
+        check_in: line.check_in_ms.map(crate::pages::status::seconds),
+        revision: crate::pages::stream::frame::revision(line.revision, line.stock.beyond),
         begins: early.map(|stage| rfc3339(stage.window.begins)),
         lot: line.lot | line.stock.mark(),
     });

@@ -8,16 +8,16 @@ use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
 use super::Alike;
+use crate::pages::addresses::{MAX_CARRIED, check, check_url};
+use crate::pages::catalogue::{Catalogue, fill};
+use crate::pages::kind::{LineFacts, PageFacts, PageKind, Reload, TurnFacts};
+use crate::pages::text::{bare_time, path_on_this_host, percent_encode, time, timed};
+use crate::pages::{lot, proof, script};
 use crate::room::{Estimate, Phase, Stage, Wall, pace};
-use crate::waiting::addresses::{MAX_CARRIED, check, check_url};
-use crate::waiting::catalogue::{Catalogue, fill};
-use crate::waiting::kind::{LineFacts, PageFacts, PageKind, Reload, TurnFacts};
-use crate::waiting::text::{bare_time, path_on_this_host, percent_encode, time, timed};
-use crate::waiting::{lot, proof, script};
 
 /// A visitor's own things: in words, or the marks that stand for them.
 #[derive(Serialize, Clone, Default, Hash)]
-pub(in crate::waiting) struct Own<T> {
+pub(in crate::pages) struct Own<T> {
     pub title: T,
     request_id: T,
     /// The address asked for.
@@ -46,14 +46,14 @@ pub(in crate::waiting) struct Own<T> {
 
 /// One of them.
 #[derive(Clone, Debug)]
-pub(in crate::waiting) enum Piece<'a> {
+pub(in crate::pages) enum Piece<'a> {
     Text(Cow<'a, str>),
     Markup(String),
     Number(u64),
 }
 
 /// Puts into words what the visitor of a page has for himself.
-pub(in crate::waiting) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
+pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
     let catalogue = alike.language.catalogue();
     let page = catalogue.page(alike.kind);
     let here = path_on_this_host(facts.here);

@@ -5,12 +5,12 @@
 //! does, and a script's only where a break may end something.
 
 /// A template without the line breaks between its elements; within the built-in ones none of them shows.
-pub(super) fn page(source: &str) -> String {
+pub fn page(source: &str) -> String {
     source.replace(">\n<", "><")
 }
 
 /// A style without what a browser does not need.
-pub(super) fn style(source: &str) -> String {
+pub fn style(source: &str) -> String {
     lines(source).replace("}\n", "}")
 }
 
@@ -24,7 +24,7 @@ fn lines(source: &str) -> String {
 }
 
 /// The same, and without the blanks and line breaks of a script that part nothing.
-pub(super) fn script(source: &str) -> String {
+pub fn script(source: &str) -> String {
     let lines = lines(source);
     let mut small = String::with_capacity(lines.len());
     let mut quote = None;
