@@ -120,3 +120,25 @@ pub fn account(view: &View, visitor: &Visitor) -> Option<Tag> {
     let line = view.rooms.get(&visitor.room)?.line(&visitor.line)?;
     line.account(visitor.lane, visitor.number)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bearers_token_is_told_by_its_scheme() {
+        assert_eq!(bearer("Bearer a.b.c"), Some("a.b.c"));
+        assert_eq!(bearer("bearer  a.b.c "), Some("a.b.c"));
+        for other in ["Basic a", "Bearer", "", "a.b.c"] {
+            assert_eq!(bearer(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_field_with_a_coded_word_names_nobody_for_sure() {
+        assert_eq!(plain(Some("=?utf-8?q?ann?=")), Err(Doubtful));
+        assert_eq!(plain(Some("bob =?utf-8?b?YQ==?=")), Err(Doubtful));
+        assert_eq!(plain(Some("ann=?")), Err(Doubtful));
+        assert_eq!((plain(Some("ann?=x")), plain(None)), (Ok(Some("ann?=x")), Ok(None)));
+    }
+}

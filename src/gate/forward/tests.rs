@@ -1,4 +1,5 @@
-use http::header::{CACHE_CONTROL, EXPIRES};
+use http::header::{CACHE_CONTROL, EXPIRES, SET_COOKIE};
+use http::{HeaderValue, Method};
 
 use super::*;
 use crate::gate::cacheable::give;
