@@ -3,12 +3,12 @@
 use std::io;
 
 use crate::admin;
+use crate::pages::TemplateError;
 use crate::proxy::OriginsError;
 use crate::replica;
 use crate::store::OpenError;
 use crate::store::redis;
 use crate::token::KeyError;
-use crate::pages::TemplateError;
 
 use super::own_key::OwnKeyError;
 use super::secured::SecuredError;

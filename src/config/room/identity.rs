@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use http::{HeaderName, Method};
 
+use crate::accounts::{Algorithm, KeyFault, PublicKeys, Verifier};
 use crate::config::document::value::{bytes_of, one_of, text, wrong};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
-use crate::accounts::{Algorithm, KeyFault, PublicKeys, Verifier};
 use crate::names;
 use crate::proxy::is_taken;
 use crate::router::Route;
