@@ -6,7 +6,7 @@
 
 pub mod accounts;
 pub mod admin;
-pub mod app;
+mod app;
 pub mod archive;
 pub mod calendar;
 pub mod charts;

@@ -90,16 +90,12 @@ pub fn run(
             () = upgrade::takes_over(running.replica().clone(), former) => {}
         }
     });
-    match desk.close() {
-        Some(next) => {
-            leave(running, signals, next, (&supervisor, logging), &patience);
-            Ok(())
-        }
-        None => {
-            stop(running, signals, told, &supervisor, &patience);
-            if told { Ok(()) } else { Err(RunError::Fallen) }
-        }
+    if let Some(next) = desk.close() {
+        leave(running, signals, next, (&supervisor, logging), &patience);
+        return Ok(());
     }
+    stop(running, signals, told, &supervisor, &patience);
+    if told { Ok(()) } else { Err(RunError::Fallen) }
 }
 
 /// Another process serves: finishes what is under way.

@@ -75,7 +75,9 @@ pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, 
     let secured = Secured::open(&config.tls, &encrypted)?;
     let mut sockets = Held::default();
     let count = clear.len();
-    clear.into_iter().for_each(|one| sockets.hold(one));
+    for one in clear {
+        sockets.hold(one);
+    }
     for mut one in encrypted {
         if let Some(tls) = &secured.tls {
             one.listener = one.listener.secured(Arc::clone(tls));

@@ -8,7 +8,7 @@ mod output;
 mod page;
 mod probe;
 mod rehearse;
-pub mod remote;
+mod remote;
 mod replay;
 mod report;
 mod run;

@@ -9,7 +9,7 @@ use std::os::unix::process::parent_id;
 pub struct Parent {
     own: u32,
     /// 0 where the parent is outside of the container.
-    parent: u32,
+    pid: u32,
     /// What the parent's program is called.
     name: Option<String>,
     /// The process that systemd has started, if this one descends from one.
@@ -23,7 +23,7 @@ impl Parent {
         let name = fs::read_to_string(format!("/proc/{parent}/comm")).ok();
         Self {
             own: std::process::id(),
-            parent,
+            pid: parent,
             name: name.map(|name| name.trim().to_owned()),
             by_systemd: env("SYSTEMD_EXEC_PID").and_then(|pid| pid.parse().ok()),
         }
@@ -46,7 +46,7 @@ impl Parent {
     /// first one is one whose parent went into the background.
     fn is_first(&self) -> bool {
         let of_machine = |name: &str| MACHINES.contains(&name);
-        self.parent == 0 || (self.parent == 1 && !self.name.as_deref().is_some_and(of_machine))
+        self.pid == 0 || (self.pid == 1 && !self.name.as_deref().is_some_and(of_machine))
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
     fn started(own: u32, (parent, name): (u32, &str), by_systemd: Option<u32>) -> Parent {
         Parent {
             own,
-            parent,
+            pid: parent,
             name: Some(name.to_owned()).filter(|name| !name.is_empty()),
             by_systemd,
         }
@@ -114,6 +114,6 @@ mod tests {
     fn the_parent_of_this_process_is_known() {
         let starter = Parent::find(|_| Some("12".to_owned()));
         assert_eq!((starter.own, starter.by_systemd), (std::process::id(), Some(12)));
-        assert!(starter.parent == 0 || starter.name.is_some_and(|name| !name.is_empty()));
+        assert!(starter.pid == 0 || starter.name.is_some_and(|name| !name.is_empty()));
     }
 }

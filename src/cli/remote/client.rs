@@ -79,7 +79,7 @@ pub struct Client {
 impl Client {
     /// `admin` is `http://host:port`, or `host:port`.
     pub fn new(admin: &str, token: Option<String>) -> Result<Self, Failure> {
-        let wrong = |why: &str| Failure::Local(format!("--admin {admin}: {why}; it looks like {}", DEFAULT_ADMIN));
+        let wrong = |why: &str| Failure::Local(format!("--admin {admin}: {why}; it looks like {DEFAULT_ADMIN}"));
         let rest = admin.strip_prefix("http://").unwrap_or(admin).trim_end_matches('/');
         if admin.starts_with("https://") {
             return Err(wrong("the admin listener speaks plain HTTP; reach it through a tunnel"));

@@ -16,4 +16,4 @@ pub mod upstreams;
 pub mod winners;
 
 pub use admin::{AdminArgs, Watched, encoded, parsed, path_of, run, run_to_code, show, watch};
-pub use client::{Client, DEFAULT_ADMIN, Failure, Raw};
+pub use client::{Client, Failure, Raw};
