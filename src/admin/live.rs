@@ -20,6 +20,7 @@ pub struct Configured {
 }
 
 impl Live {
+    #[must_use]
     pub fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Configured {
             options,
@@ -28,6 +29,7 @@ impl Live {
         })))
     }
 
+    #[must_use]
     pub fn load(&self) -> Guard<Arc<Configured>> {
         self.0.load()
     }

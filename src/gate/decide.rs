@@ -77,6 +77,7 @@ pub struct Purpose {
 }
 
 /// All that the decision rests on.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     pub kind: Kind,

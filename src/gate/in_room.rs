@@ -134,7 +134,7 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
     let settled = settle::settle(gate, seat, visit, Some(&mut request), purpose, decide).await;
     let (worth, verdict) = match settled {
         Ok(settled) => settled,
-        Err(unsettled) => return settle::unsettled(&gate.shared, unsettled, &rules.pages, visit),
+        Err(unsettled) => return settle::unsettled(&gate.shared, &unsettled, &rules.pages, visit),
     };
     request.meets = place.ends_on;
     // PERF: most requests go on by the session of their pass.

@@ -186,7 +186,7 @@ fn stood(seat: &Seat<'_>, view: &View, joined: &Joined) -> bool {
 /// The waiting page of a visitor who has just joined.
 fn in_line(seat: &Seat<'_>, visit: &Visit, newcomer: &Newcomer, ticket: &Ticket, by_code: bool) -> Answer {
     let page = LinePage {
-        seat: seat,
+        seat,
         visit,
         notice: newcomer.told.map(notice),
         fresh: true,

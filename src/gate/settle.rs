@@ -81,10 +81,10 @@ pub async fn settle<T>(
     }
 }
 
-pub fn unsettled(shared: &Shared, unsettled: Unsettled, pages: &Pages, visit: &Visit) -> Answer {
-    match unsettled {
+pub fn unsettled(shared: &Shared, why: &Unsettled, pages: &Pages, visit: &Visit) -> Answer {
+    match why {
         Unsettled::NoRoom => shared.unavailable(pages, visit),
-        Unsettled::Body(error) => failed::failed(shared, error, pages, visit),
+        Unsettled::Body(error) => failed::failed(shared, *error, pages, visit),
     }
 }
 

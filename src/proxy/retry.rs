@@ -13,6 +13,7 @@ pub(super) const MOST_SERVERS: usize = 3;
 const MOST_SENT: u32 = 3;
 
 /// A request that is about to be sent.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempt {
     pub has_body: bool,

@@ -8,10 +8,10 @@ use ropeline::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServ
 
 use crate::client::Client;
 use crate::gate::Gate;
-use crate::waiting::held;
 use crate::shop::{OK, Shop};
 use crate::shop_http2::frames::Framed;
 use crate::upstreams::{over, place};
+use crate::waiting::held;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const SOON: Duration = Duration::from_millis(5);

@@ -1,4 +1,9 @@
-//! A hand on the rooms, for the tests of other modules: one gate's log, each entry made and applied at once.
+//! Rooms under the hand of a test, also of other crates' tests: one gate's log, each entry made and applied at once.
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "a test that cannot go on should say where"
+)]
 
 use crate::{
     Batch, Change, Effects, Entry, GateId, LineName, Position, RoomChange, RoomName, Section, Settings, State, VERSION,

@@ -4,7 +4,6 @@ use super::form::{AUTHORITIES, DAY, Form, MINUTE};
 use super::key::{Table, duration, key, list, number, text};
 use crate::room::{OLDEST, VERSION};
 
-#[expect(clippy::cast_lossless, reason = "`u32::from` cannot make a constant")]
 pub(super) const STORE: Table = Table {
     name: "store",
     many: false,

@@ -39,7 +39,7 @@ pub async fn join_app(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, head: &Pa
             Some(answer) => return answer,
             None => worth,
         },
-        Err(unsettled) => return settle::unsettled(&gate.shared, unsettled, &seat.rules.pages, visit),
+        Err(unsettled) => return settle::unsettled(&gate.shared, &unsettled, &seat.rules.pages, visit),
     };
     let placed = matches!(
         worth.ticket(),

@@ -42,7 +42,7 @@ pub async fn status(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, check_in: b
             Some(answer) => return answer,
             None => worth,
         },
-        Err(unsettled) => return settle::unsettled(&gate.shared, unsettled, &seat.rules.pages, visit),
+        Err(unsettled) => return settle::unsettled(&gate.shared, &unsettled, &seat.rules.pages, visit),
     };
     if may_be_numbered(seat, visit, &worth) {
         return numbered(seat, visit, worth, check_in).await;
