@@ -2,7 +2,7 @@
 //! know nothing but HTTP.
 //!
 //! `contract` has a test for each row of the design's two tables; `load` and `kills` put a crowd before a room of fifty
-//! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them and what they showed.
+//! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 #[allow(dead_code, reason = "each test binary uses a part of it")]

@@ -1,7 +1,7 @@
 //! Three gates on a real Redis, a crowd that takes another gate with every request, and faults that really happen.
 //!
 //! Each trial prints a row: what the fault cost in places, numbers, order and capacity, which must be nothing, and for how
-//! long nobody was called. `docs/contributing/testing.md` says how to run them and what they showed.
+//! long nobody was called. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 #[allow(dead_code, reason = "each test binary uses a part of it")]

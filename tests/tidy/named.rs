@@ -1,6 +1,10 @@
-//! The threat map: every row names a test, and every named test exists.
+//! Pages that name tests: the threat map and the table of rules. Every row names a test, and every named test exists.
 
 use std::fs;
+use std::path::Path;
+
+/// Most rows of the table of rules: a longer one is not read.
+const MOST_RULES: usize = 80;
 
 #[test]
 fn every_threat_names_tests_that_exist() {
@@ -8,6 +12,35 @@ fn every_threat_names_tests_that_exist() {
     let rows = rows(&page, "| threat |");
     assert!(rows.len() > 30, "{} rows", rows.len());
     assert_eq!(faults(&rows), Vec::<String>::new());
+}
+
+#[test]
+fn every_rule_names_a_test_that_exists_and_says_how_to_run_it() {
+    let page = fs::read_to_string("docs/contributing/testing.md").unwrap();
+    let rows = rows(&page, "| part | rule |");
+    assert!((50..=MOST_RULES).contains(&rows.len()), "{} rows", rows.len());
+    let mut faults = faults(&rows);
+    for row in &rows {
+        let right = |test: &str| row.contains(&format!("| `{}` |", arguments(test)));
+        faults.extend(named(row).filter(|test| !right(test)).map(|test| {
+            let right = arguments(test);
+            format!("the last column of {test} is `{right}`")
+        }));
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    for part in [
+        "crates/room/",
+        "crates/token/",
+        "tests/store/",
+        "tests/replica/",
+        "tests/wire/",
+        "tests/admin/",
+    ] {
+        assert!(
+            rows.iter().any(|row| row.contains(part)),
+            "no rule names a test of {part}"
+        );
+    }
 }
 
 #[test]
@@ -19,6 +52,13 @@ fn a_row_without_a_test_and_a_name_that_is_no_test_are_found() {
     assert_eq!(faults(&rows).len(), 2);
     assert!(is_test("tests/tidy/named.rs::every_threat_names_tests_that_exist"));
     assert!(!is_test("tests/tidy/named.rs::no_such_test") && !is_test("tests/nowhere.rs::rows"));
+    assert_eq!(
+        arguments("crates/room/tests/room/stories.rs::a"),
+        "-p ropeline-room --test room"
+    );
+    assert_eq!(arguments("crates/token/src/key.rs::a"), "-p ropeline-token --lib");
+    assert_eq!(arguments("tests/wire/headers.rs::a"), "--test wire");
+    assert_eq!(arguments("src/gate/decide/tests.rs::a"), "--lib");
 }
 
 /// The rows of all tables of a page whose first line begins so.
@@ -58,4 +98,18 @@ fn is_test(test: &str) -> bool {
     ["#[test]", "#[tokio::test"]
         .iter()
         .any(|test| attributes.contains(test))
+}
+
+/// What `cargo test` needs to find the test: its package and its target.
+fn arguments(test: &str) -> String {
+    let (file, _) = test.split_once("::").unwrap();
+    let parts: Vec<&str> = Path::new(file).iter().filter_map(|part| part.to_str()).collect();
+    let package = (parts[0] == "crates").then(|| format!("-p ropeline-{} ", parts[1]));
+    let rest = if package.is_some() { &parts[2..] } else { &parts[..] };
+    let target = if rest[0] == "tests" {
+        format!("--test {}", rest[1])
+    } else {
+        "--lib".to_owned()
+    };
+    package.unwrap_or_default() + &target
 }
