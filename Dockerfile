@@ -1,7 +1,7 @@
 # The gate alone in an image: one static binary, no shell, no root. `scripts/check-static` proves the same without a container.
 # Mount a config at /data/config.toml, or say `run --upstream http://shop:3000`. Who maps the admin listener to the outside
 # sets `admin_listen` and `admin_token`; the health check then wants ROPELINE_HEALTHCHECK.
-FROM rust:1.95-bookworm AS build
+FROM rust:1.95.0-bookworm AS build
 # --build-arg BUILD=build-pgo takes twenty minutes on two cores, and makes a binary that takes an eighth less of them.
 ARG BUILD=build-static
 WORKDIR /source
