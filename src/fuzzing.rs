@@ -1,7 +1,8 @@
 //! What the fuzzers call: one function for each target, which panics where a law does not hold.
 //!
-//! Compiled for tests and under cargo-fuzz (`--cfg fuzzing`) only, so that what is private stays so. `fuzz/` holds the
-//! fuzzers and their corpora, which the tests here go through on every run, also where no fuzzer can be built.
+//! Compiled for tests and under cargo-fuzz (`--cfg fuzzing`) only, so that private items stay private. `fuzz/` holds the
+//! fuzzers and a corpus for each, which the tests here run every time, also where no fuzzer can be built. A corpus is a text
+//! file with one input a line, its bytes as [`slice::escape_ascii`] writes them; `scripts/lib/corpus.py` packs it.
 
 pub use crate::accounts::fuzzing::identity;
 pub use crate::config::fuzzing::config;
@@ -13,6 +14,7 @@ pub use crate::token::fuzzing::{proofs, token};
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
+    use std::str::Bytes;
 
     use super::*;
 
@@ -34,16 +36,61 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz").join(name)
     }
 
+    fn corpus(name: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(folder("corpus").join(name).with_extension("txt")).expect("a corpus");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The bytes that [`slice::escape_ascii`] wrote as `line`.
+    fn unescape(line: &str) -> Option<Vec<u8>> {
+        let mut data = Vec::new();
+        let mut rest = line.bytes();
+        while let Some(byte) = rest.next() {
+            data.push(if byte == b'\\' { escaped(&mut rest)? } else { byte });
+        }
+        Some(data)
+    }
+
+    /// The byte whose escape goes on behind a backslash.
+    fn escaped(rest: &mut Bytes<'_>) -> Option<u8> {
+        Some(match rest.next()? {
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            sign @ (b'\'' | b'"' | b'\\') => sign,
+            b'x' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            _ => return None,
+        })
+    }
+
     /// The inputs of a corpus that break a law.
-    fn broken_by(name: &str, target: Target) -> Vec<PathBuf> {
-        let inputs = std::fs::read_dir(folder("corpus").join(name)).expect("a corpus");
-        let inputs: Vec<PathBuf> = inputs.map(|input| input.expect("an entry").path()).collect();
+    fn broken_by(name: &str, target: Target) -> Vec<String> {
+        let inputs = corpus(name);
         assert!(inputs.len() >= 10, "{name}: a corpus of {}", inputs.len());
-        let breaks = |path: &PathBuf| {
-            let data = std::fs::read(path).expect("an input");
+        let breaks = |line: &String| {
+            let data = unescape(line).expect("an input");
             std::panic::catch_unwind(|| target(&data)).is_err()
         };
         inputs.into_iter().filter(breaks).collect()
+    }
+
+    #[test]
+    fn a_corpus_is_sorted_without_duplicates_and_written_in_one_way() {
+        for (name, _) in TARGETS {
+            let lines = corpus(name);
+            let other = lines.iter().find(|line| {
+                let data = unescape(line);
+                data.is_none_or(|data| data.escape_ascii().to_string() != **line)
+            });
+            assert_eq!(other, None, "{name}: no line of a corpus");
+            let ordered = lines.is_sorted_by(|one, next| one < next);
+            assert!(ordered, "{name}: not sorted, or an input twice");
+        }
+        let every_byte: Vec<u8> = (0..=u8::MAX).collect();
+        assert_eq!(unescape(&every_byte.escape_ascii().to_string()), Some(every_byte));
     }
 
     #[test]
