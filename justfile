@@ -15,7 +15,7 @@ test *STEPS:
 test-area NAME *FILTER:
     cargo test --locked --test {{ NAME }} -- {{ FILTER }}
 
-# The room's tests alone, in half a minute once built
+# The room's tests alone
 room *FILTER:
     cargo test --locked --package ropeline-room {{ FILTER }}
 

@@ -6,6 +6,7 @@
 
 mod name;
 mod named;
+mod recipes;
 mod sentences;
 mod structure;
 

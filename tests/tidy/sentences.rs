@@ -1,4 +1,4 @@
-//! The README, the tutorial and the guides keep their sentences short: a sentence has at most 30 words. The README and the
+//! The README, the pages beside it, the tutorial and the guides keep their sentences short: a sentence has at most 30 words. The README and the
 //! glossary are short as a whole.
 //!
 //! The text of a page is what a reader reads as prose: code blocks, comments, headings and URLs are left out, a code span
@@ -50,9 +50,11 @@ fn a_long_sentence_is_found_and_what_is_no_prose_is_not_counted() {
     assert_eq!(longest("<!-- keys of x y z -->\n<img src=\"a b\" alt=\"c d e\">"), 0);
 }
 
-/// The pages that operators read first.
+/// The pages that are read first.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![PathBuf::from("README.md")];
+    let mut pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+        .map(PathBuf::from)
+        .to_vec();
     for folder in ["docs/tutorial", "docs/guides"] {
         let entries = fs::read_dir(folder).expect("a folder");
         pages.extend(entries.map(|entry| entry.expect("an entry").path()));
