@@ -20,8 +20,7 @@ pub struct Configured {
 }
 
 impl Live {
-    #[must_use]
-    pub fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
+    pub(super) fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Configured {
             options,
             keyring,
@@ -29,8 +28,7 @@ impl Live {
         })))
     }
 
-    #[must_use]
-    pub fn load(&self) -> Guard<Arc<Configured>> {
+    pub(super) fn load(&self) -> Guard<Arc<Configured>> {
         self.0.load()
     }
 

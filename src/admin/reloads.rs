@@ -149,8 +149,7 @@ impl Reloads {
     }
 
     /// How many were taken, and how many refused.
-    #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 2] {
+    pub(super) fn counts(&self) -> [(&'static str, u64); 2] {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         [(TAKEN, read(&self.0.taken)), (REFUSED, read(&self.0.refused))]
     }
