@@ -34,7 +34,7 @@ function estimateAt(points, ahead) {
 }
 
 // What is shown of an estimate: the latest moment that was told stands within a minute, and an eighth of what is left. When
-// it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/waiting/kept.rs).
+// it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/pages/kept.rs).
 function keep(kept, range, paused, now) {
   var left = kept.by - now, low = range ? range[0] * 1e3 : 0, high = range ? range[1] * 1e3 : 1 / 0;
   if (range ? !(Math.abs(high - left) <= max(6e4, left / 8) && low <= left) : paused || !(left > 0)) {

@@ -12,13 +12,35 @@ use sources::survey;
 const MOST_IN_A_LOOP: usize = 3;
 
 /// Modules whose largest loop is longer.
-const LOOPS: [(&str, usize); 3] = [("cli", 4), ("crates/room", 43), ("replica", 17)];
+const LOOPS: [(&str, usize); 2] = [("crates/room", 43), ("replica", 17)];
 
 /// Folders of more source files than [`survey::MOST_FILES`].
-const FULL_FOLDERS: [(&str, usize); 0] = [];
+const FULL_FOLDERS: [(&str, usize); 8] = [
+    ("crates/room/src", 62),
+    ("crates/room/tests/room", 44),
+    ("src/gate", 64),
+    ("src/proxy", 48),
+    ("tests/blackbox/contract", 27),
+    ("tests/browser", 22),
+    ("tests/sim", 33),
+    ("tests/wire", 25),
+];
 
 /// Types with inherent methods in more files than [`survey::MOST_METHOD_FILES`].
-const SPREAD_TYPES: [(&str, usize); 0] = [];
+const SPREAD_TYPES: [(&str, usize); 12] = [
+    ("Keyring", 11),
+    ("Kind", 4),
+    ("Line", 6),
+    ("LineView", 4),
+    ("Place", 4),
+    ("Protocol", 17),
+    ("Replica", 4),
+    ("Room", 16),
+    ("Route", 4),
+    ("Run", 4),
+    ("State", 10),
+    ("Told", 5),
+];
 
 fn is(found: &BTreeMap<String, usize>, known: &[(&str, usize)]) {
     let known: BTreeMap<String, usize> = known.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
