@@ -4,12 +4,11 @@
 //! them read. The version is part of the state and rises with an entry that says so, never by itself.
 
 use super::codec::{Read, Reader, Writer};
-use super::doubt::Doubt;
-use super::entry::{Entry, OLDEST, VERSION};
+use super::entry::Entry;
 use super::roster::Roster;
-use super::settings::WITH_SCHEDULES;
 use super::state::State;
-use ropeline_ids::{Clock, Wall};
+use super::version::{NEWEST, OLDEST};
+use ropeline_ids::Clock;
 
 /// How long all gates must have known a version before it is raised without an operator.
 const AGREED_MS: u64 = 600_000;
@@ -28,10 +27,6 @@ impl Versions {
             current,
             agreement: None,
         }
-    }
-
-    pub fn current(&self) -> u16 {
-        self.current
     }
 
     /// Whether the entry is of a version that the rooms run already.
@@ -63,7 +58,7 @@ impl Versions {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let current = r.u16()?;
-        if !(OLDEST..=VERSION).contains(&current) {
+        if !(OLDEST..=NEWEST).contains(&current) {
             return r.wrong();
         }
         Ok(Self {
@@ -80,16 +75,11 @@ impl State {
         self.versions.current
     }
 
-    /// The same rooms under another machine version, at most [`VERSION`]; for a log that begins with one, not for one that
+    /// The same rooms under another machine version, at most [`NEWEST`]; for a log that begins with one, not for one that
     /// gates have been reading.
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
-        self.versions.raise(version.clamp(OLDEST, VERSION));
-        self.moment.version = self.version();
-        if self.version() < WITH_SCHEDULES {
-            // Rooms of these versions have no codes that could be used up.
-            self.doubt = Doubt::default();
-        }
+        self.versions.raise(version.clamp(OLDEST, NEWEST));
         self.published = None;
         self
     }
@@ -101,11 +91,11 @@ impl State {
         if !self.is_next(entry) {
             return None;
         }
-        if entry.version > VERSION {
+        if entry.version > NEWEST {
             return Some(entry.version);
         }
         let says = entry.batch.hello.then_some((entry.gate, entry.batch.knows));
-        let raised = entry.batch.raise.filter(|version| *version > VERSION)?;
+        let raised = entry.batch.raise.filter(|version| *version > NEWEST)?;
         let heard = self.rooted() && self.versions.runs(entry) && self.roster.admits(entry);
         (heard && self.roster.knows(raised, says)).then_some(raised)
     }
@@ -117,7 +107,7 @@ impl State {
     }
 
     /// A version above the one in force that everybody on the roster has known for ten minutes of room clock: time to
-    /// raise it. It may be above [`VERSION`] where this gate is not on the roster.
+    /// raise it. It may be above [`NEWEST`] where this gate is not on the roster.
     #[must_use]
     pub fn agreed(&self) -> Option<u16> {
         let (version, since) = self.versions.agreement?;
@@ -126,26 +116,12 @@ impl State {
 
     /// Whether this binary can read the entry and what it leads to.
     pub(super) fn reads(&self, entry: &Entry) -> bool {
-        (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
-    }
-
-    /// The rooms run a later version from this entry on.
-    pub(super) fn raise(&mut self, version: u16, now: Wall) {
-        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
-        self.versions.raise(version);
-        self.moment.version = version;
-        for room in self.rooms.values_mut() {
-            room.tell_lines(&self.moment);
-        }
-        // What this log knows of codes begins here.
-        if codes {
-            self.doubt_codes(now);
-        }
+        (OLDEST..=NEWEST).contains(&entry.version) && self.wants(entry).is_none()
     }
 
     /// The version that an entry of a gate on the roster raises the rooms to.
     pub(super) fn raised(&self, entry: &Entry) -> Option<u16> {
-        let higher = |version: &u16| *version > self.version() && *version <= VERSION;
+        let higher = |version: &u16| *version > self.version() && *version <= NEWEST;
         entry
             .batch
             .raise
