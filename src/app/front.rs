@@ -76,9 +76,9 @@ impl Front {
         }
     }
 
-    /// Stops accepting; requests and tunnels under way have `patience` to end. Returns when only tunnels are left, or after
-    /// `within`.
-    pub fn retire(&self, within: Duration, patience: Duration) -> io::Result<()> {
+    /// Stops accepting; requests and tunnels under way have `patience` to end. Returns when only tunnels are left. After `waits.ends`
+    /// it returns as soon as each answer has begun, though some are still being sent, and after `waits.answers` in any case.
+    pub fn retire(&self, waits: Waits, patience: Duration) -> io::Result<()> {
         let Some(server) = self.lock().server.take() else {
             return Ok(());
         };
@@ -90,11 +90,12 @@ impl Front {
         };
         let thread = thread::Builder::new().name("retired".into()).spawn(drain)?;
         self.lock().retired.push(thread);
-        let until = time::uptime() + within;
+        let began = time::uptime();
         while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            let [open, tunnels] =
-                [&self.stats.open, &self.stats.tunnels_open].map(|gauge| gauge.load(Ordering::Relaxed));
-            if open <= tunnels || time::uptime() >= until {
+            let [open, tunnels, unanswered] = [&self.stats.open, &self.stats.tunnels_open, &self.stats.unanswered]
+                .map(|gauge| gauge.load(Ordering::Relaxed));
+            let waited = time::uptime().saturating_sub(began);
+            if open <= tunnels || (unanswered == 0 && waited >= waits.ends) || waited >= waits.answers {
                 break;
             }
         }
@@ -117,6 +118,15 @@ impl Front {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How long requests under way are waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// For answers to be sent to the end.
+    pub ends: Duration,
+    /// For answers to begin: what an answer says of its visitor stands in its head.
+    pub answers: Duration,
 }
 
 /// How often the connections that are left are counted.

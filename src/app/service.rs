@@ -9,7 +9,7 @@ use crate::replica::ReplicaThread;
 use crate::store::{Embedded, Log, OpenError, Options};
 
 use super::error::StartError;
-use super::front::Front;
+use super::front::{Front, Waits};
 use super::upgrade::Held;
 
 /// The sockets, the server and the store of a running gate.
@@ -59,10 +59,10 @@ impl Service {
         }
     }
 
-    /// Stops accepting, waits for the requests under way, for at most [`STORE_WAIT`], and closes the store. What is under way
-    /// still has `patience` to end, without a store.
+    /// Stops accepting, waits for the requests under way as [`STORE_WAITS`] says, and closes the store. What is under way still
+    /// has `patience` to end, without a store.
     pub fn release(&self, patience: Duration) -> Result<(), StartError> {
-        self.front.retire(STORE_WAIT, patience).map_err(StartError::Threads)?;
+        self.front.retire(STORE_WAITS, patience).map_err(StartError::Threads)?;
         if let Some(thread) = &mut self.lock().0 {
             thread.release();
         }
@@ -108,6 +108,9 @@ pub fn open_embedded(folder: &std::path::Path, store: &Store) -> Result<Box<dyn 
     Ok(Box::new(Embedded::open(folder, options)?))
 }
 
-/// The longest that an upgrade waits for requests under way before it closes the embedded store; visitors who come meanwhile
-/// wait for it. The ends of visits that the shop tells of later are lost.
-const STORE_WAIT: Duration = Duration::from_secs(3);
+/// The longest that an upgrade waits for requests under way before it closes the embedded store; visitors who come meanwhile wait
+/// for it. What an answer that begins later says of its visitor, a purchase for instance, is lost, and the log says how much.
+const STORE_WAITS: Waits = Waits {
+    ends: Duration::from_secs(3),
+    answers: Duration::from_secs(10),
+};

@@ -33,6 +33,24 @@ pub struct Stats {
     pub streaming: AtomicU64,
     /// Tunnels open now.
     pub tunnels_open: AtomicU64,
+    /// Requests that are forwarded and whose answer has not begun.
+    pub unanswered: AtomicU64,
+}
+
+/// A forwarded request until its answer begins.
+pub(super) struct Unanswered<'a>(&'a AtomicU64);
+
+impl<'a> Unanswered<'a> {
+    pub fn count(stats: &'a Stats) -> Self {
+        up(&stats.unanswered);
+        Self(&stats.unanswered)
+    }
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        down(self.0);
+    }
 }
 
 /// Adds one.

@@ -17,7 +17,7 @@ use super::origins::{Origins, Outlook};
 use super::pool::{Lease, Pool};
 use super::request_body::{Progress, RequestBody};
 use super::settings::UpstreamSettings;
-use super::stats::Stats;
+use super::stats::{Stats, Unanswered};
 use super::{framing, hygiene, tunnel};
 
 /// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
@@ -91,6 +91,7 @@ impl Upstream {
         mut request: Box<Request<RequestBody>>,
         forward: &Forward<'_>,
     ) -> Result<Response<Body>, ForwardError> {
+        let _unanswered = Unanswered::count(self.0.stats());
         let noted = request.body().noted();
         if noted.via && hygiene::is_loop(request.headers()) {
             return Err(Kind::Loop.into());
