@@ -13,23 +13,22 @@ use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream};
 use crate::room::Wall;
 use crate::time;
 
-use super::answers::{self, Answer, json};
-use super::cacheable;
-use super::cookies;
-use super::core::{Gate, Halves};
-use super::fields::Fields;
+use super::bounds::sockets::{Socket, TooMany};
+use super::bounds::unadmitted;
 use super::forward_auth;
-use super::in_flight::Right;
-use super::mark;
 use super::meter::Watched;
-use super::pages::Pages;
-use super::shared::Shared;
-use super::sockets::{Socket, TooMany};
-use super::unadmitted;
-use super::visit::{REHEARSAL_HEADER, Visit};
+use super::request::headers::Fields;
+use super::request::visit::{REHEARSAL_HEADER, Visit};
+use super::request::{cookies, rehearsal_mark};
+use super::state::gate::{Gate, Halves};
+use super::state::in_flight::Right;
+use super::state::pages::Pages;
+use super::state::shared::Shared;
+use super::verdict::answers::{self, Answer, json};
+use super::verdict::cacheable;
 
-use super::aim::Aim;
-use super::forms;
+use super::request::aim::Aim;
+use super::request::form_check;
 use detached::{Kept, Taken};
 use ending::Endable;
 
@@ -55,7 +54,7 @@ pub async fn forward(
     let stripped = cookies::strip(&mut request.head.headers);
     // SECURITY: the mark was lost on the way.
     if stripped.of_rehearsal && visit.rehearsed.is_none() && gate.shared.is_rehearsing() {
-        return mark::unmarked(pages, visit);
+        return rehearsal_mark::unmarked(pages, visit);
     }
     if visit.aim != Aim::Shop {
         let answer = forward_auth::go_on(visit, &request.head, outcome, right.session());
@@ -174,7 +173,14 @@ async fn received(
         return Err(answer);
     }
     if !told.is_all()
-        && let Err(refused) = Box::pin(forms::agrees(shared, told, head, body, Some(upstream.ration(whose)))).await
+        && let Err(refused) = Box::pin(form_check::agrees(
+            shared,
+            told,
+            head,
+            body,
+            Some(upstream.ration(whose)),
+        ))
+        .await
     {
         return Err(refused.answer(pages, visit));
     }

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue};
 use crate::names;
 use crate::names::percent::decode_leniently;
 
-use super::cookies::{Own, strip};
+use super::request::cookies::{Own, strip};
 
 /// The lines of `Cookie` fields.
 ///

@@ -1,7 +1,7 @@
 //! The gate: one request from its head to its answer.
 //!
 //! ```text
-//! crawl::visit     who sent it, from where, what kind of request; a crawler's, if its address is known for that
+//! crawler::visit     who sent it, from where, what kind of request; a crawler's, if its address is known for that
 //! Shared::route    which room and line, which limits; 400 where it can be read in two ways
 //! redirect         308 for a request in the clear, if the operator wants it
 //! rehearsal        a virtual visitor's request: treated as any visitor's, but kept from the upstream
@@ -15,72 +15,17 @@
 //! Where a proxy asks about a request (`forward_auth`), the request takes the same way, and its end at the upstream is leave to pass.
 //! Handlers are functions of what they need: a visitor's [`Seat`](seat::Seat), and the [`Gate`] where they forward.
 
-mod accounts;
-mod aim;
-mod anew;
-mod answers;
-mod arrival;
-mod brings;
-mod bypass;
-mod cacheable;
-mod codes;
-mod cookie_writer;
-mod cookies;
-mod core;
-mod crawl;
-mod credentials;
-pub mod decide;
-mod detached;
+mod bounds;
 mod endpoints;
-mod facts;
-mod fields;
-mod forms;
 mod forward;
 mod forward_auth;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
-mod in_flight;
-mod in_force;
-mod in_room;
-mod inside;
-mod join;
-mod join_pace;
-mod keeper;
-mod key_use;
-mod kind;
-mod known;
-mod let_past;
-mod limits;
-mod line_page;
-mod location;
-mod mark;
 mod meter;
-mod method;
-mod outage;
-mod ownership;
-mod pages;
-mod preflight;
-mod proof;
-mod redeem;
-mod redirect;
-mod rehearsal;
-mod rules;
+mod request;
 mod seat;
-mod seat_answers;
-mod sessions;
-mod settle;
-mod shared;
-mod sharing;
-mod shown_code;
-mod sign_in_form;
-mod sockets;
-mod told;
-mod unadmitted;
-mod visit;
-mod while_off;
-pub mod who;
-mod worn;
-mod worth;
+mod state;
+mod verdict;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -92,14 +37,18 @@ use crate::metrics::Outcome;
 use crate::pages::PageKind;
 use crate::proxy::{Body, Conn, RequestBody, boxed};
 
-use answers::{Answer, Refusal};
-use core::{Gate, Halves};
 use forward_auth::Question;
-use visit::Visit;
+use request::visit::Visit;
+use request::{crawler, redirect};
+use state::gate::{Gate, Halves};
+use verdict::answers::{self, Answer, Refusal};
+use verdict::{in_room, rehearsal};
 
-pub use in_force::{Core, Cores};
-pub use key_use::Odd;
-pub use shared::{Parts as GateParts, Shared};
+pub use seat::reader;
+pub use state::cores::{Core, Cores};
+pub use state::key_use::Odd;
+pub use state::shared::{Parts as GateParts, Shared};
+pub use verdict::decide;
 
 impl Gate {
     /// Answers one request. PERF: its future is made anew for each, in its box, and as large as the largest of its ways: those that few
@@ -115,7 +64,7 @@ impl Gate {
                 return Box::pin(forward_auth::judge(&self, &conn, question, request)).await;
             }
             let has_body = !request.body.is_end_stream();
-            let mut visit = crawl::visit(
+            let mut visit = crawler::visit(
                 (&self.shared.trusted, &self.shared.crawlers),
                 &conn,
                 &mut request.head,

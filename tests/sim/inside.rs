@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use ropeline::gate::who::used;
+use ropeline::gate::reader::used;
 use ropeline::replica::Note;
 use ropeline::room::{Claim, Number, Section, Settings, Standing};
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use ropeline::gate::decide::{PassState, TicketState, Void};
-use ropeline::gate::who::{Reader, used};
+use ropeline::gate::reader::{Reader, used};
 use ropeline::replica::Note;
 use ropeline::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
 use ropeline::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};

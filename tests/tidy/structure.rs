@@ -18,7 +18,6 @@ const LOOPS: [(&str, usize); 2] = [("crates/room", 22), ("replica", 17)];
 const FULL_FOLDERS: [(&str, usize); 8] = [
     ("crates/room/src", 63),
     ("crates/room/tests/room", 44),
-    ("src/gate", 64),
     ("src/proxy", 48),
     ("tests/blackbox/contract", 27),
     ("tests/browser", 22),

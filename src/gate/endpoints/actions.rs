@@ -11,31 +11,25 @@ use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
 use crate::token::TicketPlace;
 
-use super::super::answers::{Answer, json, page, plain};
-use super::super::arrival::{self, Coming, Joined};
-use super::super::codes;
-use super::super::core::Gate;
-use super::super::decide::{Door, PassState, Purpose, TicketState, may_join};
 use super::super::endpoints::{question, status};
-use super::super::inside;
-use super::super::join;
-use super::super::location;
-use super::super::ownership;
-use super::super::proof;
-use super::super::redeem;
 use super::super::seat::Seat;
-use super::super::seat_answers;
-use super::super::settle;
-use super::super::shared::Shared;
-use super::super::visit::Visit;
 use super::parameter::parameter;
 use super::status::Handed;
+use crate::gate::request::location;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::{codes, ownership, proof, redeem};
+use crate::gate::state::gate::Gate;
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::{Answer, json, page, plain};
+use crate::gate::verdict::arrival::{self, Coming, Joined};
+use crate::gate::verdict::decide::{Door, PassState, Purpose, TicketState, may_join};
+use crate::gate::verdict::{inside, join, refusals, settle};
 
 /// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
 pub async fn join_app(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, head: &Parts) -> Answer {
     let settled = settle::settle(gate, seat, visit, None, Purpose::default(), may_join).await;
     let worth = match settled {
-        Ok((worth, access)) => match seat_answers::refuse_access(seat, access, visit) {
+        Ok((worth, access)) => match refusals::refuse_access(seat, access, visit) {
             Some(answer) => return answer,
             None => worth,
         },
@@ -143,7 +137,7 @@ pub async fn leave(seat: &Seat<'_>, visit: &Visit) -> Answer {
         // SECURITY: a copy that may not use the session may not end it.
         let named = worth.named(seat, visit);
         if named.is_some_and(|named| inside::is_shared_out(seat, &named.pass, visit)) {
-            return seat_answers::shared_out(seat, visit);
+            return refusals::shared_out(seat, visit);
         }
     }
     // Not in time: the cookies go all the same, and the room notices the absence.

@@ -12,13 +12,13 @@ use crate::pages::{PageFacts, PageKind, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::router::OWN_PREFIX;
 
-use super::super::answers::{Answer, page};
-use super::super::kind::is_cross_site;
-use super::super::location;
 use super::super::seat::Seat;
-use super::super::told;
-use super::super::visit::Visit;
 use super::parameter::parameter;
+use crate::gate::request::kind::is_cross_site;
+use crate::gate::request::location;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::told_wait;
+use crate::gate::verdict::answers::{Answer, page};
 
 /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
 /// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
@@ -55,7 +55,7 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         _ => {}
     }
     // What the page before this one told a visitor who runs no script.
-    if let Some(kept) = parameter(query, "by").and_then(|by| told::parse(std::str::from_utf8(&by).ok()?)) {
+    if let Some(kept) = parameter(query, "by").and_then(|by| told_wait::parse(std::str::from_utf8(&by).ok()?)) {
         headers.append(SET_COOKIE, seat.cookies.set_told(kept));
     }
     Answer::new(Outcome::Own, response)

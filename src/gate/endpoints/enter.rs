@@ -8,16 +8,16 @@ use crate::metrics::Outcome;
 use crate::pages::{check_of, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
 
-use super::super::answers::Answer;
-use super::super::arrival::{Coming, Joined};
-use super::super::decide::{Door, PassState, TicketState};
-use super::super::join;
-use super::super::location;
-use super::super::ownership;
-use super::super::proof::{self, Proof};
 use super::super::seat::Seat;
-use super::super::visit::Visit;
 use super::parameter::parameter;
+use crate::gate::request::location;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::ownership;
+use crate::gate::seat::proof::{self, Proof};
+use crate::gate::verdict::answers::Answer;
+use crate::gate::verdict::arrival::{Coming, Joined};
+use crate::gate::verdict::decide::{Door, PassState, TicketState};
+use crate::gate::verdict::join;
 use crate::room::Mode;
 
 /// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. Who has a place already,

@@ -11,13 +11,13 @@ use crate::proxy::{Body, Conn, ROPELINE_STATUS};
 use crate::replica::Note;
 use crate::room::Visitor;
 
-use super::super::anew;
-use super::super::answers::{Answer, Refusal, plain};
+use crate::gate::seat::reissue;
+use crate::gate::verdict::answers::{Answer, Refusal, plain};
 
-use super::super::ownership;
 use super::super::seat::Seat;
-use super::super::shared::Shared;
-use super::super::visit::Visit;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::ownership;
+use crate::gate::state::shared::Shared;
 
 /// What a stream knows of its connection, and whom it speaks for.
 struct Listening {
@@ -88,7 +88,7 @@ pub fn events(shared: &Arc<Shared>, conn: &Arc<Conn>, seat: &Seat<'_>, visit: &V
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static("stream"));
     let answer = Answer::new(Outcome::Stream, response);
     match worth {
-        Some(worth) => anew::with_ticket_anew(seat, &worth, answer),
+        Some(worth) => reissue::with_ticket_anew(seat, &worth, answer),
         None => answer,
     }
 }

@@ -38,11 +38,11 @@ use crate::proxy::Conn;
 use crate::room::LineName;
 use crate::router::{LineOf, OWN_PREFIX};
 
-use super::answers::{Answer, Refusal, json};
-use super::core::Gate;
+use super::request::visit::Visit;
 use super::seat::Seat;
-use super::shared::Shared;
-use super::visit::Visit;
+use super::state::gate::Gate;
+use super::state::shared::Shared;
+use super::verdict::answers::{Answer, Refusal, json};
 use parameter::{not_found, parameter, refusal};
 
 #[derive(Clone, Copy)]
@@ -191,7 +191,7 @@ fn worker() -> Answer {
 fn is_foreign(head: &Parts) -> bool {
     match head.headers.get("sec-fetch-site").map(HeaderValue::as_bytes) {
         Some(site) => !matches!(site, b"same-origin" | b"none"),
-        None => super::kind::is_cross_site(&head.headers),
+        None => crate::gate::request::kind::is_cross_site(&head.headers),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 
-use crate::gate::answers::{Answer, Refusal};
-use crate::gate::shared::Shared;
-use crate::gate::visit::Visit;
+use crate::gate::request::visit::Visit;
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::{Answer, Refusal};
 use crate::metrics::Outcome;
 use crate::pages::PageKind;
 

@@ -3,10 +3,10 @@
 use http::request::Parts;
 use http::{Method, StatusCode};
 
-use super::super::answers::{Answer, json};
-use super::super::shared::Shared;
-use super::super::visit::Visit;
 use super::parameter::{not_found, parameter};
+use crate::gate::request::visit::Visit;
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::{Answer, json};
 use crate::metrics::Outcome;
 
 /// `GET probe?nonce=NONCE`: 200 for a nonce that an admin listener with the same keys gave for this room, else 404.

@@ -1,12 +1,12 @@
 //! Which questions at the endpoints count against `[limits] status`, and by whom.
 
-use super::super::decide::{PassState, TicketState};
-use super::super::limits::{Asker, Over};
-use super::super::ownership;
 use super::super::seat::Seat;
-use super::super::seat_answers;
-use super::super::visit::Visit;
-use super::super::worth::Worth;
+use crate::gate::bounds::limits::{Asker, Over};
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::ownership;
+use crate::gate::seat::worth::Worth;
+use crate::gate::verdict::decide::{PassState, TicketState};
+use crate::gate::verdict::refusals;
 use crate::room::Mode;
 
 /// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
@@ -21,7 +21,7 @@ pub fn count_question(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<()
         && let Some(worth) = seat.worth(visit)
         && !ownership::is_foreign(seat, &worth)
     {
-        seat_answers::note(seat, worth.presence(), seat.ticket_visitor());
+        refusals::note(seat, worth.presence(), seat.ticket_visitor());
     }
     counted
 }

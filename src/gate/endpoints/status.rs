@@ -8,21 +8,17 @@ use crate::metrics::Outcome;
 use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
 
-use super::super::anew;
-use super::super::answers::{Answer, jitter, json};
-use super::super::arrival::{self, Coming, Joined};
-use super::super::core::Gate;
-use super::super::decide::{Door, PassState, Purpose, TicketState, Void, may_see};
-use super::super::join;
-use super::super::line_page::reference;
-use super::super::ownership;
 use super::super::seat::Seat;
-use super::super::seat_answers;
-use super::super::settle;
-use super::super::told;
-use super::super::visit::Visit;
-use super::super::who::number_of;
-use super::super::worth::Worth;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::reader::number_of;
+use crate::gate::seat::worth::Worth;
+use crate::gate::seat::{ownership, reissue, told_wait};
+use crate::gate::state::gate::Gate;
+use crate::gate::verdict::answers::{Answer, jitter, json};
+use crate::gate::verdict::arrival::{self, Coming, Joined};
+use crate::gate::verdict::decide::{Door, PassState, Purpose, TicketState, Void, may_see};
+use crate::gate::verdict::line_page::reference;
+use crate::gate::verdict::{join, refusals, settle};
 
 /// What goes with a status besides the figures.
 #[derive(Default)]
@@ -38,7 +34,7 @@ pub(super) struct Handed {
 pub async fn status(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, check_in: bool) -> Answer {
     let settled = settle::settle(gate, seat, visit, None, Purpose::default(), may_see).await;
     let worth = match settled {
-        Ok((worth, access)) => match seat_answers::refuse_access(seat, access, visit) {
+        Ok((worth, access)) => match refusals::refuse_access(seat, access, visit) {
             Some(answer) => return answer,
             None => worth,
         },
@@ -77,7 +73,7 @@ async fn numbered(seat: &Seat<'_>, visit: &Visit, worth: Worth, check_in: bool) 
 
 /// The status of a visitor with the tokens that the seat has; whether it is a check-in, and whether they have just joined.
 fn known(seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool, bool)) -> Answer {
-    seat_answers::note(seat, worth.presence(), seat.ticket_visitor());
+    refusals::note(seat, worth.presence(), seat.ticket_visitor());
     let handed = Handed {
         fresh,
         ..handed(seat, visit, worth)
@@ -86,7 +82,7 @@ fn known(seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool
         return with_handed(seat, visit, worth, &handed);
     }
     let answer = status_answer(seat, visit, worth, &handed, Outcome::Status);
-    anew::with_ticket_anew(seat, worth, answer)
+    reissue::with_ticket_anew(seat, worth, answer)
 }
 
 /// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
@@ -97,7 +93,7 @@ pub fn with_tokens(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
 
 fn with_handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Handed) -> Answer {
     let answer = status_answer(seat, visit, worth, handed, Outcome::Own);
-    let mut answer = anew::with_ticket_anew(seat, worth, answer);
+    let mut answer = reissue::with_ticket_anew(seat, worth, answer);
     // Where a proxy asks, a pass has no other answer to be renewed on.
     let pass = worth.yields(seat, visit).or_else(|| worth.due(seat, visit));
     let pass = pass.filter(|_| !ownership::must_sign_in(seat, worth));
@@ -120,7 +116,7 @@ fn handed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Handed {
     Handed {
         ticket: seat.shown.ticket().map(|own| {
             seat.cookies
-                .sign_ticket(anew::ticket_anew(seat, own).as_ref().unwrap_or(own))
+                .sign_ticket(reissue::ticket_anew(seat, own).as_ref().unwrap_or(own))
         }),
         pass: pass.map(|pass| seat.cookies.sign_pass(&pass)),
         fresh: false,
@@ -157,8 +153,8 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
             .unwrap_or_default(),
         None => StockFacts::default(),
     };
-    if let Some(told) = told::asked(visit).filter(|_| status.ahead.is_some()) {
-        let (kept, shown, why) = told::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
+    if let Some(told) = told_wait::asked(visit).filter(|_| status.ahead.is_some()) {
+        let (kept, shown, why) = told_wait::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
         (status.estimate, status.why) = (shown, why);
         status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
     }

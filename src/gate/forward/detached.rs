@@ -12,17 +12,16 @@ use tokio_util::sync::CancellationToken;
 use crate::proxy::{Body, BodyOf, Detachable, Forward, ForwardError, Hop, RequestBody, Stage, Upstream, read_rest};
 use crate::time;
 
-use super::super::core::Gate;
-use super::super::fields::Fields;
-use super::super::fields::SESSION_HEADER;
-use super::super::in_flight::Guard;
 use super::super::meter::Watched;
-use super::super::shared::Shared;
-use super::super::sockets::Socket;
-use super::super::unadmitted::Place;
-use super::super::visit::Visit;
 use super::ending::Endable;
 use super::failed::{failed_by_shop, note_failure};
+use crate::gate::bounds::sockets::Socket;
+use crate::gate::bounds::unadmitted::Place;
+use crate::gate::request::headers::{Fields, SESSION_HEADER};
+use crate::gate::request::visit::Visit;
+use crate::gate::state::gate::Gate;
+use crate::gate::state::in_flight::Guard;
+use crate::gate::state::shared::Shared;
 
 /// What a request takes with it to the shop, and what is done with its answer. PERF: in a box, since it is handed on twice.
 pub struct Taken {

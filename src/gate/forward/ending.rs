@@ -8,14 +8,14 @@ use http::{HeaderValue, StatusCode};
 use crate::replica::Note;
 use crate::room::{Edition, Visitor};
 
-use super::super::method;
-use super::super::ownership;
-use super::super::rules::Ending;
 use super::super::seat::Seat;
-use super::super::sessions;
-use super::super::shared::Shared;
-use super::super::worth::Worth;
 use super::session::Session;
+use crate::gate::request::method;
+use crate::gate::seat::ownership;
+use crate::gate::seat::worth::Worth;
+use crate::gate::state::rules::Ending;
+use crate::gate::state::sessions;
+use crate::gate::state::shared::Shared;
 
 /// The session of a pass that a request shows, and is not forwarded by: it is over, or counts under an account that the request lacks.
 pub struct Former {

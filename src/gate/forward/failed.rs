@@ -7,10 +7,10 @@ use crate::metrics::{Outcome, UpstreamFault};
 use crate::pages::PageKind;
 use crate::proxy::{self, Body, Fault, ForwardError};
 
-use super::super::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
-use super::super::pages::Pages;
-use super::super::shared::Shared;
-use super::super::visit::Visit;
+use crate::gate::request::visit::Visit;
+use crate::gate::state::pages::Pages;
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 
 pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
     let (status, word, page) = match error.kind {
@@ -42,7 +42,7 @@ pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit
 }
 
 /// Whether the shop has failed a request; `None` where its client has, or it was not sent.
-pub(super) fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool> {
+pub fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<bool> {
     match result {
         Ok(response) => Some(response.status().is_server_error()),
         Err(error) => is_failure(*error).then_some(true),
@@ -50,7 +50,7 @@ pub(super) fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> O
 }
 
 /// Counts and logs that a request was not forwarded, unless that is its client's doing.
-pub(super) fn note_failure(shared: &Shared, id: RequestId, error: ForwardError) {
+pub fn note_failure(shared: &Shared, id: RequestId, error: ForwardError) {
     if is_failure(error) {
         shared.metrics.upstream_fault(fault(error.kind));
         tracing::warn!(request_id = %id, %error, "not forwarded");

@@ -11,15 +11,15 @@ use crate::proxy::{self, BodyOf, ForwardError};
 use crate::room::{Edition, LineName, RoomName, Visitor};
 use crate::token::Pass;
 
-use super::super::answers::Answer;
-use super::super::in_flight::Right;
-use super::super::rules::Rules;
 use super::super::seat::Seat;
-use super::super::seat_answers;
-use super::super::sessions;
-use super::super::shared::Shared;
-use super::super::unadmitted::{CrawlerHold, Sort};
-use super::super::visit::Visit;
+use crate::gate::bounds::unadmitted::{CrawlerHold, Sort};
+use crate::gate::request::visit::Visit;
+use crate::gate::state::in_flight::Right;
+use crate::gate::state::rules::Rules;
+use crate::gate::state::sessions;
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::Answer;
+use crate::gate::verdict::refusals;
 
 /// A request that is forwarded as somebody's session.
 pub struct Session<'a> {
@@ -110,7 +110,7 @@ impl<'a> Admission<'a> {
             return None;
         };
         let worth = seat.worth(visit)?;
-        Some(seat_answers::not_now(seat, visit, &worth))
+        Some(refusals::not_now(seat, visit, &worth))
     }
 
     /// It has ended since the request was judged.

@@ -2,7 +2,7 @@ use http::header::{CACHE_CONTROL, EXPIRES, SET_COOKIE};
 use http::{HeaderValue, Method};
 
 use super::*;
-use crate::gate::cacheable::give;
+use crate::gate::verdict::cacheable::give;
 
 const PASS: HeaderValue = HeaderValue::from_static("pass=1");
 const TICKET: HeaderValue = HeaderValue::from_static("ticket=1");

@@ -8,12 +8,12 @@ use crate::config::Asker;
 use crate::metrics::Outcome;
 use crate::proxy::{Body, ROPELINE_STATUS};
 
-use super::super::aim::Aim;
-use super::super::answers::{Answer, plain};
-use super::super::fields::{PASS_HEADER, SESSION_HEADER, TICKET_HEADER};
 use super::super::forward::Session;
-use super::super::location;
-use super::super::visit::Visit;
+use crate::gate::request::aim::Aim;
+use crate::gate::request::headers::{PASS_HEADER, SESSION_HEADER, TICKET_HEADER};
+use crate::gate::request::location;
+use crate::gate::request::visit::Visit;
+use crate::gate::verdict::answers::{Answer, plain};
 
 /// Marks the one answer that lets a request pass.
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +164,8 @@ const TO_REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-r
 mod tests {
     use http::Request;
 
-    use super::super::super::kind::Kind;
     use super::*;
+    use crate::gate::request::kind::Kind;
 
     fn head(method: &str, cookies: &[&str]) -> Parts {
         let mut request = Request::builder().method(method).uri("/here");

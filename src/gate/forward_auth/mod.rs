@@ -6,7 +6,7 @@
 //! proxy would hand a cookie on. A proxy that can take no answer but yes or no asks twice, for leave and then for the words,
 //! and the first question changes nothing unless the answer is yes.
 //!
-//! [`decide`]: mod@super::decide
+//! [`decide`]: mod@crate::gate::verdict::decide
 
 mod answers;
 mod description;
@@ -23,15 +23,14 @@ use crate::pages::PageKind;
 use crate::proxy::{Body, Conn};
 use crate::router::OWN_PREFIX;
 
-use super::aim::Aim;
-use super::answers::{Answer, Refusal};
-use super::core::{Gate, Halves};
-use super::crawl;
-use super::in_room;
-use super::kind::Kind;
-use super::mark::unmarked;
-use super::preflight;
-use super::visit::Visit;
+use super::request::aim::Aim;
+use super::request::kind::Kind;
+use super::request::rehearsal_mark::unmarked;
+use super::request::visit::Visit;
+use super::request::{crawler, preflight};
+use super::state::gate::{Gate, Halves};
+use super::verdict::answers::{Answer, Refusal};
+use super::verdict::in_room;
 
 pub use answers::{bounded, go_on, is_leave, no};
 
@@ -91,7 +90,7 @@ pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut reques
     };
     request.head = head;
     let has_body = !bodiless || !request.body.is_end_stream();
-    let mut visit = crawl::visit((&shared.trusted, &shared.crawlers), conn, &mut request.head, has_body);
+    let mut visit = crawler::visit((&shared.trusted, &shared.crawlers), conn, &mut request.head, has_body);
     if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
         visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
     }

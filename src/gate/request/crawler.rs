@@ -1,0 +1,91 @@
+//! Requests that say to be a crawler's.
+//!
+//! One that is verified never joins: it is forwarded past the line, a few at a time, or told to come again. So is told, too, one of
+//! which nothing is known yet, since a crawler that got the waiting page would take it for the shop's. One that is
+//! refuted is anybody's, and stands in line.
+
+use http::Method;
+use http::header::USER_AGENT;
+use http::request::Parts;
+use ipnet::IpNet;
+
+use crate::crawlers::{Crawlers, Verification};
+use crate::proxy::{Conn, is_trusted};
+use crate::router::Brings;
+
+use super::kind::{FORWARDED_HOST, Kind};
+use super::payload;
+use super::visit::Visit;
+
+/// A request's circumstances, and whether it is a crawler's. SECURITY: which host its visitor asked for only a trusted proxy knows.
+#[must_use]
+pub fn visit((trusted, crawlers): (&[IpNet], &Crawlers), conn: &Conn, head: &mut Parts, has_body: bool) -> Visit {
+    if !is_trusted(conn.peer().ip(), trusted) {
+        head.headers.remove(FORWARDED_HOST);
+    }
+    let mut visit = Visit::of(conn, head, has_body, trusted);
+    // PERF: nearly nowhere is a crawler configured.
+    let agent = crawlers.names_any().then(|| head.headers.get(USER_AGENT)).flatten();
+    let standing = agent.and_then(|agent| crawlers.judge(agent.as_bytes(), visit.client, visit.started));
+    if let Some(standing) = standing.filter(|_| visit.kind != Kind::Preflight) {
+        visit.kind = met(standing, head, has_body);
+    }
+    visit
+}
+
+/// What kind of request it is.
+fn met(standing: Verification, head: &Parts, has_body: bool) -> Kind {
+    let kind = Kind::of_no_crawler(&head.method, &head.headers);
+    // SECURITY: what brings a body, or the name of another method, may be a form to the shop.
+    let reads = matches!(head.method, Method::GET | Method::HEAD) && payload::of(head, has_body) != Brings::More;
+    match standing {
+        Verification::Verified if reads => Kind::Crawler,
+        Verification::Unknown if reads && kind.is_navigation() => Kind::Passive,
+        _ => kind,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    fn head(method: &str, target: &str, fields: &[(&str, &str)]) -> Parts {
+        let mut request = Request::builder().method(method).uri(target);
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        request = request.header(USER_AGENT, "Googlebot/2.1");
+        request.body(()).unwrap().into_parts().0
+    }
+
+    fn request(standing: Verification, method: &str, fields: &[(&str, &str)]) -> Kind {
+        met(standing, &head(method, "/", fields), false)
+    }
+
+    const PAGE: [(&str, &str); 1] = [("accept", "text/html")];
+    const STANDINGS: [Verification; 3] = [Verification::Verified, Verification::Unknown, Verification::Refuted];
+
+    #[test]
+    fn only_what_a_verified_crawler_reads_is_a_crawlers() {
+        let kinds = |method, fields: &[(&str, &str)]| STANDINGS.map(|standing| request(standing, method, fields));
+        assert_eq!(kinds("GET", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Navigation]);
+        assert_eq!(kinds("HEAD", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Passive]);
+        assert_eq!(
+            kinds("GET", &[("accept", "*/*")]),
+            [Kind::Crawler, Kind::Api, Kind::Api]
+        );
+        assert_eq!(kinds("POST", &PAGE), [Kind::Post; 3]);
+        for method in ["PUT", "DELETE", "OPTIONS"] {
+            assert_eq!(kinds(method, &PAGE), [Kind::Api; 3], "{method}");
+        }
+        let socket = [PAGE[0], ("upgrade", "websocket")];
+        assert_eq!(kinds("GET", &socket), [Kind::Api; 3]);
+        let others = [Kind::Navigation; 3];
+        assert_eq!(kinds("GET", &[PAGE[0], ("x-http-method-override", "POST")]), others);
+        let by = |head: Parts, has_body| STANDINGS.map(|standing| met(standing, &head, has_body));
+        assert_eq!(by(head("GET", "/", &PAGE), true), others, "a body");
+        assert_eq!(by(head("GET", "/?_method=POST", &PAGE), false), others);
+    }
+}

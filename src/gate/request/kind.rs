@@ -1,0 +1,252 @@
+//! What sort of request this is, from its method and headers alone.
+//!
+//! Navigations are told by Fetch Metadata (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`; W3C Fetch Metadata Request Headers), and by
+//! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
+//! a JSON body; it never admits anybody.
+
+use http::header::{HeaderName, ORIGIN, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method};
+
+use super::preflight;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+pub const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// The row of the outside contract that a request is tried against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A CORS preflight.
+    Preflight,
+    /// A page a person asked for, by GET.
+    Navigation,
+    /// A form a person sent.
+    Post,
+    /// A form sent from another site: its cookies may have been held back (SameSite=Lax).
+    CrossSitePost,
+    /// A page inside another site's page: Lax cookies are neither sent from there nor kept.
+    CrossSiteFrame,
+    /// Fetched ahead of need, by HEAD, as a part of a page, or by what says to be a crawler: never a ticket.
+    Passive,
+    /// Read by a verified crawler: never a ticket.
+    Crawler,
+    /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
+    Api,
+    /// What a page's script or an app sends to name its visitor's account: a form by another means, and wants JSON.
+    SignIn,
+}
+
+impl Kind {
+    /// Tells the kind of a request. One that says to be a crawler's is taken for it.
+    #[must_use]
+    pub fn of(head: &Parts, has_body: bool) -> Self {
+        if preflight::is_one(head, has_body) {
+            return Self::Preflight;
+        }
+        let (method, headers) = (&head.method, &head.headers);
+        let kind = Self::of_no_crawler(method, headers);
+        let crawls = method == Method::GET && kind.is_navigation() && is_crawler(headers);
+        if crawls { Self::Passive } else { kind }
+    }
+
+    /// As [`Kind::of`], for one that is no preflight and no crawler's, whatever it says.
+    #[must_use]
+    pub fn of_no_crawler(method: &Method, headers: &HeaderMap) -> Self {
+        let told = Told::by(headers);
+        if method == Method::HEAD || told.ahead_of_need {
+            return Self::Passive;
+        }
+        if told.upgrade {
+            return Self::Api;
+        }
+        match (told.want(), method) {
+            (Want::Document, _) if told.is_frame() && is_cross_site(headers) => Self::CrossSiteFrame,
+            (Want::Document, &Method::GET) => Self::Navigation,
+            (Want::Document, &Method::POST) if is_cross_site(headers) => Self::CrossSitePost,
+            (Want::Document, &Method::POST) => Self::Post,
+            (Want::Part, &Method::GET) => Self::Passive,
+            _ => Self::Api,
+        }
+    }
+
+    /// The same request as one that names its visitor's account by what it sends.
+    #[must_use]
+    pub fn signing_in(self) -> Self {
+        if self == Self::Api { Self::SignIn } else { self }
+    }
+
+    /// The sender keeps cookies: the answer may set a ticket, or the pass of a turn.
+    #[must_use]
+    pub fn takes_tokens(self) -> bool {
+        self.is_navigation() || self == Self::SignIn
+    }
+
+    /// A person is looking at the answer.
+    #[must_use]
+    pub fn is_navigation(self) -> bool {
+        matches!(
+            self,
+            Self::Navigation | Self::Post | Self::CrossSitePost | Self::CrossSiteFrame
+        )
+    }
+}
+
+enum Want {
+    Document,
+    Part,
+    Data,
+}
+
+/// What a head says of the kind; of a field with several lines the first counts. PERF: one pass over all fields costs a fraction of
+/// looking for each.
+#[derive(Default)]
+struct Told<'h> {
+    mode: Option<&'h HeaderValue>,
+    dest: Option<&'h HeaderValue>,
+    accept: Option<&'h HeaderValue>,
+    requested_with: Option<&'h HeaderValue>,
+    upgrade: bool,
+    /// Browsers fetch ahead of need with one of four fields.
+    ahead_of_need: bool,
+}
+
+impl<'h> Told<'h> {
+    fn by(headers: &'h HeaderMap) -> Self {
+        let mut told = Self::default();
+        for (name, value) in headers {
+            let first = match name.as_str() {
+                "sec-fetch-mode" => &mut told.mode,
+                "sec-fetch-dest" => &mut told.dest,
+                "accept" => &mut told.accept,
+                "x-requested-with" => &mut told.requested_with,
+                "upgrade" => {
+                    told.upgrade = true;
+                    continue;
+                }
+                "sec-purpose" | "purpose" | "x-purpose" | "x-moz" => {
+                    told.ahead_of_need |= is_ahead_of_need(value);
+                    continue;
+                }
+                _ => continue,
+            };
+            first.get_or_insert(value);
+        }
+        told
+    }
+
+    fn want(&self) -> Want {
+        let dest = text(self.dest);
+        match text(self.mode) {
+            Some("navigate" | "nested-navigate") if dest != Some("object") && dest != Some("embed") => {
+                return Want::Document;
+            }
+            Some("navigate" | "nested-navigate") => return Want::Part,
+            // A service worker that makes a page's request anew (Fetch, section 5.4: the mode `navigate` becomes `same-origin`).
+            Some("same-origin") if dest == Some("empty") && accepts_pages(self.accept) => return Want::Document,
+            Some(_) if matches!(dest, None | Some("empty" | "worker" | "sharedworker" | "serviceworker")) => {
+                return Want::Data;
+            }
+            Some(_) => return Want::Part,
+            None => {}
+        }
+        // In-app browsers put the app's name here and are navigations all the same; scripts say XMLHttpRequest.
+        if text(self.requested_with) == Some("XMLHttpRequest") {
+            return Want::Data;
+        }
+        if accepts_pages(self.accept) {
+            return Want::Document;
+        }
+        let accept = text(self.accept).unwrap_or_default();
+        let part = ["image/", "text/css", "font/", "audio/", "video/"]
+            .iter()
+            .any(|kind| accept.starts_with(kind));
+        if part { Want::Part } else { Want::Data }
+    }
+
+    fn is_frame(&self) -> bool {
+        matches!(text(self.dest), Some("iframe" | "frame" | "fencedframe"))
+    }
+}
+
+fn accepts_pages(accept: Option<&HeaderValue>) -> bool {
+    let accept = text(accept).unwrap_or_default();
+    accept.contains("text/html") || accept.contains("application/xhtml+xml")
+}
+
+fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
+    let purpose = text(Some(purpose)).unwrap_or_default();
+    ["prefetch", "prerender", "preview"]
+        .iter()
+        .any(|word| purpose.contains(word))
+}
+
+/// Sent from another site. Without Fetch Metadata an Origin is another site's whose host is neither the request's own nor, of a
+/// trusted proxy ([`FORWARDED_HOST`] of others is not there), the first that it says its visitor asked for; as there, ports do not count.
+pub fn is_cross_site(headers: &HeaderMap) -> bool {
+    if let Some(site) = text(headers.get(SEC_FETCH_SITE)) {
+        return site == "cross-site";
+    }
+    let Some(origin) = text(headers.get(ORIGIN)) else {
+        return false;
+    };
+    let own = text(headers.get(http::header::HOST));
+    let said = text(headers.get(FORWARDED_HOST)).and_then(|list| list.split(',').next());
+    let is_named = |theirs: &str| {
+        [own, said]
+            .into_iter()
+            .flatten()
+            .any(|host| is_same_host(theirs, host.trim()))
+    };
+    origin.split_once("://").is_none_or(|(_, theirs)| !is_named(theirs))
+}
+
+/// Whether both name one host, with a port or without.
+fn is_same_host(one: &str, other: &str) -> bool {
+    let name = |host: &str| {
+        let port = host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
+        let name = port.map_or(host, |(name, _)| name);
+        name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+    };
+    let one = name(one);
+    !one.is_empty() && one == name(other)
+}
+
+/// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.
+pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
+    text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
+}
+
+/// A page of this very origin leads here, or the visitor's own hand. Without Fetch Metadata, no other site's Origin says otherwise. What a
+/// service worker has made anew does not say who led here.
+pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
+    match text(headers.get(SEC_FETCH_SITE)) {
+        Some("same-origin") if text(headers.get(SEC_FETCH_MODE)) == Some("same-origin") => false,
+        Some(site) => matches!(site, "same-origin" | "none"),
+        None => !is_cross_site(headers),
+    }
+}
+
+/// Crawlers that say so. They get a 503 with `Retry-After` instead of a place nobody would use.
+fn is_crawler(headers: &HeaderMap) -> bool {
+    const NAMES: [&str; 9] = [
+        "googlebot",
+        "bingbot",
+        "yandex",
+        "baiduspider",
+        "duckduckbot",
+        "yeti/",
+        "applebot",
+        "crawler",
+        "spider",
+    ];
+    let agent = text(headers.get(USER_AGENT)).unwrap_or_default().to_ascii_lowercase();
+    NAMES.iter().any(|name| agent.contains(name))
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<&str> {
+    value?.to_str().ok()
+}
+
+#[cfg(test)]
+mod tests;

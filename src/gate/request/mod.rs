@@ -1,0 +1,17 @@
+//! A request: who sent it, from where, what it wants and brings.
+
+pub mod account;
+pub mod aim;
+pub mod cookies;
+pub mod crawler;
+pub mod form_check;
+pub mod headers;
+pub mod kind;
+pub mod location;
+pub mod method;
+pub mod payload;
+pub mod preflight;
+pub mod redirect;
+pub mod rehearsal_mark;
+pub mod shown_code;
+pub mod visit;

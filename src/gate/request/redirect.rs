@@ -1,0 +1,58 @@
+//! Requests that come in the clear are sent to the same address over TLS, if the operator wants it.
+//!
+//! What proves a host to a certificate authority, and what a load balancer asks for, stays in the clear: both are asked
+//! without looking at certificates. A host that no room is for is not put into a link of ours.
+
+use http::StatusCode;
+use http::header::LOCATION;
+use http::request::Parts;
+
+use crate::metrics::Outcome;
+use crate::router::{OWN_PREFIX, normal_host};
+
+use super::location;
+use super::visit::{self, Visit};
+use crate::gate::state::shared::Shared;
+use crate::gate::verdict::answers::{Answer, plain};
+
+/// The redirect; none for what goes its way as it came.
+pub fn answer(shared: &Shared, visit: &Visit, head: &Parts) -> Option<Answer> {
+    let port = shared.redirect.filter(|_| !visit.secure && !stays(head.uri.path()))?;
+    let host = normal_host(visit::host(head)).filter(|host| shared.router.serves(host))?;
+    let mut response = plain(StatusCode::PERMANENT_REDIRECT, "redirected");
+    response
+        .headers_mut()
+        .insert(LOCATION, location::secure(&host, port, visit.here()));
+    Some(Answer::new(Outcome::Redirected, response))
+}
+
+/// RFC 8555, section 8.3; and the health of the gate.
+fn stays(path: &str) -> bool {
+    let is_token =
+        |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    path.strip_prefix(CHALLENGE).is_some_and(is_token) || path.strip_prefix(OWN_PREFIX) == Some("/health")
+}
+
+const CHALLENGE: &str = "/.well-known/acme-challenge/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_challenge_and_the_health_stay_in_the_clear() {
+        assert!(stays("/.well-known/acme-challenge/a-B_9") && stays("/.ropeline/health"));
+        for path in [
+            "/.well-known/acme-challenge/",
+            "/.well-known/acme-challenge/../checkout",
+            "/.well-known/acme-challenge/a/b",
+            "/.well-known/acme-challenge/%2e%2e",
+            "/.well-known/security.txt",
+            "/.ropeline/health/",
+            "/.ropeline/rooms/shop/status",
+            "/",
+        ] {
+            assert!(!stays(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The gate in force on each core, and how another takes its place while requests go on.
+//!
+//! A request takes the gate of its core once, at its head, and lives with it to its end. What must outlive a change of
+//! configuration is handed on: sessions with something under way, event streams' feeds, the counts of limits that stay.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwap;
+use tokio::runtime::Handle;
+
+use crate::proxy::{Origins, Stats, Upstream};
+
+use super::gate::Gate;
+use super::in_flight::InFlight;
+use super::keeper;
+use super::shared::Shared;
+
+/// One core, whatever gate is in force.
+pub struct Core {
+    gate: ArcSwap<Gate>,
+}
+
+/// All cores of a process.
+pub struct Cores {
+    stats: Arc<Stats>,
+    state: Mutex<State>,
+}
+
+struct State {
+    shared: Arc<Shared>,
+    /// `None`: the gate only answers proxies that ask.
+    origins: Option<Origins>,
+    cores: Vec<(Handle, Arc<Core>)>,
+}
+
+impl Core {
+    /// The gate for one request. PERF: what every request pays for a configuration that can change.
+    #[must_use]
+    pub fn gate(&self) -> Arc<Gate> {
+        self.gate.load_full()
+    }
+}
+
+impl Cores {
+    /// No cores yet; those to come begin with this.
+    #[must_use]
+    pub fn new(shared: Shared, origins: Option<Origins>, stats: Arc<Stats>) -> Self {
+        let shared = Arc::new(shared);
+        let cores = Vec::new();
+        Self {
+            stats,
+            state: Mutex::new(State { shared, origins, cores }),
+        }
+    }
+
+    /// One more core. Must be called inside its runtime: sessions with something under way are kept alive from there, and
+    /// its connections to the shop live there.
+    #[must_use]
+    pub fn join(&self, index: usize) -> Arc<Core> {
+        let mut state = self.lock();
+        let upstream = state.origins.clone().map(|origins| self.upstream(origins));
+        let gate = Gate {
+            shared: Arc::clone(&state.shared),
+            upstream,
+            in_flight: Arc::new(InFlight::default()),
+        };
+        let core = Arc::new(Core {
+            gate: ArcSwap::from_pointee(gate),
+        });
+        tokio::spawn(keeper::keep_alive(Arc::downgrade(&core), index));
+        if index == 0 {
+            tokio::spawn(keeper::look_out(Arc::downgrade(&core)));
+        }
+        state.cores.push((Handle::current(), Arc::clone(&core)));
+        core
+    }
+
+    /// What all cores share now.
+    #[must_use]
+    pub fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.lock().shared)
+    }
+
+    /// Puts another gate in force. Requests that come from now on meet it; those under way go on with theirs. Connections to
+    /// the shop are kept where `origins` are those in force.
+    pub fn replace(&self, shared: Shared, origins: Option<Origins>) {
+        let mut state = self.lock();
+        let shared = Arc::new(shared);
+        shared.limits.take_force();
+        shared.unadmitted.take_force();
+        shared.sockets.take_force();
+        for (runtime, core) in &state.cores {
+            let before = core.gate();
+            let _entered = runtime.enter();
+            let upstream = match (&origins, &state.origins) {
+                (Some(new), Some(old)) if new.is(old) => before.upstream.clone(),
+                (Some(new), _) => Some(self.upstream(new.clone())),
+                (None, _) => None,
+            };
+            core.gate.store(Arc::new(Gate {
+                shared: Arc::clone(&shared),
+                upstream,
+                in_flight: Arc::clone(&before.in_flight),
+            }));
+        }
+        (state.shared, state.origins) = (shared, origins);
+    }
+
+    fn upstream(&self, origins: Origins) -> Upstream {
+        Upstream::new(origins, Arc::clone(&self.stats))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

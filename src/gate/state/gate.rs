@@ -1,0 +1,58 @@
+//! One core's gate, and a request on its way through it.
+
+use std::sync::Arc;
+
+use http::Request;
+use http::request::Parts;
+
+use crate::proxy::{BodyOf, Ration, RequestBody, Upstream};
+
+use super::in_flight::InFlight;
+use super::shared::Shared;
+use crate::gate::forward;
+use crate::gate::request::form_check;
+
+/// One core's gate, as one configuration has it.
+pub struct Gate {
+    pub shared: Arc<Shared>,
+    /// `None`: the gate only answers proxies that ask.
+    pub upstream: Option<Upstream>,
+    pub in_flight: Arc<InFlight>,
+}
+
+/// A request as it goes from one step to the next. PERF: in a box of its own, since a step's future keeps what it was given beside
+/// what it makes of it (<https://github.com/rust-lang/rust/issues/62958>).
+pub struct Halves {
+    pub head: Parts,
+    pub body: RequestBody,
+    /// What a form in the body must not say otherwise.
+    pub told: form_check::Told,
+    /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
+    pub meets: u32,
+    /// Its route is a room's.
+    pub is_protected: bool,
+    /// The session of a pass that it shows and is not forwarded by: what is bought is bought all the same.
+    pub former: Option<forward::Former>,
+}
+
+impl Halves {
+    pub fn of(request: Request<RequestBody>) -> Box<Self> {
+        let (head, body) = request.into_parts();
+        Box::new(Self {
+            head,
+            body,
+            told: form_check::Told::default(),
+            meets: 0,
+            is_protected: false,
+            former: None,
+        })
+    }
+}
+
+impl Gate {
+    /// The memory for the request's body.
+    #[must_use]
+    pub fn ration(&self, whose: BodyOf) -> Option<Ration> {
+        Some(self.upstream.as_ref()?.ration(whose))
+    }
+}

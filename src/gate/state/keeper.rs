@@ -1,0 +1,84 @@
+//! Keeps sessions alive while something of theirs is under way, and closes the sockets of those that are over.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use crate::pages::LOOKS_WITHIN;
+use crate::replica::Note;
+use crate::room::Standing;
+
+use super::in_flight::{Held, Right};
+use super::sessions;
+use super::shared::Shared;
+use crate::gate::seat::proof;
+use crate::gate::verdict::outage;
+use crate::gate::{Core, meter};
+
+/// How often a core looks; far below a tenth of the shortest session.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Looks after one core's sessions until the core is gone.
+pub async fn keep_alive(core: Weak<Core>, index: usize) {
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(gate) = core.upgrade().map(|core| core.gate()) else {
+            return;
+        };
+        let shared = &gate.shared;
+        gate.in_flight.held().iter().for_each(|held| look_after(shared, held));
+        if index == 0 {
+            // The limits are shared by all cores.
+            shared.limits.forget_idle();
+            outage::settle(shared);
+            proof::show_prices(shared);
+            if let Some(meter) = &shared.meter {
+                meter::log_changes(meter, &shared.replica.load());
+                if let Some(upstream) = &gate.upstream {
+                    let rooms = shared.rules.iter();
+                    let metered = rooms.filter_map(|rules| Some((&rules.room.name, rules.meter.as_deref()?)));
+                    let reports = meter::report(meter, metered, upstream);
+                    if !reports.is_empty() {
+                        shared.replica.report(reports);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Looks for the event streams of visitors far back in line, of all cores, until the core is gone.
+pub async fn look_out(core: Weak<Core>) {
+    let mut ticks = tokio::time::interval(LOOKS_WITHIN);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(gate) = core.upgrade().map(|core| core.gate()) else {
+            return;
+        };
+        let views = gate.shared.replica.subscribe();
+        gate.shared.feeds.look_out(&views, || gate.shared.outage()).await;
+    }
+}
+
+fn look_after(shared: &Shared, held: &Held) {
+    let view = shared.replica.load();
+    match &held.by {
+        Right::Session(visitor) => match view.standing(visitor, view.clock) {
+            standing if sessions::ends(shared, visitor, standing) => held.cancel.cancel(),
+            Standing::Inside(_) if shared.replica.cut_off().is_some() => {
+                shared.replica.note((**visitor).clone(), Note::Reopen);
+            }
+            Standing::Inside(inside) if inside.renewal_due(view.now()) => {
+                shared.replica.note((**visitor).clone(), Note::Renew);
+            }
+            _ => {}
+        },
+        Right::Open(room, line) if sessions::is_shut(shared, room, line) => held.cancel.cancel(),
+        Right::LetPast(room, line) if shared.replica.cut_off().is_none() && sessions::is_shut(shared, room, line) => {
+            held.cancel.cancel();
+        }
+        Right::Open(..) | Right::LetPast(..) => {}
+    }
+}

@@ -1,0 +1,188 @@
+//! The gate's rules for each room, made from the configuration once and shared by all cores.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::StatusCode;
+
+use crate::config::{self, Lane, OnOutage};
+use crate::limit::Held;
+use crate::metrics::{Metrics, Requests};
+use crate::pages::{Language, TemplateError};
+use crate::proxy::is_trusted;
+use crate::room::{LineName, Mode, RehearsalId, RoomName, RoomView};
+use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
+
+use super::join_pace::JoinPace;
+use super::pages::Pages;
+use crate::gate::meter::{self, RoomMeter};
+use crate::gate::request::cookies::Policy;
+
+/// What the request path needs of one room's configuration; what an operator can change lives in the room's view.
+pub struct Rules {
+    pub room: config::Room,
+    pub pages: Pages,
+    pub requests: Requests,
+    /// How often newcomers join here.
+    pub joins: Arc<JoinPace>,
+    /// Requests of crawlers that are past the line now.
+    pub crawlers: Arc<Held<()>>,
+    /// Of a room that goes by what its shop can take.
+    pub meter: Option<Arc<RoomMeter>>,
+    /// How cookies are set in the clear and over TLS, and what they are called there, for the one line that most rooms have.
+    cookies: [(Policy, Names); 2],
+}
+
+/// What the shop says of a session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Ending {
+    End,
+    /// And its visitor has bought what there was to buy.
+    Complete,
+}
+
+/// What the cookies of one line are called on the wire.
+#[derive(Clone, Debug)]
+pub struct Names {
+    pub ticket: String,
+    pub pass: String,
+    pub code: String,
+    /// What a visitor without a script was told.
+    pub told: String,
+    /// How the page without a script is reloaded, `off` or `bare`; of no worth to anybody, so it is not signed.
+    pub reload: String,
+}
+
+impl Rules {
+    /// # Errors
+    /// When the room's page template cannot be used.
+    pub fn new(room: config::Room, metrics: &Metrics) -> Result<Self, TemplateError> {
+        let template = room.page.template.as_ref().map(|template| template.text.as_str());
+        let languages = room.page.languages.iter().filter_map(|tag| Language::from_tag(tag));
+        Ok(Self {
+            pages: Pages::new(template, languages.collect())?,
+            requests: metrics.requests(Some(&room.name)),
+            joins: Arc::default(),
+            crawlers: Held::new(room.crawler_max),
+            meter: meter::of_room(&room, None),
+            cookies: [false, true].map(|secure| cookies_of(&room, secure)),
+            room,
+        })
+    }
+
+    /// Takes over what goes on under these rules, from those before.
+    pub fn go_on(&mut self, before: &Self) {
+        self.joins = Arc::clone(&before.joins);
+        self.meter = meter::of_room(&self.room, before.meter.as_ref());
+        if self.room.crawler_max == before.room.crawler_max {
+            self.crawlers = Arc::clone(&before.crawlers);
+        }
+    }
+
+    /// How cookies are set for a visitor whose connection is encrypted, or is not, and what those of a line are called: a virtual
+    /// visitor has some of its own.
+    #[must_use]
+    pub fn cookies(&self, secure: bool, rehearsal: Option<RehearsalId>, line: &LineName) -> (&Policy, Cow<'_, Names>) {
+        let (policy, only) = &self.cookies[usize::from(secure)];
+        // PERF: nearly always it is that line, and nothing is put together.
+        let names = match rehearsal {
+            None if line.is_only() => Cow::Borrowed(only),
+            None => Cow::Owned(Names::of(policy, &self.room.name, line)),
+            Some(_) => Cow::Owned(Names::of_virtual(policy, &self.room.name, line)),
+        };
+        (policy, names)
+    }
+
+    /// The lane that somebody from that address stands in, where the room has several, unless their token claims one.
+    #[must_use]
+    pub fn lane(&self, client: IpAddr, claimed: Option<usize>) -> Option<&Lane> {
+        if self.room.lanes.len() < 2 {
+            return None;
+        }
+        let from = |lane: &&Lane| is_trusted(client, &lane.networks);
+        let claimed = claimed.and_then(|at| self.room.lanes.get(at));
+        claimed.or_else(|| self.room.lanes.iter().find(from).or(self.room.lanes.first()))
+    }
+
+    /// Codes lead to a lane of the room, or past its line.
+    #[must_use]
+    pub fn takes_codes(&self) -> bool {
+        self.room.lanes.iter().any(|lane| lane.code) || self.room.settings.takes_bypass()
+    }
+
+    /// Codes lead to the lane of that name.
+    #[must_use]
+    pub fn has_code_lane(&self, name: &str) -> bool {
+        self.room.lanes.iter().any(|lane| lane.code && lane.name == name)
+    }
+
+    /// While cut off, everybody goes past the line. What an operator holds or has closed stays so.
+    #[must_use]
+    pub fn opens_in_outage(&self, mode: Mode) -> bool {
+        self.room.on_outage == OnOutage::Open && mode == Mode::Auto
+    }
+
+    /// The operator's message: the one set live in a language of the visitor's, the one set live for all, or the configured
+    /// one. Where there is none of these, the English one that was set live, or the first.
+    #[must_use]
+    pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
+        let set = &view.overrides;
+        let tags = set.messages.keys().map(String::as_str);
+        let of = |tag: Option<&str>| Some(set.messages.get(tag?)?.as_str());
+        of(Language::best_of(accept_language, &tags))
+            .or(set.message.as_deref())
+            .or(self.room.message.as_deref())
+            .or_else(|| of(Language::any_of(&tags)))
+    }
+
+    /// What the shop's answer with this status says of the session of the request, if it matched these of the room's rules.
+    #[must_use]
+    pub fn ends(&self, matched: u32, status: StatusCode) -> Option<Ending> {
+        let rules = self.room.ends_on.iter().enumerate();
+        let met = rules.filter(|(at, rule)| matched >> at & 1 == 1 && rule.status == status);
+        met.map(|(_, rule)| if rule.completes { Ending::Complete } else { Ending::End })
+            .max()
+    }
+}
+
+/// How a room's cookies are set, and what those of its only line are called.
+fn cookies_of(room: &config::Room, secure: bool) -> (Policy, Names) {
+    let policy = Policy {
+        secure,
+        same_site: room.same_site,
+        domain: room.cookie_domain.clone(),
+        pass_max_age_secs: i64::try_from(room.settings.session_max_ms / 1_000).unwrap_or(i64::MAX),
+    };
+    let names = Names::of(&policy, &room.name, &LineName::ONLY);
+    (policy, names)
+}
+
+impl Names {
+    fn of(policy: &Policy, room: &RoomName, line: &LineName) -> Self {
+        Self::with(
+            policy,
+            (&ticket_cookie(room, line), &pass_cookie(room, line)),
+            room,
+            line,
+        )
+    }
+
+    fn of_virtual(policy: &Policy, room: &RoomName, line: &LineName) -> Self {
+        let (ticket, pass) = virtual_cookies(room, line);
+        Self::with(policy, (&ticket, &pass), room, line)
+    }
+
+    fn with(policy: &Policy, (ticket, pass): (&str, &str), room: &RoomName, line: &LineName) -> Self {
+        Self {
+            ticket: policy.name(ticket),
+            pass: policy.name(pass),
+            code: policy.name(&code_cookie(room, line)),
+            // Beside the ticket, of the same line.
+            told: policy.name(&ticket.replacen("ticket", "told", 1)),
+            reload: policy.name(RELOAD),
+        }
+    }
+}
+
+const RELOAD: &str = "ropeline-reload";

@@ -1,0 +1,366 @@
+//! What all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::request::Parts as Head;
+use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
+use ipnet::IpNet;
+
+use crate::config::{Asker, Config};
+use crate::crawlers::Crawlers;
+use crate::logging::{Access, AccessLog};
+use crate::metrics::{Metrics, Outcome, Requests};
+use crate::names::form;
+use crate::pages::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
+use crate::proxy::{self, Body, is_trusted};
+use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
+use crate::room::{Mode, RoomName, Wall};
+use crate::router::{Brings, InRoom, LineOf, PerSource, Routed, Router};
+use crate::time;
+use crate::token::{Keyring, RequestSigner, SignedBy, SignerMark};
+
+use super::key_use::{KeyUse, Odd};
+use super::let_past::LetPast;
+use super::pages::Pages;
+use super::rules::Rules;
+use crate::gate::bounds::detached::Detached;
+use crate::gate::bounds::limits::Limits;
+use crate::gate::bounds::sockets::Sockets;
+use crate::gate::bounds::unadmitted::Unadmitted;
+use crate::gate::meter::Meter;
+use crate::gate::request::visit::{self, Visit};
+use crate::gate::request::{method, payload, preflight};
+use crate::gate::verdict::answers::{Answer, Refusal};
+
+/// What a gate is made of, besides its configuration.
+pub struct Parts {
+    pub keyring: Keyring,
+    /// Signs what is forwarded.
+    pub signer: Option<RequestSigner>,
+    pub replica: Replica,
+    pub metrics: Metrics,
+    pub access: Option<AccessLog>,
+    pub crawlers: Crawlers,
+    /// The port over TLS that requests in the clear are sent to.
+    pub redirect: Option<u16>,
+}
+
+/// Shared by all cores, for as long as one configuration is in force; nothing in it is locked on the way of a request but limits
+/// and counters.
+pub struct Shared {
+    pub router: Router,
+    pub rules: Vec<Rules>,
+    /// Where in `rules` each room is.
+    named: HashMap<String, usize>,
+    pub limits: Limits,
+    pub unadmitted: Unadmitted,
+    pub detached: Detached,
+    pub sockets: Sockets,
+    pub keyring: Keyring,
+    /// What the ring's signers are called in `key_use`.
+    signers: Vec<SignerMark>,
+    pub key_use: Arc<KeyUse>,
+    pub signer: Option<RequestSigner>,
+    pub replica: Replica,
+    pub metrics: Metrics,
+    /// For answers that have nothing to do with a room.
+    pub pages: Pages,
+    pub trusted: Vec<IpNet>,
+    /// Proxies that may ask about requests which they carry themselves.
+    pub askers: Vec<Asker>,
+    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
+    pub said_by_proxies: Vec<HeaderName>,
+    pub feeds: Arc<Feeds>,
+    pub let_past: Arc<LetPast>,
+    pub crawlers: Crawlers,
+    pub redirect: Option<u16>,
+    /// Of a gate with rooms that go by what their shop can take.
+    pub meter: Option<Arc<Meter>>,
+    outside: Requests,
+    access: Option<AccessLog>,
+}
+
+fn said_by_proxies(config: &Config) -> Vec<HeaderName> {
+    let identities = config.rooms.iter().filter_map(|room| room.identity.as_ref());
+    identities
+        .filter_map(|identities| identities.header().cloned())
+        .collect()
+}
+
+/// What the access log wants to know of a request that is given away with its head.
+pub struct Record {
+    method: Method,
+    uri: Uri,
+    user_agent: Option<HeaderValue>,
+}
+
+impl Shared {
+    /// What goes on under another configuration is taken from the one in force `before`.
+    ///
+    /// # Errors
+    /// When a room's page template cannot be used; `check` has told so before.
+    pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
+        let old = |room: &RoomName| before?.rules.iter().find(|old| old.room.name == *room);
+        let follows = config.rooms.iter().any(|room| room.settings.admission.is_some());
+        let rules = config.rooms.iter().map(|room| {
+            let mut rules = Rules::new(room.clone(), &parts.metrics)?;
+            if let Some(old) = old(&room.name) {
+                rules.go_on(old);
+            }
+            Ok(rules)
+        });
+        Ok(Self {
+            router: config.router(),
+            rules: rules.collect::<Result<_, _>>()?,
+            named: config
+                .rooms
+                .iter()
+                .map(|room| room.name.as_str().to_owned())
+                .zip(0..)
+                .collect(),
+            limits: Limits::new(
+                &config.limits,
+                &config.own_limits,
+                &parts.metrics,
+                before.map(|before| &before.limits),
+            ),
+            signers: parts.keyring.marks(),
+            key_use: match before {
+                Some(before) => Arc::clone(&before.key_use),
+                None => Arc::new(KeyUse::new(&parts.keyring, time::wall())),
+            },
+            unadmitted: Unadmitted::new(
+                config
+                    .upstream
+                    .as_ref()
+                    .map(|upstream| upstream.unadmitted)
+                    .unwrap_or_default(),
+                &parts.metrics,
+                before.map(|before| &before.unadmitted),
+            ),
+            sockets: Sockets::new(
+                config.upstream.as_ref().and_then(|upstream| upstream.takes),
+                &parts.metrics,
+                before.map(|before| &before.sockets),
+            ),
+            detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
+            keyring: parts.keyring,
+            signer: parts.signer,
+            replica: parts.replica,
+            pages: Pages::new(None, Language::all().collect())?,
+            trusted: config.server.trusted_proxies.clone(),
+            askers: config.forward_auth.clone(),
+            said_by_proxies: said_by_proxies(config),
+            feeds: before.map(|before| Arc::clone(&before.feeds)).unwrap_or_default(),
+            let_past: before.map(|before| Arc::clone(&before.let_past)).unwrap_or_default(),
+            outside: parts.metrics.requests(None),
+            metrics: parts.metrics,
+            access: parts.access,
+            crawlers: parts.crawlers,
+            meter: follows.then(|| {
+                let before = before.and_then(|before| before.meter.clone());
+                before.unwrap_or_else(|| Arc::new(Meter::new()))
+            }),
+            redirect: parts.redirect,
+        })
+    }
+
+    /// The keys of this configuration are in force from now on; what is odd about that.
+    pub fn take_keys(&self, now: Wall) -> Vec<Odd> {
+        let sessions = self.rules.iter().map(|rules| rules.room.settings.session_max_ms);
+        let session_max_ms = sessions.max().unwrap_or_default();
+        self.key_use.change(&self.keyring, now, session_max_ms)
+    }
+
+    /// A genuine token by this signer was shown.
+    pub fn was_shown(&self, by: SignedBy, now: Wall) {
+        // PERF: what the first signs is not looked for.
+        if let Some(mark) = self.signers.get(by.index()).filter(|_| !by.is_first()) {
+            self.key_use.shown(mark, now);
+        }
+    }
+
+    /// Where requests are written down, if they are.
+    pub fn access(&self) -> Option<&AccessLog> {
+        self.access.as_ref()
+    }
+
+    /// Where requests are written down from now on.
+    pub fn log_to(&mut self, access: Option<AccessLog>) {
+        self.access = access;
+    }
+
+    /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
+    /// matters, or it asks for what no script may send.
+    #[must_use]
+    pub fn route(&self, head: &Head, visit: &Visit) -> Option<Routed> {
+        if preflight::speaks_for_proxies(head) {
+            return None;
+        }
+        let target = visit::target(head)?;
+        let (mut routed, mut brings) = (
+            self.router.route(&head.method, &target, Brings::Nothing).ok()?,
+            Brings::Nothing,
+        );
+        // PERF: what a request brings along is looked for only where it matters.
+        if routed.outside.is_some() {
+            brings = payload::of(head, visit.has_body);
+            if brings != Brings::Nothing {
+                routed = self.router.route(&head.method, &target, brings).ok()?;
+            }
+        }
+        // SECURITY: a shop may take the request for one with the method that such a field names.
+        if self.router.tells_methods_apart() {
+            let in_query = method::in_query(head.uri.query().unwrap_or_default());
+            for claimed in method::claimed(&head.headers).chain(in_query) {
+                let other = self.router.route(&claimed.ok()?, &target, Brings::More).ok()?;
+                if other != routed {
+                    return None;
+                }
+            }
+        }
+        if visit.peer_trusted && self.is_elsewhere_by_said_host(head, brings, &routed) {
+            return None;
+        }
+        let by_query =
+            |at: usize| matches!(&self.rules[at].room.per, Some(per) if matches!(per.source, PerSource::Query(_)));
+        let is_plain = || form::is_query_plain(&head.headers);
+        let fits = routed
+            .room
+            .as_ref()
+            .is_none_or(|room| !by_query(room.index) || is_plain());
+        fits.then_some(routed)
+    }
+
+    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently, or for what is no
+    /// host. SECURITY: many proxies pass on what the client says in such a field, and many shops go by it, each as it reads it.
+    fn is_elsewhere_by_said_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
+        let is_here = |host: &str| {
+            let other = visit::target_at(host, head).map(|target| self.router.route(&head.method, &target, brings));
+            other.is_some_and(|other| other.as_ref() == Ok(routed))
+        };
+        proxy::hosts_said(&head.headers).any(|said| !said.is_some_and(|host| is_here(&host)))
+    }
+
+    /// The room that would have a request if it left nothing outside.
+    #[must_use]
+    pub fn room_behind(&self, head: &Head) -> Option<InRoom> {
+        let target = visit::target(head)?;
+        self.router.route(&head.method, &target, Brings::Everything).ok()?.room
+    }
+
+    /// The room holds nobody back: it is off, or the client never waits in it.
+    #[must_use]
+    pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
+        self.is_off(&self.rules[room].room.name) || self.never_waits(room, client)
+    }
+
+    /// The client is of a network that never waits in the room.
+    #[must_use]
+    pub fn never_waits(&self, room: usize, client: IpAddr) -> bool {
+        is_trusted(client, &self.rules[room].room.bypass_networks)
+    }
+
+    /// Counts a page that is let past a line because of its client's network, for the log.
+    pub fn note_network(&self, place: &InRoom, visit: &Visit) {
+        let room = &self.rules[place.index].room.name;
+        if let LineOf::Line(line) = &place.line
+            && visit.kind.is_navigation()
+            && !self.is_off(room)
+        {
+            self.let_past.count(room, line, Past::Network);
+        }
+    }
+
+    /// The room has no line at present.
+    #[must_use]
+    pub fn is_off(&self, room: &RoomName) -> bool {
+        let view = self.replica.load();
+        view.rooms.get(room).is_some_and(|view| view.settings.mode == Mode::Off)
+    }
+
+    /// What holds all lines of this gate, which no view knows.
+    #[must_use]
+    pub fn outage(&self) -> Option<Pause> {
+        // The time left is the log's own, and stands still while the store does not answer.
+        if let Condition::Healing { left, .. } = self.replica.condition()
+            && self.replica.failure().is_none()
+        {
+            let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+            return Some((Stall::Healing, Some(whole_minutes(left))));
+        }
+        self.replica.cut_off().map(|_| (Stall::CutOff, None))
+    }
+
+    /// More wait for a number than this gate notes: who comes now is not noted, and keeps asking.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.replica.stats().pending_joins >= MAX_PENDING_JOINS
+    }
+
+    /// A rehearsal is under way, in whichever room.
+    pub fn is_rehearsing(&self) -> bool {
+        self.replica.load().rooms.values().any(|room| room.rehearsal.is_some())
+    }
+
+    /// Whether the room sells by stock.
+    #[must_use]
+    pub fn sells(&self, room: &RoomName) -> bool {
+        let view = self.replica.load();
+        view.rooms.get(room).is_some_and(|room| room.settings.stock.is_some())
+    }
+
+    /// Where in the rules the room of this name is.
+    #[must_use]
+    pub fn room_named(&self, name: &str) -> Option<usize> {
+        self.named.get(name).copied()
+    }
+
+    /// Something that should never be missing is.
+    #[must_use]
+    pub fn unavailable(&self, pages: &Pages, visit: &Visit) -> Answer {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let refusal = Refusal::new(status, "unavailable", PageKind::Unavailable, Outcome::Failed);
+        Refusal {
+            retry_after_secs: Some(5),
+            ..refusal
+        }
+        .answer(pages, visit)
+    }
+
+    /// Keeps what the access log will want; nothing when there is none.
+    #[must_use]
+    pub fn record(&self, head: &Head) -> Option<Record> {
+        self.access.as_ref().map(|_| Record {
+            method: head.method.clone(),
+            uri: head.uri.clone(),
+            user_agent: visit::user_agent(head),
+        })
+    }
+
+    /// The closing step of every request.
+    pub fn finish(&self, visit: &Visit, record: Option<Record>, room: Option<usize>, answer: Answer) -> Response<Body> {
+        let requests = room.map_or(&self.outside, |at| &self.rules[at].requests);
+        requests.count(answer.outcome);
+        if answer.upstream.is_none() {
+            self.metrics.gate.observe(visit.own_time());
+        }
+        if let (Some(log), Some(record)) = (&self.access, record) {
+            log.record(&Access {
+                id: visit.id,
+                client: visit.client,
+                method: &record.method,
+                path: record.uri.path(),
+                status: answer.response.status(),
+                duration: visit.elapsed(),
+                upstream: answer.upstream,
+                room: room.map(|at| &self.rules[at].room.name),
+                outcome: answer.outcome,
+                user_agent: record.user_agent.as_ref().and_then(|agent| agent.to_str().ok()),
+            });
+        }
+        answer.response
+    }
+}

@@ -1,0 +1,71 @@
+//! A room that is off. Everybody passes it without a session, but those who have one: their requests go on as the session's, so that they
+//! are still inside when the room is on again. Nothing is asked of them meanwhile, nor does their request wait for the log.
+
+use http::header::COOKIE;
+use http::request::Parts;
+
+use crate::metrics::Outcome;
+use crate::room::{LineName, Standing};
+use crate::router::{InRoom, LineOf};
+
+use super::decide::{PassState, Purpose, Verdict, verdict};
+use super::facts::facts;
+use super::inside;
+use crate::gate::forward::{Admission, Session};
+use crate::gate::request::headers::PASS_HEADER;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::Seat;
+use crate::gate::state::shared::Shared;
+
+/// By what right a request passes a room that holds nobody back.
+pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'a>) {
+    match session_while_off(shared, visit, head, place) {
+        Some(session) => (Outcome::Inside, Admission::Session(session)),
+        None if shared.never_waits(place.index, visit.client) => (Outcome::Outside, Admission::Free),
+        None => {
+            let room = shared.rules[place.index].room.name.clone();
+            let line = match &place.line {
+                LineOf::Line(line) => line.clone(),
+                LineOf::Unknown => LineName::ONLY,
+            };
+            (Outcome::Outside, Admission::Off(room, line))
+        }
+    }
+}
+
+/// The session of somebody inside, renewed. Who shows what the room would refuse at other times, or is called and would first
+/// have to come in, is let through as everybody else.
+fn session_while_off<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'a>> {
+    // PERF: most who come while a room is off have no pass.
+    if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {
+        return None;
+    }
+    let rules = &shared.rules[place.index];
+    let LineOf::Line(line) = &place.line else {
+        return None;
+    };
+    if shared.never_waits(place.index, visit.client) {
+        return None;
+    }
+    let seat = &Seat::of(shared, rules, line.clone(), head, visit);
+    let worth = seat.worth(visit).filter(|_| !seat.shown.is_doubtful())?;
+    let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
+    let is_called = matches!(shown.standing, Standing::Called(_));
+    if is_called || verdict(&facts(&worth, visit, seat, Purpose::default())) != Verdict::ForwardInside {
+        return None;
+    }
+    let named = worth.named(seat, visit)?;
+    if inside::is_shared_out(seat, &named.pass, visit) {
+        return None;
+    }
+    let forwarded = visit.aim.forwards(false);
+    if forwarded {
+        inside::tell(seat, &named);
+    }
+    let pass = inside::renewed(seat, visit, &named, forwarded).filter(|_| !seat.shown.is_app());
+    Some(Session::of(
+        seat,
+        &named.pass,
+        pass.iter().map(|pass| seat.cookies.set_pass(pass)).collect(),
+    ))
+}
