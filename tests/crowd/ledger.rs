@@ -83,8 +83,8 @@ struct Heard {
 /// Somebody with a slot.
 #[derive(Clone, Copy)]
 enum Held {
-    /// Until this clock, unless claimed.
-    Called(u64),
+    /// For the how manieth time, and until which clock, unless claimed.
+    Called(u8, u64),
     Inside,
 }
 
@@ -176,7 +176,8 @@ impl Ledger {
         match line.standing(LANE, number, line.clock) {
             Standing::Waiting(_) => drop(self.waiting.insert(number, heard)),
             Standing::Called(called) => {
-                self.held.insert(number, Held::Called(called.deadline.0 + SLACK_MS));
+                self.held
+                    .insert(number, Held::Called(called.call.count, called.deadline.0 + SLACK_MS));
                 self.note_call(number, called.call.count);
             }
             Standing::Inside(inside) => {
@@ -380,18 +381,25 @@ impl Ledger {
         for (number, held) in &mut self.held {
             let standing = line.standing(LANE, *number, line.clock);
             match (standing, *held) {
-                (Standing::Called(called), _) => *held = Held::Called(called.deadline.0 + SLACK_MS),
+                // Back in time for the second turn: the first is missed, and this one given, in one entry.
+                (Standing::Called(called), Held::Called(before, _)) if called.call.count > before => {
+                    released.push((*number, standing));
+                }
+                (Standing::Called(called), _) => {
+                    *held = Held::Called(called.call.count, called.deadline.0 + SLACK_MS);
+                }
                 (Standing::Inside(_), _) => *held = Held::Inside,
-                (Standing::Waiting(_) | Standing::Late, Held::Called(due)) if self.clock < due => {}
+                (Standing::Waiting(_) | Standing::Late, Held::Called(_, due)) if self.clock < due => {}
                 _ => released.push((*number, standing)),
             }
         }
         for (number, standing) in released {
             self.held.remove(&number);
-            if let Standing::Waiting(_) = standing {
+            if let Standing::Waiting(_) | Standing::Called(_) = standing {
                 self.waiting.insert(number, Heard::default());
             }
-            self.no_shows += u64::from(matches!(standing, Standing::Waiting(_) | Standing::Late));
+            let missed = matches!(standing, Standing::Waiting(_) | Standing::Late | Standing::Called(_));
+            self.no_shows += u64::from(missed);
         }
     }
 
@@ -406,7 +414,7 @@ impl Ledger {
             }
             match line.standing(LANE, *number, line.clock) {
                 Standing::Called(called) => {
-                    let held = Held::Called(called.deadline.0 + SLACK_MS);
+                    let held = Held::Called(called.call.count, called.deadline.0 + SLACK_MS);
                     found.push((*number, called.call.count, held, passed_over));
                 }
                 Standing::Inside(inside) => found.push((*number, inside.call.count, Held::Inside, passed_over)),
@@ -424,7 +432,7 @@ impl Ledger {
                 let what = format!("{number:?} was called before {lower:?}, who was present");
                 self.fault(Kind::Inversion, &what);
             }
-            if let Held::Called(due) = held
+            if let Held::Called(_, due) = held
                 && due != self.clock + CLAIM_MS + SLACK_MS
             {
                 let what = format!("{number:?} is called until {due} at {}", self.clock);
@@ -456,7 +464,7 @@ impl Ledger {
         let overdue = self
             .held
             .iter()
-            .find(|(_, held)| matches!(held, Held::Called(due) if *due <= self.clock));
+            .find(|(_, held)| matches!(held, Held::Called(_, due) if *due <= self.clock));
         if let Some((number, _)) = overdue {
             self.fault(
                 Kind::Other,

@@ -27,7 +27,7 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
         (
             "another version",
             State::empty(incarnation, true).with_version(NEWEST),
-            "and the rooms before it run version",
+            "no vote of a gate is for the state at",
         ),
         (
             "another first call",

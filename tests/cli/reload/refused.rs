@@ -93,7 +93,7 @@ fn what_only_a_start_reads_is_refused_with_everything_beside_it() {
         (
             "format = \"json\"",
             "format = \"text\"",
-            "log.format: this is read when",
+            "logging.format: this is read when",
         ),
     ] {
         site.edit(from, to);
