@@ -12,11 +12,11 @@ use sources::survey;
 const MOST_IN_A_LOOP: usize = 3;
 
 /// Modules whose largest loop is longer.
-const LOOPS: [(&str, usize); 2] = [("crates/room", 22), ("replica", 17)];
+const LOOPS: [(&str, usize); 2] = [("crates/room", 43), ("replica", 17)];
 
 /// Folders of more source files than [`survey::MOST_FILES`].
 const FULL_FOLDERS: [(&str, usize); 7] = [
-    ("crates/room/src", 63),
+    ("crates/room/src", 62),
     ("crates/room/tests/room", 44),
     ("src/proxy", 48),
     ("tests/blackbox/contract", 27),
