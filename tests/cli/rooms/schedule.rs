@@ -1,6 +1,8 @@
-//! Rooms by the clock, as processes: a reload and an operator's word move the dates.
+//! Rooms by the clock, as processes: a reload and an operator's word move the dates, and a gate of an older build keeps the
+//! room shut.
 
 use crate::gate::{Gate, Site};
+use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
 use crate::until;
 
