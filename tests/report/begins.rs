@@ -1,6 +1,6 @@
 //! Where a log begins: a first state that is forged, and an honest one of an older machine version.
 
-use ropeline::room::{Batch, NEWEST, State, VERSION};
+use ropeline::room::{Batch, OLDEST, State, VERSION};
 
 use super::crowd::{Crowd, settings};
 use super::forged::{Anew, forge, pieces, refused, sound};
@@ -25,9 +25,9 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
     let incarnation = hall.state.position().incarnation;
     for (what, first, says) in [
         (
-            "another version",
-            State::empty(incarnation, true).with_version(NEWEST),
-            "no vote of a gate is for the state at",
+            "an older version",
+            State::empty(incarnation, true).with_version(OLDEST),
+            "and the rooms before it run version",
         ),
         (
             "another first call",
@@ -45,20 +45,20 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
 #[test]
 fn a_log_whose_version_rises_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let first = State::empty(INCARNATION, true);
+    let first = State::empty(INCARNATION, true).with_version(OLDEST);
     let (mut hall, mut crowd) = (Hall::of(first), Crowd::new(31));
     hall.archive(1, folder.path());
     hall.comes_old(2);
     hall.configure(1, settings());
     crowd.pass(&mut hall, &[1, 2], 30, 2);
     hall.leave(2);
-    assert_eq!(hall.state.version(), VERSION);
+    assert_eq!(hall.state.version(), OLDEST);
     let raise = Batch {
-        raise: Some(NEWEST),
+        raise: Some(VERSION),
         ..Batch::default()
     };
     hall.say(1, 100, raise);
-    assert_eq!(hall.state.version(), NEWEST);
+    assert_eq!(hall.state.version(), VERSION);
     crowd.pass(&mut hall, &[1], 30, 2);
     hall.leave(1);
     let end = hall.state.chain().to_string();

@@ -14,6 +14,9 @@ use super::roster::Roster;
 use super::state::State;
 use ropeline_ids::{Clock, GateId};
 
+/// The first machine version in which eras, and editions, are brought back.
+pub(super) const SINCE_VERSION: u16 = 2;
+
 /// How long after one batch a gate is waited for to send its next.
 const HOLD_MS: u64 = 5_000;
 
@@ -94,7 +97,7 @@ impl State {
     pub(super) fn adopt(&mut self, entry: &Entry, effects: &mut Effects) {
         let Some(adopt) = entry.batch.adopt else { return };
         let m = &mut self.moment;
-        if adopt.era >= m.past.era() {
+        if self.versions.current() < SINCE_VERSION || adopt.era >= m.past.era() {
             return effects.skip(1);
         }
         m.adopts = Some(adopt.era);

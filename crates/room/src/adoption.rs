@@ -12,6 +12,7 @@ use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
 use super::rooms::Room;
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 
@@ -140,7 +141,7 @@ impl State {
             change,
             who: None,
         };
-        let added = self.additions.get(name);
+        let added = self.additions.get(name).filter(|_| now.version() >= WITH_SCHEDULES);
         let add = |revision| {
             added.map(|added| RoomChange {
                 who: added.who.clone(),
@@ -150,7 +151,7 @@ impl State {
         // One revision each, the room's for what was said last.
         let made = other.is_none().then(|| {
             let revision = room.revision.saturating_sub(1);
-            let configured = || change(revision, Change::Configure(room.configured().clone()));
+            let configured = || change(revision, Change::Configure(room.configured().under(now.version())));
             add(revision).unwrap_or_else(configured)
         });
         let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());

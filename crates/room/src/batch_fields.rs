@@ -1,7 +1,7 @@
-//! What may be absent of a batch, each a field at its end: codes, which sections are virtual visitors', and what the gate saw
-//! of the shop.
+//! What version 3 adds to a batch, each a field at its end: codes, which sections are virtual visitors', and what the gate
+//! saw of the shop.
 
-use super::codec::{Fields, Read, Reader, Writer, read_fields};
+use super::codec::{Read, Reader, Writer, read_later, write_later};
 use super::codes::{read_brought, read_redeem, write_brought, write_redeem};
 use super::entry::{Batch, Section};
 use super::load::Report;
@@ -11,17 +11,17 @@ const CODES: u8 = 1;
 const VIRTUAL: u8 = 2;
 const LOAD: u8 = 3;
 
-pub(super) fn write(w: &mut Writer, batch: &Batch) {
+pub(super) fn write_fields(w: &mut Writer, batch: &Batch) {
     let fields = [
         codes(batch).map(|field| (CODES, field)),
         virtuals(batch).map(|field| (VIRTUAL, field)),
         load(batch).map(|field| (LOAD, field)),
     ];
-    w.fields(&fields.into_iter().flatten().collect::<Fields>());
+    write_later(w, &fields.into_iter().flatten().collect());
 }
 
-pub(super) fn read(r: &mut Reader, batch: &mut Batch) -> Read<()> {
-    read_fields(r, |tag, field| match tag {
+pub(super) fn read_fields(r: &mut Reader, batch: &mut Batch) -> Read<()> {
+    read_later(r, |tag, field| match tag {
         CODES => read_codes(field, batch),
         VIRTUAL => read_virtuals(field, batch),
         LOAD => read_load(field, batch),

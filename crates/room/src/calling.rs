@@ -169,7 +169,7 @@ impl Line {
         self.count((id, place), |figures| figures.called += 1);
         self.count_virtual_call((id, place));
         self.hold_piece((id, place));
-        // What each of several lanes has called.
+        // Lanes have names from machine version 3 on; before, nothing is written of what each has called.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;
             pulse.beat(pulse.total() + 1, m.clock);

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use super::adopted::SINCE_VERSION;
 use super::effects::Changed;
 use super::entry::{Change, RoomChange};
 use super::orders::{Deed, Told};
 use super::rooms::Room;
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use ropeline_ids::Edition;
 
 impl State {
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     pub(super) fn change(&mut self, change: &RoomChange) -> Changed {
+        let version = self.versions.current();
         let before = self.before(change);
         let m = &mut self.moment;
         let full = self.rooms.len() >= MAX_ROOMS;
@@ -23,17 +26,17 @@ impl State {
             (None, Change::Configure(settings)) if !full => {
                 let edition = if new { begins } else { Edition(0) };
                 let mut room = Room::of(edition, revision);
-                room.configure(settings.bounded(), m);
+                room.configure(settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
             }
-            (None, Change::Add(addition)) if !full => {
+            (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full => {
                 let fits = self.additions.takes(addition);
                 // What another history brings is a room with people in it: where its text has no place, it is as a file's.
                 if !fits && m.adopts.is_none() {
                     return Changed::Refused;
                 }
                 let mut room = Room::of(begins, revision);
-                room.configure(addition.settings.bounded(), m);
+                room.configure(addition.settings.under(version).bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
                 let said = (change.who.as_ref(), m.time);
                 if fits {
@@ -42,71 +45,71 @@ impl State {
             }
             (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
-                return taken(room.regain(*edition, m));
+                return taken(version >= SINCE_VERSION && room.regain(*edition, m));
             }
             (Some(room), Change::Renew { id, lease_ms }) => {
-                return taken(room.renew_rehearsal(*id, *lease_ms, m.clock));
+                return taken(version >= WITH_SCHEDULES && room.renew_rehearsal(*id, *lease_ms, m.clock));
             }
             (Some(room), Change::Load(figures)) => {
                 let who = change.who.as_ref();
-                return taken(room.give_load(*figures, who, m.clock));
+                return taken(version >= WITH_SCHEDULES && room.give_load(*figures, who, m.clock));
             }
             (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
             (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
-            (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
+            (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
             (Some(room), Change::Override(overrides)) => {
-                if !room.override_with(&overrides.bounded(), change.revision, m) {
+                if !room.override_with(&overrides.under(version).bounded(), change.revision, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Windows { rule, windows }) => {
-                if !room.extend(rule, windows, m) {
+                if version < WITH_SCHEDULES || !room.extend(rule, windows, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Commit { .. } | Change::Draw { .. }) => {
-                if !room.decide(&change.room, &change.change, m) {
+                if version < WITH_SCHEDULES || !room.decide(&change.room, &change.change, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Sale { edition, sale, lanes }) => {
-                if !room.bring_sale(&change.room, *edition, (sale, lanes), m) {
+                if version < WITH_SCHEDULES || !room.bring_sale(&change.room, *edition, (sale, lanes), m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Call(order)) => {
-                if !room.order_calls(order, change.revision) {
+                if version < WITH_SCHEDULES || !room.order_calls(order, change.revision) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Evict(eviction)) => {
-                if !room.order_eviction(eviction) {
+                if version < WITH_SCHEDULES || !room.order_eviction(eviction) {
                     return Changed::Refused;
                 }
             }
             (Some(_), Change::Add(addition)) => {
                 // Only what another history knew of it: whoever adds a room wants one of that name and no other.
                 let lacks = self.additions.get(&change.room).is_none() && self.additions.takes(addition);
-                if m.adopts.is_none() || !lacks {
+                if version < WITH_SCHEDULES || m.adopts.is_none() || !lacks {
                     return Changed::Refused;
                 }
                 let said = (change.who.as_ref(), m.time);
                 Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
             }
             (Some(room), Change::Rehearse(order)) => {
-                if !room.rehearse(order, m) {
+                if version < WITH_SCHEDULES || !room.rehearse(order, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::EndRehearsal(id)) => {
-                if !room.is_rehearsing(*id) {
+                if version < WITH_SCHEDULES || !room.is_rehearsing(*id) {
                     return Changed::Refused;
                 }
                 room.end_rehearsal();
             }
             (Some(room), Change::EndHealing) => {
-                if !room.heals(m) {
+                if version < WITH_SCHEDULES || !room.heals(m) {
                     return Changed::Refused;
                 }
                 room.forbid_healing(m);
@@ -130,17 +133,19 @@ impl State {
             return;
         };
         room.close(&mut self.moment);
-        let (gone, now) = ((room.edition(), change.revision), self.moment.time);
-        let said = (change.who.as_ref(), now);
-        Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
-        self.doubt.remove(&change.room, now);
+        if self.versions.current() >= WITH_SCHEDULES {
+            let (gone, now) = ((room.edition(), change.revision), self.moment.time);
+            let said = (change.who.as_ref(), now);
+            Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
+            self.doubt.remove(&change.room, now);
+        }
     }
 
     /// The room before a change that is to be noted: an operator's, or a file's.
     fn before(&self, change: &RoomChange) -> Option<Before> {
         let noted = change.who.is_some() || matches!(change.change, Change::Configure(_));
         let room = self.rooms.get(&change.room)?;
-        noted.then(|| Before {
+        (noted && self.versions.current() >= WITH_SCHEDULES).then(|| Before {
             told: room.told(),
             edition: room.edition(),
             rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),

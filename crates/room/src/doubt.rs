@@ -9,6 +9,7 @@ use super::codec::{Read, Reader, Writer};
 use super::codes::Redeemed;
 use super::effects::Effects;
 use super::entry::{Adopt, Batch, Entry, Spoke};
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use ropeline_ids::{GateId, RoomName, Wall};
 
@@ -121,7 +122,9 @@ impl Doubt {
 impl State {
     /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
     pub fn doubt_codes(&mut self, now: Wall) {
-        self.doubt.all(now.max(self.time().unwrap_or_default()));
+        if self.version() >= WITH_SCHEDULES {
+            self.doubt.all(now.max(self.time().unwrap_or_default()));
+        }
     }
 
     /// What a gate brings back of the codes of a lost log; before its numbers.
@@ -153,6 +156,9 @@ impl State {
 
     /// A log of which gates were not heard begins, or one that has read further: they may know of codes that were used.
     pub(super) fn miss(&mut self, entry: &Entry, silent: Vec<GateId>) {
+        if self.version() < WITH_SCHEDULES {
+            return;
+        }
         let read = self.moment.past.before().map(|(era, sequence)| (era.0, sequence));
         let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
         let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
@@ -164,7 +170,7 @@ impl State {
     /// An entry that counts says what its gate knew of the logs before: it brings that back, or has nothing to bring.
     pub(super) fn believe(&mut self, entry: &Entry) {
         let brings = |adopt: Adopt| !adopt.done;
-        if !entry.batch.adopt.is_some_and(brings) {
+        if self.version() >= WITH_SCHEDULES && !entry.batch.adopt.is_some_and(brings) {
             self.doubt.hear(entry.gate);
         }
     }

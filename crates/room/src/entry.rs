@@ -1,7 +1,7 @@
 //! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
 //!
-//! The types are plain data; the byte form (`encode`, `decode`) is little-endian, without `usize`, and decoding is total: what
-//! does not decode is an error, never a panic.
+//! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
+//! decoding is total: what does not decode is an error, never a panic.
 
 use super::accounts::{Bound, Tagged};
 use super::additions::Addition;
@@ -12,11 +12,17 @@ use super::orders::{CallOrder, Who};
 use super::rehearsal::RehearsalOrder;
 use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::Window;
-use super::settings::{Overrides, Settings};
+use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use crate::draw::Hash;
 use ropeline_ids::{
     Edition, Era, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
+
+/// The newest machine version that this binary runs.
+pub const VERSION: u16 = 3;
+
+/// The oldest one: without adopted eras.
+pub const OLDEST: u16 = 1;
 
 /// Most bytes of one encoded batch; more goes with the next.
 pub const MAX_BATCH_BYTES: usize = 64 * 1024;
@@ -65,11 +71,11 @@ pub struct Batch {
     pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
-    /// Visitors who join by codes, after all who join otherwise.
+    /// Visitors who join by codes, after all who join otherwise. From version 3 on.
     pub redeems: Vec<Redeem>,
-    /// Codes that were spent in a log which was lost, with an era that a gate brings back.
+    /// Codes that were spent in a log which was lost, with an era that a gate brings back. From version 3 on.
     pub spent_codes: Vec<BroughtCodes>,
-    /// What the gate saw of the rooms' upstreams, at most one report for a room.
+    /// What the gate saw of the rooms' upstreams, at most one report for a room. From version 3 on.
     pub load: Vec<Reported>,
 }
 
@@ -117,7 +123,7 @@ pub struct RoomChange {
     /// The highest revision wins; one not above the room's is skipped.
     pub revision: u64,
     pub change: Change,
-    /// Whose word it is; `None` where no operator said it.
+    /// Whose word it is; `None` where no operator said it. From version 3 on.
     pub who: Option<Who>,
 }
 
@@ -134,9 +140,9 @@ pub enum Change {
     /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
     /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
     Edition(Edition),
-    /// The next windows of a recurring schedule, added if the room still goes by this rule.
+    /// The next windows of a recurring schedule, added if the room still goes by this rule. From version 3 on.
     Windows { rule: String, windows: Vec<Window> },
-    /// A promise of the secret that an edition is to be drawn by, made before its line is closed.
+    /// A promise of the secret that an edition is to be drawn by, made before its line is closed. From version 3 on.
     Commit {
         edition: Edition,
         beacon: Option<String>,
@@ -144,35 +150,35 @@ pub enum Change {
         salt: [u8; 16],
         commitment: Hash,
     },
-    /// The secret that was promised, and the beacon's value if one was named: the line is drawn.
+    /// The secret that was promised, and the beacon's value if one was named: the line is drawn. From version 3 on.
     Draw {
         edition: Edition,
         secret: Hash,
         value: Option<String>,
     },
-    /// A draw of another history, as far as it had come there: with an era that a gate brings back.
+    /// A draw of another history, as far as it had come there: with an era that a gate brings back. From version 3 on.
     Sale {
         edition: Edition,
         sale: Box<Sale>,
         /// Who was drawn, or is to be; more of them may follow.
         lanes: Vec<DrawnLane>,
     },
-    /// Calls so many now, above the rate.
+    /// Calls so many now, above the rate. From version 3 on.
     Call(CallOrder),
-    /// Ends a session, or takes a visitor from the line.
+    /// Ends a session, or takes a visitor from the line. From version 3 on.
     Evict(Eviction),
-    /// Makes a room that is in no file.
+    /// Makes a room that is in no file. From version 3 on.
     Add(Box<Addition>),
-    /// Virtual visitors may come.
+    /// Virtual visitors may come. From version 3 on, as the next two.
     Rehearse(Box<RehearsalOrder>),
     /// The rehearsal goes on: whatever its revision, and no revision of the room.
     Renew { id: RehearsalId, lease_ms: u64 },
     /// It is over, whichever is under way where none is named.
     EndRehearsal(Option<RehearsalId>),
-    /// Visitors of a lost log are waited for no longer.
+    /// Visitors of a lost log are waited for no longer. From version 3 on.
     EndHealing,
     /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the
-    /// room's revision, which stays.
+    /// room's revision, which stays. From version 3 on.
     Load(Option<Outside>),
 }
 
@@ -181,13 +187,13 @@ pub enum Change {
 pub struct Section {
     pub room: RoomName,
     pub line: LineName,
-    /// All of this is virtual visitors' of a rehearsal; it counts while that is under way.
+    /// All of this is virtual visitors' of a rehearsal; it counts while that is under way. From version 3 on.
     pub rehearsal: Option<RehearsalId>,
     /// Waiting visitors who left, and sessions ended by their visitor or an operator: at once.
     pub leaves: Vec<(LaneId, Number)>,
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
     pub ends: Vec<End>,
-    /// Sessions in which the visitor bought: counted against the stock, once, and ended.
+    /// Sessions in which the visitor bought: counted against the stock, once, and ended. From version 3 on.
     pub completions: Vec<Completion>,
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.
@@ -204,18 +210,18 @@ pub struct Section {
     pub marks: Vec<(LaneId, Number)>,
     /// At most one for each lane: where an adopted era's horizon stood. Numbers below that were not issued here are void.
     pub voids: Vec<(LaneId, Number)>,
-    /// Numbers that genuine tickets and passes say are an account's.
+    /// Numbers that genuine tickets and passes say are an account's. From version 3 on.
     pub bound: Vec<Bound>,
     /// Visitors let past the line in an outage since the last batch; only counted.
     pub bypasses: u32,
-    /// Visitors let past it because of their network since then; only counted.
+    /// Visitors let past it because of their network since then; only counted. From version 3 on.
     pub networks: u32,
     /// Visitors who joined without a pending id, counted per lane.
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
     pub pending_joins: Vec<(LaneId, PendingId)>,
     /// Visitors with an account, and whoever came among them, in order of arrival: an account is answered with the place
-    /// that it already has.
+    /// that it already has. From version 3 on.
     pub tagged: Vec<Tagged>,
 }
 
@@ -289,6 +295,24 @@ impl Section {
         let items = named.map(Vec::len).iter().sum::<usize>();
         let items = items + self.ends.len() + self.completions.len() + self.claims.len() + self.bound.len();
         u32::try_from(items).unwrap_or(u32::MAX)
+    }
+}
+
+impl Batch {
+    /// The batch as rooms of a machine version can have it: without stock, whoever completes only ends a session.
+    #[must_use]
+    pub fn under(mut self, version: u16) -> Self {
+        self.sections
+            .retain(|section| version >= WITH_SCHEDULES || section.rehearsal.is_none());
+        for section in self.sections.iter_mut().filter(|_| version < WITH_SCHEDULES) {
+            let completions = std::mem::take(&mut section.completions);
+            section.ends.extend(completions.iter().map(Completion::end));
+        }
+        if version < WITH_SCHEDULES {
+            (self.redeems, self.spent_codes) = (Vec::new(), Vec::new());
+            self.load = Vec::new();
+        }
+        self
     }
 }
 

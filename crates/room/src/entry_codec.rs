@@ -1,12 +1,14 @@
-//! The byte form of entries and batches. An entry of a version that this binary lacks is refused, so that its gate stops there.
+//! The byte form of entries and batches: the same in versions 1 and 2, and in version 3 but for what is new there. A later
+//! version is refused, so that its gate stops there.
 //!
-//! A word about a room has a number of its own; what may be absent of a batch, such a word or a section stands at its end as
-//! [`Fields`].
+//! What a version adds is never written into an entry of one before, and not read there: an older gate passes over a batch
+//! that holds it, and so does this one. A new word about a room has a number of its own; what else a batch, such a word or a
+//! section says stands at its end as [`Fields`].
 
 use super::additions::Addition;
-use super::batch_fields;
-use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_fields};
-use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, RoomChange, Spoke, Vote};
+use super::batch_fields::{read_fields, write_fields};
+use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
 use super::eviction::Eviction;
 use super::load::Outside;
 use super::orders::{CallOrder, Who};
@@ -14,8 +16,8 @@ use super::rehearsal::RehearsalOrder;
 use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::section_codec::{read_count, read_section, write_section};
+use super::settings::WITH_SCHEDULES;
 use super::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
-use super::version::{NEWEST, OLDEST};
 use crate::draw::Hash;
 use ropeline_ids::{Era, GateId, Position, RehearsalId, Wall};
 
@@ -26,7 +28,7 @@ impl Entry {
     /// The entry as the log stores it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
+        let mut w = writer(self.version);
         w.u16(self.version);
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
@@ -44,9 +46,10 @@ impl Entry {
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes, "entry");
         let version = r.u16()?;
-        if !(OLDEST..=NEWEST).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
+        if !(OLDEST..=VERSION).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
+        let mut r = r.of(version);
         let entry = Self {
             version,
             position: Position {
@@ -65,18 +68,20 @@ impl Entry {
 }
 
 impl Batch {
-    /// The batch as a log that keeps it apart from the rest of its entry stores it.
+    /// The batch as a log that keeps it apart from the rest of its entry, which is of a machine version, stores it.
     #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
+    pub fn encode(&self, version: u16) -> Vec<u8> {
+        let mut w = writer(version);
         write_batch(&mut w, self);
         w.bytes
     }
 
+    /// The batch of an entry of a machine version.
+    ///
     /// # Errors
-    /// When the bytes are no batch, or longer than twice [`MAX_BATCH_BYTES`].
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(bytes, "batch");
+    /// When the bytes are no batch of that version, or longer than twice [`MAX_BATCH_BYTES`].
+    pub fn decode(bytes: &[u8], version: u16) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes, "batch").of(version);
         if bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
@@ -87,12 +92,19 @@ impl Batch {
     /// Bytes of the encoded batch, for keeping under [`MAX_BATCH_BYTES`]. Costs an encoding.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        self.encode().len()
+        self.encode(VERSION).len()
     }
 }
 
 /// Tag of a change's field.
 const WHO: u8 = 1;
+
+fn writer(version: u16) -> Writer {
+    Writer {
+        version,
+        ..Writer::default()
+    }
+}
 
 fn write_batch(w: &mut Writer, batch: &Batch) {
     w.flag(batch.hello);
@@ -108,7 +120,7 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
-    batch_fields::write(w, batch);
+    write_fields(w, batch);
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
@@ -130,7 +142,7 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         spent_codes: Vec::new(),
         load: Vec::new(),
     };
-    batch_fields::read(r, &mut batch)?;
+    read_fields(r, &mut batch)?;
     Ok(batch)
 }
 
@@ -275,7 +287,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
     }
     let who = change.who.as_ref();
     let who = who.map(|who| (WHO, Writer::field(|w| who.write(w))));
-    w.fields(&Fields::from_iter(who));
+    write_later(w, &Fields::from_iter(who));
 }
 
 fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
@@ -287,43 +299,43 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         2 => Change::Reset,
         3 => Change::Remove,
         4 => Change::Edition(r.edition()?),
-        5 => Change::Windows {
+        5 if r.has(WITH_SCHEDULES) => Change::Windows {
             rule: r.text()?.to_owned(),
             windows: read_windows(r)?,
         },
-        6 => Change::Commit {
+        6 if r.has(WITH_SCHEDULES) => Change::Commit {
             edition: r.edition()?,
             beacon: read_text(r)?,
             forms: Forms::read(r)?,
             salt: r.array()?,
             commitment: Hash(r.array()?),
         },
-        7 => Change::Draw {
+        7 if r.has(WITH_SCHEDULES) => Change::Draw {
             edition: r.edition()?,
             secret: Hash(r.array()?),
             value: read_text(r)?,
         },
-        8 => Change::Sale {
+        8 if r.has(WITH_SCHEDULES) => Change::Sale {
             edition: r.edition()?,
             sale: Box::new(Sale::read(r)?),
             lanes: r.list(3, DrawnLane::read)?,
         },
-        25 => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
-        26 => Change::Renew {
+        25 if r.has(WITH_SCHEDULES) => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
+        26 if r.has(WITH_SCHEDULES) => Change::Renew {
             id: RehearsalId(r.array()?),
             lease_ms: r.var()?,
         },
-        27 => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
-        30 => Change::Call(CallOrder::read(r)?),
-        31 => Change::Evict(Eviction::read(r)?),
-        32 => Change::Add(Box::new(Addition::read(r)?)),
-        40 => Change::EndHealing,
-        50 => Change::Load(Some(Outside::read(r)?)),
-        51 => Change::Load(None),
+        27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
+        30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
+        31 if r.has(WITH_SCHEDULES) => Change::Evict(Eviction::read(r)?),
+        32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
+        40 if r.has(WITH_SCHEDULES) => Change::EndHealing,
+        50 if r.has(WITH_SCHEDULES) => Change::Load(Some(Outside::read(r)?)),
+        51 if r.has(WITH_SCHEDULES) => Change::Load(None),
         _ => return r.wrong(),
     };
     let mut who = None;
-    read_fields(r, |tag, field| match tag {
+    read_later(r, |tag, field| match tag {
         WHO => Who::read(field).map(|read| who = Some(read)),
         _ => field.wrong(),
     })?;

@@ -154,6 +154,7 @@ mod tests {
         let settings = Arc::new(Settings::default());
         let line = Line::new(&settings, &past, Clock(0));
         let moment = Moment {
+            version: 1,
             clock: Clock(0),
             time: Wall(0),
             first_call: Clock(0),

@@ -8,6 +8,8 @@ use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
+    /// The machine version in force.
+    pub version: u16,
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,

@@ -34,7 +34,7 @@ use super::pending::Pending;
 use super::rehearsal::Rehearsal;
 use super::sale::Sale;
 use super::schedule::Turn;
-use super::settings::{Overrides, Settings};
+use super::settings::{Overrides, Settings, WITH_SCHEDULES};
 use super::view::RoomView;
 use ropeline_ids::{Clock, Edition, Era, LineName, Number, Wall};
 
@@ -304,8 +304,8 @@ impl Room {
         let (old, kept) = (Arc::clone(&self.settings), self.keeps_calls);
         self.enforce();
         self.settle_load(m);
-        self.tell_lines();
-        let reopens = kept && self.settings.mode.lets_called_in();
+        self.tell_lines(m);
+        let reopens = kept && self.settings.mode.lets_called_in() && m.version >= WITH_SCHEDULES;
         for line in self.lines.values_mut() {
             line.resettle(&old, &self.settings, m);
             if reopens {
@@ -316,10 +316,15 @@ impl Room {
         self.picture = None;
     }
 
+    fn keeps_calls(&self, m: &Moment) -> bool {
+        self.keeps_calls && m.version >= WITH_SCHEDULES
+    }
+
     /// Whether a turn can be missed.
-    pub(super) fn tell_lines(&mut self) {
+    pub(super) fn tell_lines(&mut self, m: &Moment) {
+        let keeps_calls = self.keeps_calls(m);
         for line in self.lines.values_mut() {
-            line.keeps_calls = self.keeps_calls;
+            line.keeps_calls = keeps_calls;
         }
     }
 
@@ -360,7 +365,7 @@ impl Room {
         if !self.lines.contains_key(name) {
             let mut line = Line::new(&self.settings, &m.past, m.clock);
             line.heals_until = self.healing.until();
-            line.keeps_calls = self.keeps_calls;
+            line.keeps_calls = self.keeps_calls(m);
             self.lines.insert(name.clone(), line);
             self.active.insert(name.clone());
         }

@@ -9,7 +9,7 @@ use super::moment::Moment;
 use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
 use super::selling::Current;
-use super::settings::Settings;
+use super::settings::{Settings, WITH_SCHEDULES};
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number};
 
 impl Line {
@@ -215,7 +215,7 @@ impl Line {
     /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
     fn come_back(&mut self, due: Due, call: Call, m: &Moment) -> bool {
-        let able = m.adopts.is_none() && !self.keeps_calls;
+        let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !self.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
         if late {
             self.keep(due, Record::Called(Call { back: true, ..call }));

@@ -1,7 +1,7 @@
 //! The byte form of a section: what happened in one line.
 
 use super::accounts::{Bound, Tagged};
-use super::codec::{Fields, Read, Reader, Writer, read_fields};
+use super::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use super::entry::{Claim, Completion, End, Section};
 use super::marks_codec;
 use ropeline_ids::{LaneId, Number, PendingId, Tag};
@@ -37,7 +37,7 @@ pub(super) fn write_section(w: &mut Writer, section: &Section) {
         w.u8(lane.0);
         w.raw(&id.0);
     });
-    w.fields(&fields(section));
+    write_later(w, &later(section));
 }
 
 pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
@@ -62,7 +62,7 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
         bound: Vec::new(),
         tagged: Vec::new(),
     };
-    read_fields(r, |tag, field| match tag {
+    read_later(r, |tag, field| match tag {
         COMPLETIONS => {
             section.completions = read_completions(field)?;
             Ok(())
@@ -78,8 +78,8 @@ pub(super) fn read_section(r: &mut Reader) -> Read<Section> {
     Ok(section)
 }
 
-/// What may be absent.
-fn fields(section: &Section) -> Fields {
+/// What version 3 and later ones add.
+fn later(section: &Section) -> Fields {
     let accounts = !section.tagged.is_empty() || !section.bound.is_empty();
     let accounts = accounts.then(|| (TAGGED, Writer::field(|w| write_accounts(w, section))));
     let completions = &section.completions;

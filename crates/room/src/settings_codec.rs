@@ -1,4 +1,5 @@
-//! The byte form of settings and overrides. What may be absent are fields at their end, which the mode's byte announces.
+//! The byte form of settings and overrides. What version 3 and later ones add to settings are fields at their end, which the
+//! mode's byte announces.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +8,21 @@ use super::load::Admission;
 use super::named::NamedLane;
 use super::sale::Drawing;
 use super::schedule::Schedule;
-use super::settings::{Mode, Overrides, Settings};
+use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
 
+/// As rooms of the writer's machine version can have them.
 pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
-    let optional = Optional {
-        schedule: settings.schedule.clone(),
-        draw: settings.draw.clone(),
+    let settings = settings.under(w.version);
+    let later = Later {
+        schedule: settings.schedule,
+        draw: settings.draw,
         stock: settings.stock,
-        lanes: settings.lanes.clone(),
+        lanes: settings.lanes,
         bypass_most: settings.bypass_most,
-        admission: settings.admission.clone(),
+        admission: settings.admission,
     };
-    let optional = optional.fields();
-    w.u8(mode_byte(settings.mode) | if optional.is_empty() { 0 } else { MORE });
+    let later = later.fields();
+    w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
     w.u32(settings.capacity);
     w.option(settings.rate_per_minute, Writer::u32);
     for duration in [
@@ -35,14 +38,14 @@ pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {
     }
     w.u32(settings.max_lines);
     w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
-    if !optional.is_empty() {
-        w.fields(&optional);
+    if !later.is_empty() {
+        w.fields(&later);
     }
 }
 
 pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
     let byte = r.u8()?;
-    let more = byte & MORE != 0;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
     let mode = mode_of(if more { byte & !MORE } else { byte }, r)?;
     let mut settings = Settings {
         mode,
@@ -65,18 +68,18 @@ pub(super) fn read_settings(r: &mut Reader) -> Read<Settings> {
         admission: None,
     };
     if more {
-        let optional = Optional::read(r)?;
-        settings.admission = optional.admission;
-        (settings.schedule, settings.draw) = (optional.schedule, optional.draw);
-        (settings.stock, settings.lanes) = (optional.stock, optional.lanes);
-        settings.bypass_most = optional.bypass_most;
+        let later = Later::read(r)?;
+        settings.admission = later.admission;
+        (settings.schedule, settings.draw) = (later.schedule, later.draw);
+        (settings.stock, settings.lanes) = (later.stock, later.lanes);
+        settings.bypass_most = later.bypass_most;
     }
     Ok(settings)
 }
 
-/// What may be absent of settings, and of overrides.
+/// What version 3 and later ones add to settings, and to overrides.
 #[derive(Default)]
-struct Optional {
+struct Later {
     schedule: Option<Schedule>,
     draw: Option<Drawing>,
     stock: Option<u32>,
@@ -85,7 +88,7 @@ struct Optional {
     admission: Option<Admission>,
 }
 
-impl Optional {
+impl Later {
     fn fields(&self) -> Fields {
         let schedule = self.schedule.as_ref();
         let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
@@ -104,7 +107,7 @@ impl Optional {
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
-        let mut optional = Self::default();
+        let mut later = Self::default();
         let fields = r.fields()?;
         // Nothing is never written.
         if fields.is_empty() {
@@ -112,19 +115,19 @@ impl Optional {
         }
         for (tag, mut field) in fields {
             match tag {
-                SCHEDULE => optional.schedule = Some(Schedule::read(&mut field)?),
-                DRAW => optional.draw = Some(Drawing::read(&mut field)?),
-                STOCK => optional.stock = Some(field.u32()?),
+                SCHEDULE => later.schedule = Some(Schedule::read(&mut field)?),
+                DRAW => later.draw = Some(Drawing::read(&mut field)?),
+                STOCK => later.stock = Some(field.u32()?),
                 LANES => {
-                    optional.lanes = field.list(2, NamedLane::read)?;
-                    if optional.lanes.is_empty() {
+                    later.lanes = field.list(2, NamedLane::read)?;
+                    if later.lanes.is_empty() {
                         return field.wrong();
                     }
                 }
-                ADMISSION => optional.admission = Some(Admission::read(&mut field)?),
+                ADMISSION => later.admission = Some(Admission::read(&mut field)?),
                 BYPASS => {
-                    optional.bypass_most = field.u32()?;
-                    if optional.bypass_most == 0 {
+                    later.bypass_most = field.u32()?;
+                    if later.bypass_most == 0 {
                         return field.wrong();
                     }
                 }
@@ -132,35 +135,40 @@ impl Optional {
             }
             field.finish()?;
         }
-        Ok(optional)
+        Ok(later)
     }
 }
 
+/// As rooms of the writer's machine version can have them.
 pub(super) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
-    let optional = Optional {
-        schedule: overrides.schedule.clone(),
+    let overrides = overrides.under(w.version);
+    let later = Later {
+        schedule: overrides.schedule,
+        draw: None,
         stock: overrides.stock,
-        ..Optional::default()
+        lanes: Vec::new(),
+        bypass_most: 0,
+        admission: None,
     };
-    let mut optional = optional.fields();
+    let mut later = later.fields();
     if !overrides.messages.is_empty() {
-        optional.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
+        later.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
     }
-    w.u8(u8::from(overrides.mode.is_some()) | if optional.is_empty() { 0 } else { MORE });
+    w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
     if let Some(mode) = overrides.mode {
         w.u8(mode_byte(mode));
     }
     w.option(overrides.capacity, Writer::u32);
     w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
     w.option(overrides.message.as_deref(), Writer::text);
-    if !optional.is_empty() {
-        w.fields(&optional);
+    if !later.is_empty() {
+        w.fields(&later);
     }
 }
 
 pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
     let byte = r.u8()?;
-    let more = byte & MORE != 0;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
     let mode = match if more { byte & !MORE } else { byte } {
         0 => None,
         1 => Some(r.u8()?),
@@ -174,12 +182,12 @@ pub(super) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
         ..Overrides::default()
     };
     if more {
-        read_optional(r, &mut overrides)?;
+        read_later(r, &mut overrides)?;
     }
     Ok(overrides)
 }
 
-fn read_optional(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
+fn read_later(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
     let fields = r.fields()?;
     // Nothing is never written.
     if fields.is_empty() {

@@ -13,7 +13,7 @@ use super::additions::Additions;
 use super::adopted::Adopting;
 use super::chain::Chain;
 use super::checks::Checks;
-use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_fields};
+use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use super::doubt::Doubt;
 use super::entry::StateHash;
 use super::healing::Healing;
@@ -21,12 +21,15 @@ use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
+use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use super::versions::Versions;
 use ropeline_ids::{Clock, Position, Wall};
 
-/// The snapshot's form.
-const FORM: u16 = 1;
+/// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state
+/// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.
+const PLAIN: u16 = 2;
+const WITH_FIELDS: u16 = 3;
 
 /// Tag of a state's field.
 const ADDITIONS: u8 = 1;
@@ -40,8 +43,12 @@ impl State {
     /// The state as bytes: what a snapshot holds.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut w = Writer::default();
-        w.u16(FORM);
+        let version = self.versions.current();
+        let mut w = Writer {
+            version,
+            ..Writer::default()
+        };
+        w.u16(form_of(version));
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
         w.raw(&self.nonce);
@@ -69,7 +76,7 @@ impl State {
         }
         let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
         let doubt = self.doubt.field().map(|field| (DOUBT, field));
-        w.fields(&additions.into_iter().chain(doubt).collect::<Fields>());
+        write_later(&mut w, &additions.into_iter().chain(doubt).collect::<Fields>());
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -84,10 +91,16 @@ impl State {
         };
         let (body, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or(wrong)?;
         let mut r = Reader::new(body, "snapshot");
-        if sha256(body) != *sum || r.u16()? != FORM {
+        let form = if sha256(body) == *sum { r.u16()? } else { 0 };
+        let mut r = match form {
+            PLAIN => r.of(WITH_SCHEDULES - 1),
+            WITH_FIELDS => r,
+            _ => return r.wrong(),
+        };
+        let state = read(&mut r)?;
+        if form_of(state.version()) != form {
             return r.wrong();
         }
-        let state = read(&mut r)?;
         r.finish().map(|()| state)
     }
 
@@ -102,6 +115,10 @@ impl State {
     pub fn hash_of(encoded: &[u8]) -> StateHash {
         sha256(encoded)
     }
+}
+
+fn form_of(version: u16) -> u16 {
+    if version < WITH_SCHEDULES { PLAIN } else { WITH_FIELDS }
 }
 
 fn sha256(bytes: &[u8]) -> [u8; 32] {
@@ -124,6 +141,7 @@ fn read(r: &mut Reader) -> Read<State> {
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
     let moment = Moment {
+        version: versions.current(),
         clock,
         time: moment_time,
         first_call,
@@ -141,7 +159,9 @@ fn read(r: &mut Reader) -> Read<State> {
         return r.wrong();
     }
     let mut rooms: BTreeMap<_, Room> = rooms.into_iter().collect();
-    rooms.values_mut().for_each(Room::tell_lines);
+    for room in rooms.values_mut() {
+        room.tell_lines(&moment);
+    }
     for (name, healing) in healing {
         let Some(room) = rooms.get_mut(&name) else {
             return r.wrong();
@@ -150,7 +170,7 @@ fn read(r: &mut Reader) -> Read<State> {
         room.heed_healing(&moment);
     }
     let (mut additions, mut doubt) = (Additions::default(), Doubt::default());
-    read_fields(r, |tag, field| match tag {
+    read_later(r, |tag, field| match tag {
         DOUBT => Doubt::read(field).map(|read| doubt = read),
         ADDITIONS => Additions::read(field).map(|read| additions = read),
         _ => field.wrong(),

@@ -12,7 +12,7 @@ use super::chain::Chain;
 use super::checks::Checks;
 use super::doubt::Doubt;
 use super::effects::{Effects, Joined};
-use super::entry::{Batch, Entry, StateHash};
+use super::entry::{Batch, Entry, StateHash, VERSION};
 use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
@@ -20,7 +20,6 @@ use super::roster::{Roster, RosterGate};
 use super::sale::Owed;
 use super::schedule::Schedule;
 use super::settings::Settings;
-use super::version::VERSION;
 use super::versions::Versions;
 use super::view::View;
 use ropeline_ids::{Clock, Era, GateId, Position, RoomName, Wall};
@@ -68,6 +67,7 @@ impl State {
     pub fn empty(incarnation: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
         let moment = Moment {
+            version: VERSION,
             clock: Clock(0),
             time: Wall(0),
             first_call,
@@ -335,7 +335,7 @@ impl State {
             self.checks.save(sequence);
         }
         if let Some(version) = self.raised(entry) {
-            self.versions.raise(version);
+            self.raise(version, entry.time);
         }
         if entry.batch.goodbye {
             self.roster.goodbye(entry.gate);

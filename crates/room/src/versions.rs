@@ -4,11 +4,12 @@
 //! them read. The version is part of the state and rises with an entry that says so, never by itself.
 
 use super::codec::{Read, Reader, Writer};
-use super::entry::Entry;
+use super::doubt::Doubt;
+use super::entry::{Entry, OLDEST, VERSION};
 use super::roster::Roster;
+use super::settings::WITH_SCHEDULES;
 use super::state::State;
-use super::version::{NEWEST, OLDEST};
-use ropeline_ids::Clock;
+use ropeline_ids::{Clock, Wall};
 
 /// How long all gates must have known a version before it is raised without an operator.
 const AGREED_MS: u64 = 600_000;
@@ -27,6 +28,10 @@ impl Versions {
             current,
             agreement: None,
         }
+    }
+
+    pub fn current(&self) -> u16 {
+        self.current
     }
 
     /// Whether the entry is of a version that the rooms run already.
@@ -58,7 +63,7 @@ impl Versions {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let current = r.u16()?;
-        if !(OLDEST..=NEWEST).contains(&current) {
+        if !(OLDEST..=VERSION).contains(&current) {
             return r.wrong();
         }
         Ok(Self {
@@ -75,11 +80,16 @@ impl State {
         self.versions.current
     }
 
-    /// The same rooms under another machine version, at most [`NEWEST`]; for a log that begins with one, not for one that
+    /// The same rooms under another machine version, at most [`VERSION`]; for a log that begins with one, not for one that
     /// gates have been reading.
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
-        self.versions.raise(version.clamp(OLDEST, NEWEST));
+        self.versions.raise(version.clamp(OLDEST, VERSION));
+        self.moment.version = self.version();
+        if self.version() < WITH_SCHEDULES {
+            // Rooms of these versions have no codes that could be used up.
+            self.doubt = Doubt::default();
+        }
         self.published = None;
         self
     }
@@ -91,11 +101,11 @@ impl State {
         if !self.is_next(entry) {
             return None;
         }
-        if entry.version > NEWEST {
+        if entry.version > VERSION {
             return Some(entry.version);
         }
         let says = entry.batch.hello.then_some((entry.gate, entry.batch.knows));
-        let raised = entry.batch.raise.filter(|version| *version > NEWEST)?;
+        let raised = entry.batch.raise.filter(|version| *version > VERSION)?;
         let heard = self.rooted() && self.versions.runs(entry) && self.roster.admits(entry);
         (heard && self.roster.knows(raised, says)).then_some(raised)
     }
@@ -107,7 +117,7 @@ impl State {
     }
 
     /// A version above the one in force that everybody on the roster has known for ten minutes of room clock: time to
-    /// raise it. It may be above [`NEWEST`] where this gate is not on the roster.
+    /// raise it. It may be above [`VERSION`] where this gate is not on the roster.
     #[must_use]
     pub fn agreed(&self) -> Option<u16> {
         let (version, since) = self.versions.agreement?;
@@ -116,12 +126,26 @@ impl State {
 
     /// Whether this binary can read the entry and what it leads to.
     pub(super) fn reads(&self, entry: &Entry) -> bool {
-        (OLDEST..=NEWEST).contains(&entry.version) && self.wants(entry).is_none()
+        (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
+    }
+
+    /// The rooms run a later version from this entry on.
+    pub(super) fn raise(&mut self, version: u16, now: Wall) {
+        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
+        self.versions.raise(version);
+        self.moment.version = version;
+        for room in self.rooms.values_mut() {
+            room.tell_lines(&self.moment);
+        }
+        // What this log knows of codes begins here.
+        if codes {
+            self.doubt_codes(now);
+        }
     }
 
     /// The version that an entry of a gate on the roster raises the rooms to.
     pub(super) fn raised(&self, entry: &Entry) -> Option<u16> {
-        let higher = |version: &u16| *version > self.version() && *version <= NEWEST;
+        let higher = |version: &u16| *version > self.version() && *version <= VERSION;
         entry
             .batch
             .raise

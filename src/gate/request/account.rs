@@ -10,7 +10,7 @@ use crate::accounts::{Identity, MAX_IDENTITY};
 use crate::config::{Identities, Source};
 use crate::names;
 use crate::names::spelling::Doubtful;
-use crate::room::{Tag, View, Visitor};
+use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
 
 use super::visit::Visit;
 use crate::gate::state::rules::Rules;
@@ -51,11 +51,14 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     }
 }
 
-/// The tags of an account; none of nobody.
+/// The tags of an account; none of nobody, and before the room's machine knows of accounts.
 pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
-    identity.map_or_else(Vec::new, |identity| {
-        shared.keyring.account_tags(&rules.room.name, &identity)
-    })
+    // Before the machine knows of accounts they cannot be kept.
+    let kept = || shared.replica.load().version >= WITH_SCHEDULES;
+    match identity {
+        Some(identity) if kept() => shared.keyring.account_tags(&rules.room.name, &identity),
+        _ => Vec::new(),
+    }
 }
 
 /// Who a request's head says it is, and what a token's claim says of the lane.

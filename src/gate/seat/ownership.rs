@@ -8,7 +8,7 @@ use http::StatusCode;
 use crate::config::{Identities, Missing};
 use crate::metrics::Outcome;
 use crate::pages::PageKind;
-use crate::room::{Tag, Visitor};
+use crate::room::{Tag, Visitor, WITH_SCHEDULES};
 use crate::token::{Ticket, TicketPlace};
 
 use super::Seat;
@@ -24,8 +24,9 @@ use crate::gate::verdict::refusals;
 #[must_use]
 pub fn is_nameless(seat: &Seat<'_>) -> bool {
     let refuses = |identities: &Identities| identities.missing == Missing::Refuse;
+    let kept = || seat.shared.replica.load().version >= WITH_SCHEDULES;
     let named = seat.shown.rehearsal().is_some() || !joins_as(seat).is_empty();
-    !named && seat.rules.room.identity.as_ref().is_some_and(refuses)
+    !named && seat.rules.room.identity.as_ref().is_some_and(refuses) && kept()
 }
 
 /// What the tokens show is another account's.
@@ -47,7 +48,10 @@ pub fn lacks_account(seat: &Seat<'_>, worth: &Worth) -> bool {
     else {
         return false;
     };
-    if seat.shown.rehearsal().is_some() || !seat.shown.tags().is_empty() {
+    if seat.shown.rehearsal().is_some()
+        || !seat.shown.tags().is_empty()
+        || seat.shared.replica.load().version < WITH_SCHEDULES
+    {
         return false;
     }
     match identities.missing {

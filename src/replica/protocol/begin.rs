@@ -203,6 +203,8 @@ impl Protocol {
             batch.hello = true;
             (batch.vote, batch.saved, batch.raise, batch.root, batch.adopt) = (None, None, None, None, None);
             batch.applied = 0;
+            // The new log may run an earlier machine version than the one before did.
+            sent.append.batch = std::mem::take(batch).under(version);
         }
     }
 }

@@ -15,6 +15,7 @@ impl Protocol {
         let lacking = |room: &RoomName| state.configured(room).is_none();
         let only_lacking = self.joined || self.charge == Charge::Before;
         if !self.joined {
+            self.warn_of_schedules(state);
             self.warn_of_draws(state);
         }
         let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
@@ -63,8 +64,9 @@ impl Protocol {
         let mut changes = state
             .map(|state| rooms::changes(state, &self.rooms, gives_up))
             .unwrap_or_default();
+        let version = state.map_or(self.options.knows, State::version);
         let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
-        for change in rooms::differences(&before, &self.rooms) {
+        for change in rooms::differences(&before, &self.rooms, version) {
             let stays = change.1 == Change::Remove && is_added(&change.0);
             if !changes.contains(&change) && !stays {
                 changes.push(change);

@@ -93,7 +93,7 @@ impl Protocol {
         self.crowded = waiters.number() > 1;
         let goodbye = self.wants_goodbye() && self.collector.is_empty() && self.outbox.is_empty();
         let (vote, saved, root) = self.checkpoint.say();
-        let raise = self.raise.take().or_else(|| self.agreed());
+        let raise = self.raise.take().or_else(|| self.agreed()).or_else(|| self.needed());
         let at = self.live_state().map(State::position).unwrap_or_default();
         let incarnation = at.incarnation;
         let batch = Batch {
@@ -105,7 +105,7 @@ impl Protocol {
             raise,
             applied: at.sequence,
             lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
-            ..batch
+            ..batch.under(self.version())
         };
         UnderWay {
             append: self.append(batch),
@@ -166,6 +166,7 @@ impl Protocol {
         now: Duration,
     ) {
         let changed = !entries.is_empty();
+        let version = state.version();
         let mut mine = None;
         for entry in entries {
             match apply_next(self.apply, &mut state, &entry, &self.skips, self.options.knows) {
@@ -186,6 +187,9 @@ impl Protocol {
         }
         if changed {
             self.publish(&mut state, now);
+        }
+        if state.version() > version {
+            self.configure_since(version, &state);
         }
         self.phase = Phase::Live(state);
         self.show_condition();

@@ -10,7 +10,9 @@ use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Joiner, Message, NoEnd, Note, Noted, Permit, Redeeming, Redemption,
     Unrecorded,
 };
-use crate::room::{Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Tag, Visitor, Who};
+use crate::room::{
+    Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Tag, Visitor, WITH_SCHEDULES, Who,
+};
 use crate::store::next_incarnation;
 
 impl Protocol {
@@ -35,6 +37,8 @@ impl Protocol {
             Message::Keys(keyring) => self.set_keys(keyring),
             Message::Edition(proved) => self.collector.regain(proved.0, proved.1),
             Message::Bypassed(past) => self.collector.bypassed(*past),
+            // Rooms of an older version take none.
+            Message::Load(_) if self.live_state().is_some_and(|state| state.version() < WITH_SCHEDULES) => {}
             Message::Load(reports) => self.collector.report(reports),
             Message::Skip(position) => self.skip(position),
             Message::Raise(version) => self.raise(version),

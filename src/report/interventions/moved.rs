@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::people;
 use crate::logging::rfc3339;
 use crate::room::{
-    BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, Wall, Window,
+    BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
 };
 
 /// One of them.
@@ -24,6 +24,7 @@ pub(super) struct Moved {
 pub(super) struct InForce<'a> {
     /// Before the entry.
     room: &'a RoomView,
+    version: u16,
     /// Of the entry.
     now: Wall,
     configured: Settings,
@@ -42,8 +43,8 @@ struct Dates {
 }
 
 impl<'a> InForce<'a> {
-    /// The room before an entry of this time.
-    pub fn of(room: &'a RoomView, now: Wall) -> Self {
+    /// `before` is the view before the entry of this time.
+    pub fn of(room: &'a RoomView, before: &View, now: Wall) -> Self {
         let settings = room.overrides.over(&room.configured);
         let dates = settings.schedule.as_ref().and_then(|schedule| {
             let by_now = schedule.stage(now).map(|stage| stage.window);
@@ -54,6 +55,7 @@ impl<'a> InForce<'a> {
         });
         Self {
             room,
+            version: before.version,
             now,
             configured: Settings::clone(&room.configured),
             overrides: room.overrides.clone(),
@@ -66,7 +68,7 @@ impl<'a> InForce<'a> {
     pub fn take(&mut self, change: &Change) -> Vec<Moved> {
         match change {
             Change::Configure(settings) => {
-                let mut settings = settings.clone();
+                let mut settings = settings.under(self.version);
                 keep(&mut settings.schedule, self.configured.schedule.as_ref());
                 let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
                 let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
@@ -76,7 +78,7 @@ impl<'a> InForce<'a> {
                 self.configured = settings;
             }
             Change::Override(overrides) => {
-                let mut overrides = overrides.clone();
+                let mut overrides = overrides.under(self.version);
                 keep(&mut overrides.schedule, self.overrides.schedule.as_ref());
                 self.overrides = overrides;
             }

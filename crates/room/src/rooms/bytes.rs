@@ -1,10 +1,10 @@
-//! A room as bytes. What may be absent are fields behind the rest.
+//! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
 
 use std::sync::Arc;
 
 use super::Room;
 use crate::accounts::Tags;
-use crate::codec::{Fields, Read, Reader, Writer, read_fields};
+use crate::codec::{Fields, Read, Reader, Writer, read_later, write_later};
 use crate::codes::Codes;
 use crate::drawn::Draws;
 use crate::line::Line;
@@ -32,7 +32,7 @@ impl Room {
             line.write(w);
         }
         self.pending.write(w);
-        w.fields(&self.fields());
+        write_later(w, &self.later());
     }
 
     /// When lines are due is worked out by [`Room::reschedule`].
@@ -52,7 +52,7 @@ impl Room {
             .into_iter()
             .collect();
         room.pending = Pending::read(r)?;
-        room.read_fields(r)?;
+        room.read_later(r)?;
         // Only now are draws known too, by which a place has its number.
         room.lines.values_mut().for_each(Line::recount_pieces);
         room.lines.values_mut().for_each(Line::index_accounts);
@@ -63,7 +63,7 @@ impl Room {
         Ok(room)
     }
 
-    fn fields(&self) -> Fields {
+    fn later(&self) -> Fields {
         let followed = self.followed.is_some() || self.began.is_some() || self.voided != self.edition;
         let followed = followed.then(|| {
             let field = Writer::field(|w| {
@@ -153,8 +153,8 @@ impl Room {
         Ok(())
     }
 
-    fn read_fields(&mut self, r: &mut Reader) -> Read<()> {
-        read_fields(r, |tag, field| {
+    fn read_later(&mut self, r: &mut Reader) -> Read<()> {
+        read_later(r, |tag, field| {
             match tag {
                 FOLLOWED => {
                     self.followed = field.option(Reader::wall)?;
