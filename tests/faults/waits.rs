@@ -43,6 +43,7 @@ async fn with_the_store_stopped_only_a_page_that_would_show_a_lost_place_waits_f
         asked += 1;
         assert!(asked < 50, "not let in");
     }
+    assert!(inside.page("/").await.is_the_shops());
     assert_eq!(in_line.page("/seats").await.word(), "waiting");
     let cookie = lost(&in_line.ticket().unwrap());
     for guest in [&mut inside, &mut lost_page, &mut lost_script] {
