@@ -83,7 +83,7 @@ struct Heard {
 /// Somebody with a slot.
 #[derive(Clone, Copy)]
 enum Held {
-    /// For the how manieth time, and until which clock, unless claimed.
+    /// The count of the call, and the clock until which it holds unless claimed.
     Called(u8, u64),
     Inside,
 }

@@ -1,7 +1,6 @@
 //! Every route of the admin listener, declared once: its path, its handler, and what the `OpenAPI` document says of it.
 //!
-//! Not aide or utoipa: both want a trait or an attribute for each handler and each extractor, which was more code than this table,
-//! and aide's releases for schemars 1 were previews.
+//! Not aide or utoipa: both want a trait or an attribute for each handler and each extractor, which is more code than this table.
 
 use axum::handler::Handler;
 use axum::routing::{self, MethodRouter};
