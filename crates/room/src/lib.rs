@@ -23,7 +23,7 @@
 //! };
 //! let effects = state.apply(&entry);
 //! assert!(!effects.ignored);
-//! assert!(state.view().room(&room).is_some());
+//! assert!(state.view().rooms.contains_key(&room));
 //! ```
 #![forbid(unsafe_code)]
 #![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
