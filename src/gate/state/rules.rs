@@ -128,6 +128,10 @@ impl Rules {
     #[must_use]
     pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
         let set = &view.overrides;
+        // PERF: most rooms have no message by language, and need not read what the visitor's are.
+        if set.messages.is_empty() {
+            return set.message.as_deref().or(self.room.message.as_deref());
+        }
         let tags = set.messages.keys().map(String::as_str);
         let of = |tag: Option<&str>| Some(set.messages.get(tag?)?.as_str());
         of(Language::best_of(accept_language, &tags))
