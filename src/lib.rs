@@ -18,20 +18,16 @@ pub mod demo;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod gate;
-pub mod limit;
 pub mod logging;
 pub mod metrics;
-pub mod names;
 pub mod pages;
-pub mod proxy;
 pub mod replica;
 pub mod report;
 pub mod router;
 pub mod simulate;
 pub mod store;
 pub mod terminal;
-pub mod time;
-pub mod tls;
 
+pub use ropeline_proxy::{self as proxy, limit, names, time, tls};
 pub use ropeline_room::{self as room, draw};
 pub use ropeline_token as token;

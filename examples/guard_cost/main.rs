@@ -1,41 +1,11 @@
 //! What the framing guard costs: a browser's request of some 700 bytes, and a body of 1 MB in chunks, many times each.
 //!
 //! `guard_cost head|body TIMES`: counts nothing by itself; run it under `perf stat` or
-//! `valgrind --tool=callgrind --toggle-collect='*Machine::take*'` (docs/explanation/performance.md). The guard's own files are compiled in,
-//! as the library keeps them to itself.
-
-#![allow(dead_code, reason = "the files hold more than is measured")]
+//! `valgrind --tool=callgrind --toggle-collect='*Machine::take*'` (docs/explanation/performance.md).
 
 use std::process::ExitCode;
 
-#[path = "../../src/proxy"]
-mod proxy {
-    pub mod framing {
-        pub use ropeline::proxy::Malformed;
-    }
-    pub mod guard {
-        mod head;
-        mod machine;
-        mod target;
-
-        /// Whether these pieces, as they come off a socket, all pass; read so many times.
-        pub fn pass(pieces: &[&[u8]], times: usize) -> bool {
-            let mut machine = machine::Machine::new(32 * 1024);
-            let mut waiting = Vec::new();
-            for piece in (0..times).flat_map(|_| pieces) {
-                if waiting.is_empty() {
-                    let pass = std::hint::black_box(machine.take(piece)).pass;
-                    waiting.extend_from_slice(&piece[pass..]);
-                    continue;
-                }
-                waiting.extend_from_slice(piece);
-                let pass = machine.take(&waiting).pass;
-                waiting.drain(..pass);
-            }
-            waiting.is_empty() && machine.heads() == times as u64
-        }
-    }
-}
+use ropeline::proxy::fuzzing::guard_passes;
 
 /// A browser's request, cookies included.
 const HEAD: &str = "GET /events/2026/summer-night/seats?area=B&row=12 HTTP/1.1\r\nHost: shop.example.com\r\n\
@@ -63,7 +33,7 @@ fn main() -> ExitCode {
     };
     println!("{} bytes, {times} times", message.len());
     let pieces: Vec<&[u8]> = message.chunks(READ).collect();
-    assert!(proxy::guard::pass(&pieces, times), "all of it passes");
+    assert!(guard_passes(&pieces, times), "all of it passes");
     ExitCode::SUCCESS
 }
 

@@ -1,0 +1,12 @@
+//! One client's connection: its bytes, its requests and what they must look like.
+
+pub(crate) mod conn;
+pub(crate) mod connection;
+pub(crate) mod framing;
+pub(crate) mod guard;
+pub(crate) mod hop;
+pub(crate) mod http2;
+pub(crate) mod noted;
+pub(crate) mod proto;
+pub(crate) mod request_body;
+pub(crate) mod socket;

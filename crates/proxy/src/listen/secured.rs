@@ -1,0 +1,62 @@
+//! TLS around a client's socket, before anything of HTTP is read.
+//!
+//! Everything behind the handshake sees the decrypted bytes: the framing guard, hyper, tunnels. Only the deadline of a stalled
+//! write and [`Conn::acknowledged`] look at the socket itself; what is not yet written to it is at most one buffer, and a
+//! client that takes what came before is there.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use http::{Request, Response};
+use tokio::time::Instant;
+
+use crate::tls::{Secured, Tls, is_http2};
+
+use crate::body::Body;
+use crate::client::conn::Conn;
+use crate::client::connection::{Shared, Speaks, serve_connection};
+use crate::client::request_body::RequestBody;
+use crate::client::socket::ClientSocket;
+use crate::listen::greet::in_time;
+use crate::stats::{Stats, up};
+
+/// Shakes hands, then serves. A client that fails to is closed without a word but the alert that rustls sends.
+pub(crate) async fn serve_secured<S, F>(tls: Arc<Tls>, socket: ClientSocket, conn: Arc<Conn>, shared: Arc<Shared<S>>)
+where
+    S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
+    // PERF: what is only needed for the handshake does not stay for the connection's life.
+    if let Some(stream) = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await {
+        let speaks = if is_http2(&stream) {
+            Speaks::Http2
+        } else {
+            Speaks::Http1
+        };
+        serve_connection(stream, conn, shared, speaks).await;
+    }
+}
+
+async fn shake(
+    tls: &Tls,
+    socket: ClientSocket,
+    conn: &Conn,
+    (stats, due): (&Stats, Instant),
+) -> Option<Secured<ClientSocket>> {
+    if !socket.is_ahead() {
+        let spoken = in_time(due, conn.closing(), conn.stream().readable()).await;
+        // As in the clear: once the drain begins, who says nothing is not waited for any longer.
+        let is_told = spoken.is_err() && conn.closing().is_cancelled();
+        // Came and went without a byte, as those do that only look whether the port is open.
+        if is_told || conn.peek().is_ok_and(|count| count == 0) {
+            return None;
+        }
+    }
+    let Ok(shaken) = in_time(due, conn.closing(), tls.accept(socket)).await else {
+        up(&stats.timed_out);
+        tls.gave_up();
+        return None;
+    };
+    shaken.ok()
+}

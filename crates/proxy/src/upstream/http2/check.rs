@@ -1,0 +1,43 @@
+//! One request on a connection of its own, to see whether a server is well.
+
+use http::uri::Scheme;
+use http::{Request, StatusCode};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper::client::conn::http2::Builder;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+
+use super::message;
+use crate::upstream::servers::ShopStream;
+
+/// The status of the answer.
+pub(crate) async fn ask(
+    stream: ShopStream,
+    scheme: Scheme,
+    mut request: Request<Empty<Bytes>>,
+) -> Result<StatusCode, String> {
+    message::outgoing(&mut request, scheme).ok_or("the check's Host is none")?;
+    let handshake = Builder::new(TokioExecutor::new())
+        .max_header_list_size(HEAD_BYTES)
+        .initial_connection_window_size(WINDOW)
+        .initial_stream_window_size(WINDOW)
+        .handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(|error| error.to_string())?;
+    let answer = sender.send_request(request);
+    let driving = async {
+        let _ = connection.await;
+        // What is left works for streams that are under way.
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        answer = answer => match answer {
+            Ok(answer) => Ok(answer.status()),
+            Err(error) => Err(format!("the check was not answered: {error}")),
+        },
+        () = driving => Err(String::new()),
+    }
+}
+
+const HEAD_BYTES: u32 = 16 * 1024;
+/// A body is left unread.
+const WINDOW: u32 = 64 * 1024;

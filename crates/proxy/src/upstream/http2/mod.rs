@@ -1,0 +1,21 @@
+//! HTTP/2 to the shop, where `[upstream] http2` asks for it: connections that requests share, on each core.
+//!
+//! A request takes one stream of a connection, in place of a connection of its own; what is true of it there (who may have it
+//! again, when it is late, who is counted) is decided in `exchange` and `pool` as for HTTP/1.1. hyper and h2 speak the protocol;
+//! this is what they leave to a proxy.
+
+mod again;
+mod check;
+mod connection;
+mod connections;
+mod fate;
+mod joined;
+mod message;
+mod run;
+mod watch;
+
+pub(crate) use again::{Again, Upload};
+pub(crate) use check::ask;
+pub(crate) use connection::Stream;
+pub(crate) use connections::{Connections, Unopened};
+pub(crate) use fate::Fate;

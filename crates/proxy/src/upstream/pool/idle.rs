@@ -1,0 +1,53 @@
+//! What one core keeps of connections that nothing is under way on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::line::Line;
+use super::stash::Stash;
+use crate::upstream::http2::Connections;
+use crate::upstream::servers::Origin;
+
+/// One core's idle connections.
+pub(crate) struct Idle {
+    pub(super) stash: Stash,
+    /// None where HTTP/2 is spoken to nobody.
+    pub(super) shared: Option<Connections>,
+    /// How long they may stand idle.
+    oldest: Duration,
+    /// Another pool has come in the place of this one's: nobody will ask it for what it keeps.
+    is_retired: AtomicBool,
+}
+
+impl Idle {
+    pub(super) fn new(oldest: Duration, is_shared: bool) -> Self {
+        Self {
+            stash: Stash::default(),
+            shared: is_shared.then(Connections::default),
+            oldest,
+            is_retired: AtomicBool::new(false),
+        }
+    }
+
+    /// Keeps a connection, with those of its server where the cores share them.
+    pub(super) fn push(&self, origin: &Arc<Origin>, line: Line, most: usize) {
+        origin.stash().unwrap_or(&self.stash).push(line, most);
+        if self.is_retired.load(Ordering::Relaxed) {
+            self.stash.clear();
+        }
+    }
+
+    /// Keeps no connections from now on: requests that go on here take none of them, and others go elsewhere.
+    pub(crate) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Relaxed);
+        self.stash.clear();
+        self.shared.iter().for_each(Connections::clear);
+    }
+
+    /// Closes what stood idle for too long, or is to a server that is gone.
+    pub(crate) fn sweep(&self) {
+        self.stash.sweep(self.oldest);
+        self.shared.iter().for_each(|shared| shared.sweep(self.oldest));
+    }
+}

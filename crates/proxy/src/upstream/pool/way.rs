@@ -1,0 +1,10 @@
+//! What carries one request: a connection of its own, or a stream of one that is shared.
+
+use super::line::Line;
+use crate::upstream::http2::Stream;
+
+/// A connection for one request.
+pub(crate) enum Way {
+    Own(Line),
+    Shared(Box<Stream>),
+}

@@ -1,0 +1,263 @@
+//! Asking every server whether it is well: one request each, every so often, over a connection of its own.
+
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+
+use http::header::{CONNECTION, HOST, USER_AGENT};
+use http::{HeaderValue, Request, StatusCode};
+use http_body_util::Empty;
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::Inner;
+use super::dial::Dial;
+use super::health::now_ms;
+use super::origin::{Address, Origin};
+use super::protocol::Protocol;
+use super::stream::ShopStream;
+use crate::settings::HealthCheck;
+use crate::upstream::http2;
+
+/// How a server's last checks went.
+struct Course {
+    origin: Arc<Origin>,
+    /// Checks in a row that said other than what holds.
+    against: u32,
+    well: bool,
+}
+
+/// Checks all servers until the gate ends; those of a name too, as they come and go. Each by itself: one that does not answer
+/// keeps none of the others waiting.
+pub(super) async fn all(inner: Weak<Inner>) {
+    let Some(mut rounds) = inner.upgrade().map(|inner| inner.looked_up.subscribe()) else {
+        return;
+    };
+    let mut followed: Vec<Arc<Origin>> = Vec::new();
+    let mut courses = JoinSet::new();
+    loop {
+        let Some(targets) = inner.upgrade().map(|inner| inner.targets.load_full()) else {
+            return;
+        };
+        for origin in unfollowed(&mut followed, &targets) {
+            courses.spawn(Course::new(&origin).run(inner.clone()));
+        }
+        while courses.try_join_next().is_some() {}
+        if rounds.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Those of `targets` that are new; those that are gone are forgotten.
+fn unfollowed(followed: &mut Vec<Arc<Origin>>, targets: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
+    let is_in = |list: &[Arc<Origin>], origin: &Arc<Origin>| list.iter().any(|one| Arc::ptr_eq(one, origin));
+    followed.retain(|origin| is_in(targets, origin));
+    let new: Vec<_> = targets
+        .iter()
+        .filter(|origin| !is_in(followed, origin))
+        .map(Arc::clone)
+        .collect();
+    followed.extend(new.iter().map(Arc::clone));
+    new
+}
+
+impl Course {
+    fn new(origin: &Arc<Origin>) -> Self {
+        Self {
+            origin: Arc::clone(origin),
+            against: 0,
+            // Where another configuration was in force before, its checks have had their say.
+            well: !origin.is_checked_out(),
+        }
+    }
+
+    /// Goes on as long as its server is one of the shop's.
+    async fn run(mut self, inner: Weak<Inner>) {
+        loop {
+            let begun = Instant::now();
+            let interval = {
+                let Some(inner) = inner.upgrade().filter(|inner| inner.lists(&self.origin)) else {
+                    return;
+                };
+                let Some(check) = &inner.settings.check else { return };
+                self.go_on(check, &inner).await;
+                check.interval
+            };
+            // Gates that were started together do not ask together.
+            sleep_until(begun + interval.mul_f32(fastrand::f32().mul_add(0.2, 0.9))).await;
+        }
+    }
+
+    async fn go_on(&mut self, check: &HealthCheck, inner: &Inner) {
+        let asked = timeout(check.timeout, ask(check, &inner.dial, &self.origin)).await;
+        let result = asked.unwrap_or_else(|_| Err("the check took too long".to_owned()));
+        inner.in_charge(|| self.judge(&result, check, now_ms()));
+    }
+
+    fn judge(&mut self, result: &Result<(), String>, check: &HealthCheck, now_ms: u64) {
+        match result {
+            Ok(()) => self.origin.check_passed(now_ms),
+            Err(why) => self.origin.check_failed(why),
+        }
+        // Whatever others said of the server: what holds is what these checks say.
+        if self.take(result.is_ok(), check) || self.origin.is_checked_out() == self.well {
+            self.origin.checked(self.well);
+        }
+    }
+
+    /// Whether the server's state changed.
+    fn take(&mut self, well: bool, check: &HealthCheck) -> bool {
+        if well == self.well {
+            self.against = 0;
+            return false;
+        }
+        self.against += 1;
+        let most = if self.well { check.out_after } else { check.back_after };
+        if self.against < most {
+            return false;
+        }
+        (self.against, self.well) = (0, well);
+        true
+    }
+}
+
+/// One check; the error says what is wrong.
+async fn ask(check: &HealthCheck, dial: &Dial, origin: &Origin) -> Result<(), String> {
+    let (stream, protocol) = dial
+        .connect(origin, dial.most(origin))
+        .await
+        .map_err(|error| error.to_string())?;
+    let status = match protocol {
+        Protocol::Http1 => status(stream, request(check, origin)).await?,
+        Protocol::Http2 => http2::ask(stream, origin.scheme(), request(check, origin)).await?,
+    };
+    if check.statuses.contains(&status.as_u16()) {
+        return Ok(());
+    }
+    Err(told(status))
+}
+
+async fn status(stream: ShopStream, request: Request<Empty<Bytes>>) -> Result<StatusCode, String> {
+    let handshake = http1::Builder::new()
+        .max_buf_size(HEAD_BYTES)
+        .handshake(TokioIo::new(stream));
+    let (mut sender, connection) = handshake.await.map_err(|error| error.to_string())?;
+    let answer = async {
+        let answer = sender.send_request(request).await;
+        answer
+            .map(|answer| answer.status())
+            .map_err(|error| format!("the check was not answered: {error}"))
+    };
+    // The connection works only while it is polled, and may be over as soon as the answer is here; a body is left unread.
+    let mut answer = pin!(answer);
+    tokio::select! {
+        biased;
+        status = &mut answer => status,
+        _ = connection => answer.await,
+    }
+}
+
+fn told(status: StatusCode) -> String {
+    format!("the check was answered {status}")
+}
+
+fn request(check: &HealthCheck, origin: &Origin) -> Request<Empty<Bytes>> {
+    let mut request = Request::new(Empty::new());
+    *request.uri_mut() = check.path.clone().into();
+    let headers = request.headers_mut();
+    let own = match origin.address() {
+        Address::Tcp(_) => HeaderValue::from_str(&origin.place().to_string()).ok(),
+        Address::Unix(_) => None,
+    };
+    let host = check.host.clone().or(own);
+    headers.insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
+    headers.insert(USER_AGENT, HeaderValue::from_static("ropeline-health"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    request
+}
+
+const HEAD_BYTES: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::settings::UpstreamSettings;
+
+    fn check() -> HealthCheck {
+        HealthCheck {
+            path: "/health".parse().unwrap(),
+            host: None,
+            interval: Duration::from_secs(1),
+            timeout: Duration::from_secs(1),
+            statuses: 200..=299,
+            out_after: 2,
+            back_after: 3,
+        }
+    }
+
+    fn course() -> Course {
+        let settings = UpstreamSettings::new("127.0.0.1", 80);
+        Course::new(&super::super::Names::of(&settings).targets(&[], &[])[0])
+    }
+
+    #[test]
+    fn so_many_checks_in_a_row_turn_it() {
+        let (mut course, check) = (course(), check());
+        let turns: Vec<bool> = [false, true, false, false, true, true, false, true, true, true]
+            .map(|well| course.take(well, &check))
+            .to_vec();
+        let expected = [false, false, false, true, false, false, false, false, false, true];
+        assert_eq!(turns, expected);
+    }
+
+    #[test]
+    fn what_checks_say_now_holds_whatever_others_have_said() {
+        let (mut course, check) = (course(), check());
+        course.origin.checked(false);
+        course.judge(&Ok(()), &check, 0);
+        assert!(!course.origin.is_checked_out());
+    }
+
+    #[test]
+    fn a_good_check_finds_that_a_server_is_back_without_a_request() {
+        let (mut course, check) = (course(), check());
+        for _ in 0..100 {
+            course.origin.failed("it fails", 0);
+        }
+        let longest_ms = 3_600_000;
+        course.judge(&Err("it fails".to_owned()), &check, longest_ms);
+        assert!(!course.origin.standing().healthy);
+        course.judge(&Ok(()), &check, longest_ms);
+        assert!(course.origin.standing().healthy);
+    }
+
+    #[test]
+    fn a_server_is_out_of_reach_by_connections_and_checks_alone() {
+        let origin = course().origin;
+        (0..100).for_each(|_| origin.failed("it breaks its answers off", 0));
+        assert!(origin.is_reached());
+        (0..100).for_each(|_| origin.missed());
+        assert!(!origin.is_reached());
+        origin.succeeded();
+        assert!(origin.is_reached(), "a kept connection will do");
+        origin.checked(false);
+        assert!(!origin.is_reached());
+    }
+
+    #[test]
+    fn every_server_is_followed_once_and_as_long_as_it_is_there() {
+        let [one, other] = [course(), course()].map(|course| course.origin);
+        let mut followed = Vec::new();
+        let mut new = |targets: &[&Arc<Origin>]| {
+            let targets: Vec<_> = targets.iter().map(|origin| Arc::clone(origin)).collect();
+            unfollowed(&mut followed, &targets).len()
+        };
+        assert_eq!((new(&[&one]), new(&[&one, &other]), new(&[&other, &one])), (1, 1, 0));
+        assert_eq!((new(&[&other]), new(&[&other, &one])), (0, 1));
+    }
+}

@@ -1,6 +1,0 @@
-//! What is held until something else ends.
-
-/// Anything that acts by being dropped.
-pub(super) trait DropGuard: Send {}
-
-impl<T: Send> DropGuard for T {}
