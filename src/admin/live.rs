@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, Guard};
 
 use super::options::Options;
-use crate::proxy::Origins;
+use crate::proxy::UpstreamServers;
 use crate::token::Keyring;
 
 /// What is in force; clones are the same.
@@ -16,11 +16,11 @@ pub struct Live(Arc<ArcSwap<Configured>>);
 pub struct Configured {
     pub options: Options,
     pub keyring: Keyring,
-    pub origins: Origins,
+    pub origins: UpstreamServers,
 }
 
 impl Live {
-    pub(super) fn new(options: Options, keyring: Keyring, origins: Origins) -> Self {
+    pub(super) fn new(options: Options, keyring: Keyring, origins: UpstreamServers) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Configured {
             options,
             keyring,
@@ -34,7 +34,7 @@ impl Live {
 
     /// Puts others in force, for requests that come from now on. What no configuration says stays: the listener's own patience,
     /// and who carries out upgrades.
-    pub fn set(&self, options: Options, keyring: Keyring, origins: Origins) {
+    pub fn set(&self, options: Options, keyring: Keyring, origins: UpstreamServers) {
         let before = self.load();
         let configured = Configured {
             options: Options {

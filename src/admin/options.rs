@@ -9,7 +9,7 @@ use super::readiness::Readiness;
 use super::reloads::Reloads;
 use super::upgrades::Upgrades;
 use crate::metrics::Metrics;
-use crate::proxy::{Origins, Stats};
+use crate::proxy::{Stats, UpstreamServers};
 use crate::replica::Replica;
 use crate::room::RoomName;
 use crate::tls::Tls;
@@ -21,7 +21,7 @@ pub struct Handles {
     pub replica: Replica,
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
-    pub origins: Origins,
+    pub origins: UpstreamServers,
     pub readiness: Readiness,
     /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,

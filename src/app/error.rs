@@ -4,7 +4,7 @@ use std::io;
 
 use crate::admin;
 use crate::pages::TemplateError;
-use crate::proxy::OriginsError;
+use crate::proxy::UpstreamError;
 use crate::replica;
 use crate::store::OpenError;
 use crate::store::redis;
@@ -29,7 +29,7 @@ pub enum StartError {
     #[error(transparent)]
     Replica(#[from] replica::StartError),
     #[error(transparent)]
-    Origins(#[from] OriginsError),
+    UpstreamServers(#[from] UpstreamError),
     #[error(transparent)]
     OwnKey(#[from] OwnKeyError),
     #[error(transparent)]

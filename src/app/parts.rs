@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::admin::{self, Entrance, May, Named, Token};
 use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Upstream, UpstreamTls};
-use crate::proxy::{ServerSettings, ShopTls, UpstreamSettings};
+use crate::proxy::{self, ServerSettings, UpstreamSettings};
 use crate::room::{RoomName, Settings};
 use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 
@@ -100,14 +100,14 @@ fn to_shop(upstream: &Upstream) -> UpstreamSettings {
         retry_budget: upstream.retry_budget,
         failures: upstream.failures,
         check: upstream.check.clone(),
-        tls: Some(shop_tls(&upstream.tls)),
+        tls: Some(tls_of(&upstream.tls)),
         http2: upstream.http2,
         ..UpstreamSettings::at(upstream.servers.clone())
     }
 }
 
-fn shop_tls(tls: &UpstreamTls) -> ShopTls {
-    ShopTls {
+fn tls_of(tls: &UpstreamTls) -> proxy::UpstreamTls {
+    proxy::UpstreamTls {
         authorities: tls.ca_file.as_ref().map(|file| file.pem.clone()),
         name: tls.server_name.clone(),
         own: tls.client.as_ref().map(|(chain, key)| (chain.pem.clone(), key.clone())),

@@ -11,7 +11,7 @@ use crate::crawlers::Crawlers;
 use crate::gate::{Cores, GateParts, Shared};
 use crate::logging::AccessLog;
 use crate::metrics::Metrics;
-use crate::proxy::{self, Origins, ServerSettings, Stats};
+use crate::proxy::{self, ServerSettings, Stats, UpstreamServers};
 use crate::replica::{self, Charge, Condition, Replica};
 use crate::room::{Additions, VERSION};
 use crate::store::Log;
@@ -48,7 +48,7 @@ pub struct Opened {
     folder: Option<PathBuf>,
     keyring: Keyring,
     access: Option<AccessLog>,
-    origins: Origins,
+    origins: UpstreamServers,
 }
 
 /// The operator's handles to a gate.
@@ -110,7 +110,7 @@ pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predeces
         .as_ref()
         .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
-    let origins = Origins::start(upstream_settings(config.upstream.as_ref()))?;
+    let origins = UpstreamServers::start(upstream_settings(config.upstream.as_ref()))?;
     let folder = match &config.store.kind {
         StoreKind::Redis(_) => None,
         StoreKind::Embedded { folder } => Some(folder.clone()),

@@ -10,7 +10,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
 use ropeline::admin::{AdminServer, Handles, Options, Readiness, Reloads, StartError, serve};
 use ropeline::metrics::Metrics;
-use ropeline::proxy::{Origins, Stats, UpstreamSettings};
+use ropeline::proxy::{Stats, UpstreamServers, UpstreamSettings};
 use ropeline::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
 use ropeline::room::{
     Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
@@ -105,7 +105,7 @@ impl Gate {
             replica: replica.clone(),
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),
-            origins: Origins::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read"),
+            origins: UpstreamServers::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read"),
             readiness: readiness.clone(),
             keyring: keyring(),
             reloads: Reloads::new().0,

@@ -13,8 +13,8 @@ use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use ropeline::proxy::{
-    Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, Origins, RequestBody, Server,
-    ServerSettings, Stage, Stats, Upstream, UpstreamSettings, read_rest, serve,
+    Body, BodyOf, Conn, Detachable, Drained, Forward, ForwardError, Hop, Listener, RequestBody, Server, ServerSettings,
+    Stage, Stats, Upstream, UpstreamServers, UpstreamSettings, read_rest, serve,
 };
 use ropeline::tls::Tls;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ pub struct Setup {
     pub server: ServerSettings,
     pub upstream: UpstreamSettings,
     /// The shop's servers, where they are there already.
-    pub origins: Option<Origins>,
+    pub origins: Option<UpstreamServers>,
     pub trusted: Vec<ipnet::IpNet>,
     /// Fields that only a trusted peer may bring.
     pub said: Vec<HeaderName>,
@@ -46,7 +46,7 @@ pub struct Gate {
     pub server: Option<Server>,
     pub address: SocketAddr,
     pub stats: Arc<Stats>,
-    pub origins: Origins,
+    pub origins: UpstreamServers,
     pub cancel: CancellationToken,
     pub given: Arc<AtomicUsize>,
     guards: Arc<()>,
@@ -80,7 +80,7 @@ impl Gate {
         let (guards, given) = (Arc::clone(&setup.guard), Arc::clone(&setup.given));
         let (cancel, counted) = (setup.cancel.clone(), Arc::clone(&stats));
         let origins = setup.origins.take();
-        let origins = origins.unwrap_or_else(|| Origins::start(setup.upstream.clone()).unwrap());
+        let origins = origins.unwrap_or_else(|| UpstreamServers::start(setup.upstream.clone()).unwrap());
         let shared = origins.clone();
         let (settings, cores, setup) = (setup.server.clone(), setup.cores, Arc::new(setup));
         let server = serve(vec![listener], cores, &settings, Arc::clone(&stats), move |_core| {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use ropeline::proxy::{ConnectionBound, Origins, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, UpstreamServers, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::Shop;
@@ -108,7 +108,7 @@ fn moves(hosts: &Path, bound: Option<u32>) {
     point(hosts, &["127.0.0.2"]);
     gate.until("it has moved", |gate| {
         let standing = gate.origins.standing();
-        standing.len() == 1 && standing[0].origin.ends_with("(127.0.0.2)")
+        standing.len() == 1 && standing[0].server.ends_with("(127.0.0.2)")
     });
     old.until_closed(1);
     assert_eq!(gate.client().ask(GET).body, "b");
@@ -124,7 +124,7 @@ fn looking_up(shop: &Shop, every: Duration) -> UpstreamSettings {
 }
 
 fn origins_of(gate: &Gate) -> Vec<(String, u32)> {
-    let shown = |server: ropeline::proxy::Standing| (server.origin, server.weight);
+    let shown = |server: ropeline::proxy::Standing| (server.server, server.weight);
     gate.origins.standing().into_iter().map(shown).collect()
 }
 
@@ -142,7 +142,7 @@ fn look_ups_for_servers_that_never_come_in_force_change_nothing() {
                 retries: 0,
                 ..looking_up(&old, SOON)
             };
-            let refused = Origins::prepare(refused).unwrap();
+            let refused = UpstreamServers::prepare(refused).unwrap();
             let control = Gate::with(new.address, |setup| setup.upstream = looking_up(&new, SOON));
             for back in ["127.0.0.1", "127.0.0.2"] {
                 point(hosts, &[back]);

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ropeline::proxy::{ConnectionBound, HealthCheck, Origins, ShopHttp2, ShopServer, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, HealthCheck, UpstreamHttp2, UpstreamServer, UpstreamServers, UpstreamSettings};
 
 use crate::client::Client;
 use crate::gate::Gate;
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_millis(5);
 const LONG: Duration = Duration::from_secs(3600);
 
 fn settings(servers: &[SocketAddr]) -> UpstreamSettings {
-    let server = |address: &SocketAddr| ShopServer {
+    let server = |address: &SocketAddr| UpstreamServer {
         place: place(*address),
         weight: 1,
         tls: false,
@@ -43,7 +43,7 @@ fn asking(path: &'static str) -> HealthCheck {
 
 /// A gate after `before`, as a reload puts it in force.
 fn after(before: &Gate, settings: UpstreamSettings) -> Gate {
-    let origins = Origins::prepare(settings.clone()).unwrap();
+    let origins = UpstreamServers::prepare(settings.clone()).unwrap();
     origins.succeed(&before.origins);
     Gate::with(before.address, |setup| {
         setup.upstream = settings;
@@ -83,7 +83,7 @@ fn servers_that_never_come_in_force_are_asked_nothing_and_nothing_is_said_of_the
         check: Some(asking("/wrong")),
         ..settings(&[shop.address])
     };
-    let refused = Origins::prepare(refused).unwrap();
+    let refused = UpstreamServers::prepare(refused).unwrap();
     // What is in force from the start is asked meanwhile, often.
     let other = over(&[control.address], |upstream| upstream.check = Some(asking("/wrong")));
     control.until(|seen| seen.matches("GET /wrong ").count() > 20);
@@ -146,7 +146,7 @@ fn shared_connections_to_a_server_that_is_gone_are_closed_at_once() {
     let old = Framed::new(crate::shop_http2::frames::Line::serve);
     let new = Shop::answering(OK);
     let before = over(&[old.address], |upstream| {
-        upstream.http2 = ShopHttp2::PriorKnowledge;
+        upstream.http2 = UpstreamHttp2::PriorKnowledge;
         upstream.idle = LONG;
     });
     assert_eq!(before.client().ask(GET).status, 200);

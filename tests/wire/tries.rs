@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use ropeline::proxy::{Place, ShopServer, UpstreamSettings};
+use ropeline::proxy::{Place, UpstreamServer, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(100);
 const LONG: Duration = Duration::from_secs(3600);
 
 fn over(servers: &[SocketAddr], change: impl FnOnce(&mut UpstreamSettings)) -> Gate {
-    let server = |address: &SocketAddr| ShopServer {
+    let server = |address: &SocketAddr| UpstreamServer {
         place: Place::Host(address.ip().to_string(), address.port()),
         weight: 1,
         tls: false,

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use ropeline::proxy::{Origins, OriginsError, Place, ShopServer, ShopTls, UpstreamSettings};
+use ropeline::proxy::{Place, UpstreamError, UpstreamServer, UpstreamServers, UpstreamSettings, UpstreamTls};
 use ropeline::token::Secret;
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
@@ -123,8 +123,8 @@ fn answer(stream: &mut (impl Read + Write)) -> bool {
     stream.write_all(OK.as_bytes()).and_then(|()| stream.flush()).is_ok()
 }
 
-fn settings(address: SocketAddr, tls: ShopTls) -> UpstreamSettings {
-    let mut settings = UpstreamSettings::at(vec![ShopServer {
+fn settings(address: SocketAddr, tls: UpstreamTls) -> UpstreamSettings {
+    let mut settings = UpstreamSettings::at(vec![UpstreamServer {
         place: Place::Host(address.ip().to_string(), address.port()),
         weight: 1,
         tls: true,
@@ -134,15 +134,15 @@ fn settings(address: SocketAddr, tls: ShopTls) -> UpstreamSettings {
     settings
 }
 
-fn trusting(paper: &Paper) -> ShopTls {
-    ShopTls {
+fn trusting(paper: &Paper) -> UpstreamTls {
+    UpstreamTls {
         authorities: Some(paper.read("ca.pem")),
         name: None,
         own: None,
     }
 }
 
-fn outcome(address: SocketAddr, tls: ShopTls) -> (u16, String) {
+fn outcome(address: SocketAddr, tls: UpstreamTls) -> (u16, String) {
     let gate = Gate::with(address, |setup| setup.upstream = settings(address, tls));
     let status = gate.client().ask(GET).status;
     let reason = gate.origins.standing()[0].reason.clone();
@@ -191,7 +191,7 @@ fn certificate_must_be_for_the_name() {
     let (status, reason) = outcome(address, trusting(&paper));
     assert_eq!(status, 502);
     assert!(reason.contains("not valid for name"), "{reason}");
-    let named = ShopTls {
+    let named = UpstreamTls {
         name: Some("shop.internal".to_owned()),
         ..trusting(&paper)
     };
@@ -204,7 +204,7 @@ fn shop_that_wants_a_certificate_is_shown_ours() {
     let (address, _) = shop(&paper, Some(&clients));
     assert_eq!(outcome(address, trusting(&paper)).0, 502);
     let own = (clients.read("own.pem"), Secret::new(clients.read("own.key")));
-    let with_own = ShopTls {
+    let with_own = UpstreamTls {
         own: Some(own),
         ..trusting(&paper)
     };
@@ -223,15 +223,15 @@ fn shop_that_speaks_no_tls_is_told_so() {
 fn certificates_that_cannot_be_used_are_told_at_the_start() {
     let paper = Paper::new("IP:127.0.0.1");
     let address = SocketAddr::from(([127, 0, 0, 1], 1));
-    let key_of = |tls: ShopTls| match Origins::start(settings(address, tls)) {
-        Err(OriginsError::Tls { key, .. }) => key,
+    let key_of = |tls: UpstreamTls| match UpstreamServers::start(settings(address, tls)) {
+        Err(UpstreamError::Tls { key, .. }) => key,
         _ => "none",
     };
-    let authorities = ShopTls {
+    let authorities = UpstreamTls {
         authorities: Some(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_vec()),
         ..trusting(&paper)
     };
-    let foreign = ShopTls {
+    let foreign = UpstreamTls {
         own: Some((paper.read("ca.pem"), Secret::new(paper.read("own.key")))),
         ..trusting(&paper)
     };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use ropeline::proxy::{HealthCheck, Place, ShopServer, UpstreamSettings};
+use ropeline::proxy::{HealthCheck, Place, UpstreamServer, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
@@ -15,8 +15,8 @@ const POST: &str = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok";
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(3600);
 
-fn server(address: SocketAddr) -> ShopServer {
-    ShopServer {
+fn server(address: SocketAddr) -> UpstreamServer {
+    UpstreamServer {
         place: place(address),
         weight: 1,
         tls: false,
@@ -251,7 +251,7 @@ fn name_with_an_address_that_is_down_is_served_by_the_other() {
         .origins
         .standing()
         .into_iter()
-        .map(|server| server.origin)
+        .map(|standing| standing.server)
         .collect();
     let own = format!("localhost:{} (127.0.0.1)", shop.address.port());
     assert!(names.contains(&own), "{names:?}");

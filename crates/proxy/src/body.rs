@@ -1,4 +1,4 @@
-//! The body of an answer: the gate's own bytes, a stream, or what comes from the shop, with guards that drop at its end.
+//! The body of an answer: the gate's own bytes, a stream, or what comes from the upstream, with guards that drop at its end.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use http_body::{Frame, SizeHint};
 use crate::drop_guard::DropGuard;
 use crate::error::BoxError;
 use crate::revocable::{Revocable, Revoke};
-use crate::upstream::answer_body::FromShop;
+use crate::upstream::answer_body::UpstreamBody;
 use crate::upstream::tunnel::Strings;
 
 type Boxed = Pin<Box<dyn http_body::Body<Data = Bytes, Error = BoxError> + Send>>;
@@ -24,7 +24,7 @@ pub struct Body {
 
 enum Content {
     Full(Bytes),
-    Shop(Box<FromShop>),
+    Upstream(Box<UpstreamBody>),
     Stream(Boxed),
     Revocable(Revocable),
     /// Nothing to send; the guards live as long as the tunnel does.
@@ -55,8 +55,8 @@ impl Body {
         ))))
     }
 
-    pub(crate) fn shop(body: FromShop) -> Self {
-        Self::of(Content::Shop(Box::new(body)))
+    pub(crate) fn upstream(body: UpstreamBody) -> Self {
+        Self::of(Content::Upstream(Box::new(body)))
     }
 
     pub(crate) fn tunnel(strings: Strings) -> Self {
@@ -85,7 +85,7 @@ impl Body {
     pub fn is_whole(&self) -> bool {
         match &self.content {
             Content::Full(_) => true,
-            Content::Shop(body) => body.is_whole(),
+            Content::Upstream(body) => body.is_whole(),
             Content::Stream(_) | Content::Revocable(_) | Content::Tunnel(_) => false,
         }
     }
@@ -114,7 +114,7 @@ impl http_body::Body for Body {
         match &mut self.content {
             Content::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Content::Shop(body) => Pin::new(body.as_mut()).poll_frame(cx),
+            Content::Upstream(body) => Pin::new(body.as_mut()).poll_frame(cx),
             Content::Stream(body) => body.as_mut().poll_frame(cx),
             Content::Revocable(body) => body.poll_frame(cx),
             Content::Tunnel(_) => Poll::Ready(None),
@@ -124,7 +124,7 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.content {
             Content::Full(bytes) => bytes.is_empty(),
-            Content::Shop(body) => body.is_end_stream(),
+            Content::Upstream(body) => body.is_end_stream(),
             Content::Stream(body) => body.is_end_stream(),
             Content::Revocable(body) => body.is_end_stream(),
             Content::Tunnel(_) => true,
@@ -134,7 +134,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match &self.content {
             Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Shop(body) => body.size_hint(),
+            Content::Upstream(body) => body.size_hint(),
             Content::Stream(body) => body.size_hint(),
             Content::Revocable(body) => body.size_hint(),
             Content::Tunnel(_) => SizeHint::with_exact(0),
@@ -146,7 +146,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match &self.content {
             Content::Full(_) => "Full",
-            Content::Shop(_) => "Shop",
+            Content::Upstream(_) => "Upstream",
             Content::Stream(_) => "Stream",
             Content::Revocable(_) => "Revocable",
             Content::Tunnel(_) => "Tunnel",

@@ -88,7 +88,7 @@ where
     }
 }
 
-/// Reads what is left of an answer that nobody reads any more: shops work on while they send. Gives up what is long or slow.
+/// Reads what is left of an answer that nobody reads any more: upstreams work on while they send. Gives up what is long or slow.
 pub async fn read_rest(body: &mut Body) {
     let read = async {
         let mut bytes = 0;

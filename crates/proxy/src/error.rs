@@ -10,7 +10,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub enum Fault {
     /// The client's: its body was too long, too slow or cut off.
     Client,
-    /// The shop's: it could not be reached, was too slow, or answered with what is no HTTP.
+    /// The upstream's: it could not be reached, was too slow, or answered with what is no HTTP.
     Upstream,
     /// Ours: out of sockets or memory.
     Ours,
@@ -33,34 +33,34 @@ pub enum Kind {
     /// The request has passed this proxy too often already.
     #[error("the request goes round in circles")]
     Loop,
-    /// No connection to the shop.
+    /// No connection to the upstream.
     #[error("the upstream cannot be reached")]
     Unreachable,
-    /// No connection to the shop in time.
+    /// No connection to the upstream in time.
     #[error("the upstream did not accept in time")]
     ConnectTimeout,
-    /// No answer from the shop in time.
+    /// No answer from the upstream in time.
     #[error("the upstream did not answer in time")]
     ResponseTimeout,
     /// All tries and waits together took too long.
     #[error("the upstream took too long in all")]
     TotalTimeout,
-    /// The shop's certificate is not to be trusted, or it does not speak TLS.
+    /// The upstream's certificate is not to be trusted, or it does not speak TLS.
     #[error("the upstream cannot be trusted")]
     Untrusted,
-    /// The shop closed, or spoke no HTTP, before its answer's head was complete.
+    /// The upstream closed, or spoke no HTTP, before its answer's head was complete.
     #[error("the upstream broke off its answer")]
     Broken,
-    /// The shop's answer can be framed in two ways, or not at all.
+    /// The upstream's answer can be framed in two ways, or not at all.
     #[error("the upstream's answer is framed ambiguously")]
     Ambiguous,
-    /// The shop switched protocols unasked, or to another protocol than asked for.
+    /// The upstream switched protocols unasked, or to another protocol than asked for.
     #[error("the upstream switched protocols unasked")]
     UnaskedSwitch,
-    /// A WebSocket was asked for, and the shop takes none over HTTP/2 (RFC 8441).
+    /// A WebSocket was asked for, and the upstream takes none over HTTP/2 (RFC 8441).
     #[error("the upstream takes no WebSocket over HTTP/2")]
     NoTunnel,
-    /// This process has no socket, port or memory left, or all connections that the shop may have are taken.
+    /// This process has no socket, port or memory left, or all connections that the upstream may have are taken.
     #[error("no resources to reach the upstream")]
     Exhausted,
     /// The right to be forwarded ended while the request waited for a server.

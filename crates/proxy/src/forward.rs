@@ -9,11 +9,11 @@ use crate::listen::address::is_trusted;
 use crate::memory::BodyOf;
 use crate::stage::Stage;
 
-/// What the shop is told about a request besides the request itself.
+/// What the upstream is told about a request besides the request itself.
 pub struct Forward<'a> {
     /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
     pub hop: &'a Hop,
-    /// The visitor, whose share of the memory for bodies it takes. A short answer to a stranger is taken over from the shop, so
+    /// The visitor, whose share of the memory for bodies it takes. A short answer to a stranger is taken over from the upstream, so
     /// that a client that does not read it holds no place. So it is for anybody where most connections of the server are taken.
     pub whose: BodyOf,
     /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
@@ -26,7 +26,7 @@ pub struct Forward<'a> {
     pub still: &'a (dyn Fn() -> bool + Sync),
     /// Cancelling it closes the request's tunnel, if it opens one; an answer under way is left to finish.
     pub cancel: Option<CancellationToken>,
-    /// The field of an answer in which the shop tells the gate something. It is taken out.
+    /// The field of an answer in which the upstream tells the gate something. It is taken out.
     pub signal: Option<&'a HeaderName>,
     /// Is told the answer's status, and the value of its signal, as soon as they are here.
     pub heard: &'a (dyn Fn(StatusCode, Option<&HeaderValue>) + Sync),

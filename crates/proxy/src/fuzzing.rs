@@ -136,7 +136,7 @@ fn check_request(name: &str, value: &HeaderValue, trusted: bool) {
     match name {
         "te" => assert_eq!(value, "trailers"),
         "connection" => assert_eq!(value, "te"),
-        _ => assert!(!is_hop(name) && !is_gates(name), "{name} reaches the shop"),
+        _ => assert!(!is_hop(name) && !is_gates(name), "{name} reaches the upstream"),
     }
     if !trusted && name.starts_with("x-forwarded-") {
         let own = matches!(
@@ -216,7 +216,7 @@ fn is_hop(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The gate's own, or what a shop may take for them or for another path or address.
+/// The gate's own, or what an upstream may take for them or for another path or address.
 fn is_gates(name: &str) -> bool {
     const NAMES: [&str; 5] = ["forwarded", "x-real-ip", "x-original-url", "x-rewrite-url", "proxy"];
     const BEHIND_UNDERSCORES: [&str; 9] = [

@@ -1,7 +1,7 @@
 //! Which header fields pass, in both directions.
 //!
 //! Hop-by-hop fields and those `Connection` names go first, so that a client cannot name ours away (RFC 9110, section
-//! 7.6.1); nor does it reach what the gate or the shop decides by. Then go the fields only a proxy may set, and aliases of all
+//! 7.6.1); nor does it reach what the gate or the upstream decides by. Then go the fields only a proxy may set, and aliases of all
 //! these ([`names::field`]), such as `X_Forwarded_For`, whoever sends them. Ours are set last.
 
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ use crate::client::framing;
 use crate::client::noted::{Noted, OWN_PREFIX};
 use crate::forward::Forward;
 
-/// Makes fit for the shop the fields of a request that came with those `noted`.
+/// Makes fit for the upstream the fields of a request that came with those `noted`.
 pub(crate) fn clean_request(headers: &mut HeaderMap, noted: Noted, version: Version, forward: &Forward<'_>) {
     let trailers = noted.te && accepts_trailers(headers);
     let said = forward.said_by_proxies;
@@ -101,7 +101,7 @@ pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
     });
 }
 
-/// Trailers of a request that reach the shop under the name, or an alias, of a field that proxies say an account in.
+/// Trailers of a request that reach the upstream under the name, or an alias, of a field that proxies say an account in.
 pub(crate) fn strip_said(trailers: &mut HeaderMap, said: &[HeaderName]) {
     strip(trailers, |name| {
         said.iter()
@@ -183,7 +183,7 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
     }
 }
 
-/// Fields that `Connection` may not name away, as that would change what the shop sees after the gate has decided on it: those
+/// Fields that `Connection` may not name away, as that would change what the upstream sees after the gate has decided on it: those
 /// that the gate reads or sets, and what a trusted peer says of the client, who may have written that `Connection`.
 fn is_end_to_end(name: &HeaderName, said: &[HeaderName]) -> bool {
     RELIED_ON.contains(name)
@@ -204,7 +204,7 @@ fn is_ours_alone(name: &HeaderName) -> bool {
     *name == FORWARDED || name.as_str().starts_with(OWN_PREFIX) || is_override(name.as_str())
 }
 
-/// A name that is none of the fields which the gate sets, strips or decides by, and that some shop is shown as one of them.
+/// A name that is none of the fields which the gate sets, strips or decides by, and that some upstream is shown as one of them.
 #[must_use]
 pub fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     let name = name.as_str();
@@ -212,7 +212,7 @@ pub fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
         return false;
     }
     // What servers tell each other: WebSphere's plug-in another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`), Passenger how to
-    // run the shop (`!~PASSENGER_...`).
+    // run the upstream (`!~PASSENGER_...`).
     if !name.starts_with(|first: char| first.is_ascii_alphanumeric()) || names::field::names_a_target(name) {
         return true;
     }
@@ -253,7 +253,7 @@ fn hosts(list: &HeaderValue) -> impl Iterator<Item = Option<Cow<'_, str>>> {
     hosts.filter(move |_| !is_nothing).map(framing::usual)
 }
 
-/// Leaves one host in each such field, as browsers spell it: the first, which is the visitor's. SECURITY: shops that compare it as it is
+/// Leaves one host in each such field, as browsers spell it: the first, which is the visitor's. SECURITY: upstreams that compare it as it is
 /// spelled, or take the whole list for one, would have another for a host that they do not know. The gate treats all of them alike.
 fn settle_hosts(headers: &mut HeaderMap) {
     for name in HOSTS_SAID {
@@ -347,11 +347,11 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
-/// Fields that some shops take as another address or proxy than the request's.
+/// Fields that some upstreams take as another address or proxy than the request's.
 const OVERRIDES: [&str; 2] = ["x-real-ip", "proxy"];
-/// Fields that some shops take as another host than the request's; load balancers set them too.
+/// Fields that some upstreams take as another host than the request's; load balancers set them too.
 const HOSTS: [&str; 3] = ["x-host", "x-original-host", "x-http-host-override"];
-/// With the one that shops expect.
+/// With the one that upstreams expect.
 const HOSTS_SAID: [&str; 4] = [HOSTS[0], HOSTS[1], HOSTS[2], "x-forwarded-host"];
 /// Fields that have their meaning in a head alone.
 const HEAD_ALONE: [HeaderName; 9] = [

@@ -78,12 +78,13 @@ pub use listen::unix::Custody;
 pub use memory::{BodyOf, Ration, SHARES as MEMORY_SHARES};
 pub use revocable::Revoke;
 pub use settings::{
-    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, ShopHttp2, ShopServer, ShopTls, UpstreamSettings,
+    ConnectionBound, FailureRules, HealthCheck, Place, ServerSettings, UpstreamHttp2, UpstreamServer, UpstreamSettings,
+    UpstreamTls,
 };
 pub use stage::Stage;
 pub use stats::Stats;
 pub use upstream::Upstream;
 pub use upstream::servers::{
-    Health, Origins, OriginsError, Outlook, Standing, check_authorities, check_name, visitors_tls,
+    Health, Outlook, Standing, UpstreamError, UpstreamServers, check_authorities, check_name, visitors_tls,
 };
 pub use upstream::tunnel::is_asked_for as asks_for_tunnel;

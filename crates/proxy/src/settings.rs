@@ -1,4 +1,4 @@
-//! What bounds a listener and the way to the shop: every deadline and every size in one place, with its default.
+//! What bounds a listener and the way to the upstream: every deadline and every size in one place, with its default.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -78,11 +78,11 @@ impl Default for ServerSettings {
     }
 }
 
-/// The shop's servers and the bounds of the way to them.
+/// The upstream's servers and the bounds of the way to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpstreamSettings {
     /// At least one.
-    pub servers: Vec<ShopServer>,
+    pub servers: Vec<UpstreamServer>,
     /// How often names are resolved again.
     pub resolve_every: Duration,
     /// What is sent as `Host`; `None` for what the visitor sent.
@@ -95,7 +95,7 @@ pub struct UpstreamSettings {
     pub total: Option<Duration>,
     /// How long an answer's body may pause; long, for the sake of event streams.
     pub body_idle: Duration,
-    /// How long the shop may take nothing while bytes for it are waiting.
+    /// How long the upstream may take nothing while bytes for it are waiting.
     pub write: Duration,
     /// How long a tunnel (a WebSocket) may be silent in both directions.
     pub tunnel_idle: Duration,
@@ -105,7 +105,7 @@ pub struct UpstreamSettings {
     pub idle_connections: usize,
     /// Most bytes of an answer's head; beyond it the answer counts as broken.
     pub head_bytes: usize,
-    /// How long a body announced with `Expect: 100-continue` is held back for the shop's word.
+    /// How long a body announced with `Expect: 100-continue` is held back for the upstream's word.
     pub continue_wait: Duration,
     /// Most bytes of a request's body that are read before a connection is taken; 0 for none.
     pub request_buffer: usize,
@@ -124,17 +124,17 @@ pub struct UpstreamSettings {
     /// How servers are asked whether they are well; `None` for not at all.
     pub check: Option<HealthCheck>,
     /// For servers that are reached by TLS.
-    pub tls: Option<ShopTls>,
+    pub tls: Option<UpstreamTls>,
     /// Where HTTP/2 is spoken.
-    pub http2: ShopHttp2,
+    pub http2: UpstreamHttp2,
     /// How long a connection that speaks HTTP/2 may be silent with requests under way before it is asked for a sign of life,
     /// and how long that may take.
     pub ping: Duration,
 }
 
-/// Where HTTP/2 is spoken to the shop.
+/// Where HTTP/2 is spoken to the upstream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShopHttp2 {
+pub enum UpstreamHttp2 {
     /// Nowhere.
     #[default]
     Off,
@@ -144,9 +144,9 @@ pub enum ShopHttp2 {
     PriorKnowledge,
 }
 
-/// A server of the shop as configured.
+/// A server of the upstream as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShopServer {
+pub struct UpstreamServer {
     /// Where it listens.
     pub place: Place,
     /// Its share of the requests, relative to the others'; 0 takes none.
@@ -217,9 +217,9 @@ pub struct HealthCheck {
     pub back_after: u32,
 }
 
-/// TLS to the shop.
+/// TLS to the upstream.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ShopTls {
+pub struct UpstreamTls {
     /// Authorities in PEM; `None` for the system's.
     pub authorities: Option<Vec<u8>>,
     /// The name that certificates must be for; `None` for the server's own.
@@ -229,19 +229,19 @@ pub struct ShopTls {
 }
 
 impl UpstreamSettings {
-    /// The defaults for a shop at `host` and `port`.
+    /// The defaults for an upstream at `host` and `port`.
     #[must_use]
     pub fn new(host: impl Into<String>, port: u16) -> Self {
-        Self::at(vec![ShopServer {
+        Self::at(vec![UpstreamServer {
             place: Place::Host(host.into(), port),
             weight: 1,
             tls: false,
         }])
     }
 
-    /// The defaults for a shop of these servers.
+    /// The defaults for an upstream of these servers.
     #[must_use]
-    pub fn at(servers: Vec<ShopServer>) -> Self {
+    pub fn at(servers: Vec<UpstreamServer>) -> Self {
         Self {
             servers,
             resolve_every: Duration::from_secs(30),
@@ -274,7 +274,7 @@ impl UpstreamSettings {
             },
             check: None,
             tls: None,
-            http2: ShopHttp2::Off,
+            http2: UpstreamHttp2::Off,
             ping: Duration::from_secs(5),
         }
     }

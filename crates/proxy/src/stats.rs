@@ -21,15 +21,15 @@ pub struct Stats {
     pub requests: AtomicU64,
     /// Requests answered 4xx before any service saw them.
     pub malformed: AtomicU64,
-    /// Connections to the shop open now.
+    /// Connections to the upstream open now.
     pub upstream_open: AtomicU64,
-    /// Connections to the shop made.
+    /// Connections to the upstream made.
     pub upstream_connects: AtomicU64,
     /// Requests sent again because a kept connection had died before any byte of an answer.
     pub upstream_retries: AtomicU64,
     /// Memory that holds request bodies now, in KiB.
     pub buffered_kib: AtomicU64,
-    /// Request bodies streamed to the shop now.
+    /// Request bodies streamed to the upstream now.
     pub streaming: AtomicU64,
     /// Tunnels open now.
     pub tunnels_open: AtomicU64,

@@ -16,7 +16,7 @@ pub async fn list(State(shared): State<Shared>) -> Response {
 
 fn shown(standing: Standing) -> api::Upstream {
     api::Upstream {
-        origin: standing.origin,
+        origin: standing.server,
         weight: standing.weight,
         healthy: standing.healthy,
         protocol: standing.protocol.map(str::to_owned),

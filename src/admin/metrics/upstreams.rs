@@ -26,8 +26,8 @@ impl Collector for UpstreamFigures {
     }
 }
 
-fn of_server(server: &Standing) -> [(&'static str, &str); 1] {
-    [("origin", server.origin.as_str())]
+fn of_server(standing: &Standing) -> [(&'static str, &str); 1] {
+    [("origin", standing.server.as_str())]
 }
 
 type Gauge = (&'static str, &'static str, fn(&Standing) -> u32);

@@ -11,7 +11,7 @@ use crate::config::{Config, StoreKind};
 use crate::gate::{Cores, Odd};
 use crate::logging::{AccessLog, Filter};
 use crate::metrics::Metrics;
-use crate::proxy::Origins;
+use crate::proxy::UpstreamServers;
 use crate::replica::{Replica, Unrecorded};
 use crate::room::{RoomName, Settings};
 use crate::time;
@@ -24,7 +24,7 @@ use super::prepared::{Access, Prepared};
 pub struct Live {
     pub service: Arc<Service>,
     pub cores: Arc<Cores>,
-    pub origins: Origins,
+    pub origins: UpstreamServers,
     pub admin: admin::Live,
     pub replica: Replica,
     pub metrics: Metrics,

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::crawlers::Crawlers;
 use crate::gate::{GateParts, Shared};
 use crate::logging::{AccessLog, Turn};
-use crate::proxy::Origins;
+use crate::proxy::UpstreamServers;
 use crate::time;
 use crate::tls::Renewal;
 use crate::token::Keyring;
@@ -20,7 +20,7 @@ use super::live::Live;
 pub(super) struct Prepared {
     pub(super) shared: Shared,
     pub(super) keyring: Keyring,
-    pub(super) origins: Origins,
+    pub(super) origins: UpstreamServers,
     pub(super) tls: Option<(Renewal, ServerConfig)>,
     pub(super) access: Access,
 }
@@ -84,10 +84,10 @@ fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
 }
 
 /// Those in force where nothing about them is otherwise: they keep their connections.
-fn origins(live: &Live, config: &Config) -> Result<Origins, StartError> {
+fn origins(live: &Live, config: &Config) -> Result<UpstreamServers, StartError> {
     let settings = upstream_settings(config.upstream.as_ref());
     if live.origins.are_of(&settings) {
         return Ok(live.origins.clone());
     }
-    Ok(Origins::prepare(settings)?)
+    Ok(UpstreamServers::prepare(settings)?)
 }

@@ -1,16 +1,16 @@
 //! HTTP/2 to the upstream.
 
 use crate::config::document::Section;
-use crate::proxy::{ShopHttp2, ShopServer};
+use crate::proxy::{UpstreamHttp2, UpstreamServer};
 
-pub(in crate::config) fn http2(section: &Section<'_>, servers: &[ShopServer]) -> ShopHttp2 {
+pub(in crate::config) fn http2(section: &Section<'_>, servers: &[UpstreamServer]) -> UpstreamHttp2 {
     let words = [
-        ("off", ShopHttp2::Off),
-        ("alpn", ShopHttp2::Alpn),
-        ("prior-knowledge", ShopHttp2::PriorKnowledge),
+        ("off", UpstreamHttp2::Off),
+        ("alpn", UpstreamHttp2::Alpn),
+        ("prior-knowledge", UpstreamHttp2::PriorKnowledge),
     ];
     let http2 = section.word("http2", &words);
-    if http2 == ShopHttp2::Alpn && !servers.is_empty() && !servers.iter().any(|server| server.tls) {
+    if http2 == UpstreamHttp2::Alpn && !servers.is_empty() && !servers.iter().any(|server| server.tls) {
         section.warning(
             "http2",
             "in the clear nothing is agreed on, so HTTP/1.1 is spoken",

@@ -17,7 +17,7 @@ use crate::config::document::{Node, Read, Reader, Section, secret};
 use crate::config::keys::Form;
 use crate::config::server::Server;
 use crate::config::server::listen::{Listen, meets};
-use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, ShopHttp2, ShopServer};
+use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, UpstreamHttp2, UpstreamServer};
 use crate::token::Key;
 use http2::http2;
 use uploads::Uploads;
@@ -26,7 +26,7 @@ use uploads::Uploads;
 #[derive(Clone, Debug)]
 pub struct Upstream {
     /// At least one; at least one with a weight.
-    pub servers: Vec<ShopServer>,
+    pub servers: Vec<UpstreamServer>,
     pub resolve_every: Duration,
     /// What is sent as `Host`; `None` for what the visitor sent.
     pub host: Option<HeaderValue>,
@@ -48,7 +48,7 @@ pub struct Upstream {
     pub failures: FailureRules,
     pub check: Option<HealthCheck>,
     pub tls: tls::Tls,
-    pub http2: ShopHttp2,
+    pub http2: UpstreamHttp2,
     pub uploads: Uploads,
     pub unadmitted: unadmitted::Unadmitted,
     /// What the servers take at once, all together.
@@ -89,7 +89,7 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none:
     (!upstream.servers.is_empty()).then_some(upstream)
 }
 
-fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<ShopServer> {
+fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<UpstreamServer> {
     let one = section.get_as("url", address);
     let many = section.list_as("servers", weighed);
     let (has_one, has_many) = (section.is_set("url"), section.is_set("servers"));
@@ -100,11 +100,11 @@ fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<Sho
         section.mistake("url", "this must be set", section.form("url"));
     }
     let key = if has_many { "servers" } else { "url" };
-    let servers: Vec<ShopServer> = one.into_iter().chain(many).collect();
+    let servers: Vec<UpstreamServer> = one.into_iter().chain(many).collect();
     if has_many && !section.has_mistake("servers") {
         check_list(section, &servers);
     }
-    let is_own = |shop: &ShopServer| match &shop.place {
+    let is_own = |shop: &UpstreamServer| match &shop.place {
         Place::Host(host, port) => server
             .listen
             .iter()
@@ -122,7 +122,7 @@ fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<Sho
     servers
 }
 
-fn check_list(section: &Section<'_>, servers: &[ShopServer]) {
+fn check_list(section: &Section<'_>, servers: &[UpstreamServer]) {
     if servers.iter().all(|server| server.weight == 0) {
         section.mistake(
             "servers",
@@ -214,14 +214,14 @@ pub(in crate::config) fn check_key(reader: &Reader<'_>, upstream: &Upstream, key
 }
 
 /// `{ url, weight }`, the weight 1 where it is left out.
-fn weighed(node: &Node<'_>, form: &Form) -> Read<ShopServer> {
+fn weighed(node: &Node<'_>, form: &Form) -> Read<UpstreamServer> {
     let [url, weight] = fields(node, form)?;
     let weight_of = if weight.is_set { weight.read() } else { Ok(1) };
     let (server, weight) = both(address(url.node, url.form), weight_of)?;
-    Ok(ShopServer { weight, ..server })
+    Ok(UpstreamServer { weight, ..server })
 }
 
-fn address(node: &Node<'_>, form: &Form) -> Read<ShopServer> {
+fn address(node: &Node<'_>, form: &Form) -> Read<UpstreamServer> {
     let url = text(node, form)?;
     if let Some(path) = url.strip_prefix("unix:") {
         let place = Place::Unix(PathBuf::from(path));
@@ -263,8 +263,8 @@ fn address(node: &Node<'_>, form: &Form) -> Read<ShopServer> {
     }
 }
 
-fn server(place: Place, tls: bool) -> ShopServer {
-    ShopServer { place, weight: 1, tls }
+fn server(place: Place, tls: bool) -> UpstreamServer {
+    UpstreamServer { place, weight: 1, tls }
 }
 
 fn sent_host(node: &Node<'_>, form: &Form) -> Read<Option<HeaderValue>> {

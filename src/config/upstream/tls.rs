@@ -8,7 +8,7 @@ use crate::config::document::value::{host_name, text};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
 use crate::config::server::store::{CaFile, ca_file};
-use crate::proxy::{ShopServer, check_authorities, check_name};
+use crate::proxy::{UpstreamServer, check_authorities, check_name};
 use crate::tls::Files;
 use crate::token::Secret;
 
@@ -22,7 +22,7 @@ pub struct Tls {
     pub client: Option<(CaFile, Secret)>,
 }
 
-pub(in crate::config) fn read(section: &Section<'_>, servers: &[ShopServer]) -> Tls {
+pub(in crate::config) fn read(section: &Section<'_>, servers: &[UpstreamServer]) -> Tls {
     if !servers.is_empty() && !servers.iter().any(|server| server.tls) {
         let names = ["ca_file", "server_name", "client_cert_file", "client_key_file"];
         section.only_with(&names, "an https:// url");

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use tokio::runtime::Handle;
 
-use crate::proxy::{Origins, Stats, Upstream};
+use crate::proxy::{Stats, Upstream, UpstreamServers};
 
 use super::gate::Gate;
 use super::in_flight::InFlight;
@@ -29,7 +29,7 @@ pub struct Cores {
 struct State {
     shared: Arc<Shared>,
     /// `None`: the gate only answers proxies that ask.
-    origins: Option<Origins>,
+    origins: Option<UpstreamServers>,
     cores: Vec<(Handle, Arc<Core>)>,
 }
 
@@ -44,7 +44,7 @@ impl Core {
 impl Cores {
     /// No cores yet; those to come begin with this.
     #[must_use]
-    pub fn new(shared: Shared, origins: Option<Origins>, stats: Arc<Stats>) -> Self {
+    pub fn new(shared: Shared, origins: Option<UpstreamServers>, stats: Arc<Stats>) -> Self {
         let shared = Arc::new(shared);
         let cores = Vec::new();
         Self {
@@ -83,7 +83,7 @@ impl Cores {
 
     /// Puts another gate in force. Requests that come from now on meet it; those under way go on with theirs. Connections to
     /// the shop are kept where `origins` are those in force.
-    pub fn replace(&self, shared: Shared, origins: Option<Origins>) {
+    pub fn replace(&self, shared: Shared, origins: Option<UpstreamServers>) {
         let mut state = self.lock();
         let shared = Arc::new(shared);
         shared.limits.take_force();
@@ -106,7 +106,7 @@ impl Cores {
         (state.shared, state.origins) = (shared, origins);
     }
 
-    fn upstream(&self, origins: Origins) -> Upstream {
+    fn upstream(&self, origins: UpstreamServers) -> Upstream {
         Upstream::new(origins, Arc::clone(&self.stats))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use ropeline::proxy::{ConnectionBound, Origins, UpstreamSettings};
+use ropeline::proxy::{ConnectionBound, UpstreamServers, UpstreamSettings};
 
 use super::{LONG, SHORT, post, until_held};
 use crate::client::Client;
@@ -140,7 +140,7 @@ fn bodies_under_way_count_under_the_bound_of_a_reload() {
     let mut first = streaming(&before, &shop);
     let mut settings = UpstreamSettings::new(shop.address.ip().to_string(), shop.address.port());
     one_at_a_time(&mut settings, SHORT);
-    let origins = Origins::prepare(settings.clone()).unwrap();
+    let origins = UpstreamServers::prepare(settings.clone()).unwrap();
     origins.succeed(&before.origins);
     let after = Gate::with(shop.address, |setup| {
         setup.upstream = settings;

@@ -20,7 +20,7 @@ use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{Builder, SendResponse};
 use http::{HeaderMap, Request, Response};
-use ropeline::proxy::{ShopHttp2, ShopTls, UpstreamSettings};
+use ropeline::proxy::{UpstreamHttp2, UpstreamSettings, UpstreamTls};
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -227,7 +227,7 @@ async fn plainly(stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
 }
 
 /// TLS with a certificate for 127.0.0.1 that chooses from these protocols.
-fn secured(protocols: &[&str]) -> (ServerConfig, ShopTls) {
+fn secured(protocols: &[&str]) -> (ServerConfig, UpstreamTls) {
     let authority = Authority::new();
     let issued = authority.issue(&["127.0.0.1"]);
     let chain = CertificateDer::pem_slice_iter(issued.chain.as_bytes());
@@ -236,7 +236,7 @@ fn secured(protocols: &[&str]) -> (ServerConfig, ShopTls) {
     let builder = ServerConfig::builder().with_no_client_auth();
     let mut config = builder.with_single_cert(chain, key).unwrap();
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-    let trusting = ShopTls {
+    let trusting = UpstreamTls {
         authorities: Some(authority.pem().into_bytes()),
         name: None,
         own: None,
@@ -251,16 +251,16 @@ fn gate(shop: SocketAddr) -> Gate {
 
 fn gate_with(shop: SocketAddr, change: impl FnOnce(&mut UpstreamSettings)) -> Gate {
     Gate::with(shop, |setup| {
-        setup.upstream.http2 = ShopHttp2::PriorKnowledge;
+        setup.upstream.http2 = UpstreamHttp2::PriorKnowledge;
         setup.upstream.connect = PATIENCE;
         change(&mut setup.upstream);
     })
 }
 
 /// A gate that lets a shop behind TLS choose.
-fn gate_by_alpn(shop: SocketAddr, tls: ShopTls) -> Gate {
+fn gate_by_alpn(shop: SocketAddr, tls: UpstreamTls) -> Gate {
     Gate::with(shop, |Setup { upstream, .. }| {
-        upstream.http2 = ShopHttp2::Alpn;
+        upstream.http2 = UpstreamHttp2::Alpn;
         upstream.servers[0].tls = true;
         upstream.tls = Some(tls);
         upstream.connect = PATIENCE;

@@ -162,7 +162,7 @@ fn server_that_chooses_http11_within_tls_is_spoken_to_so() {
 fn nothing_but_tls_is_asked_by_alpn() {
     let shop = crate::shop::Shop::answering(OK);
     let gate = gate_with(shop.address, |upstream| {
-        upstream.http2 = ropeline::proxy::ShopHttp2::Alpn;
+        upstream.http2 = ropeline::proxy::UpstreamHttp2::Alpn;
     });
     assert_eq!(gate.client().ask(GET).body, "hi");
     assert!(shop.seen().starts_with("GET /a HTTP/1.1\r\n"));

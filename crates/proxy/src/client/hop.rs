@@ -1,4 +1,4 @@
-//! A connection's part in the requests that come over it: what the shop is told of it, and what its service remembers.
+//! A connection's part in the requests that come over it: what the upstream is told of it, and what its service remembers.
 
 use std::any::Any;
 use std::net::SocketAddr;

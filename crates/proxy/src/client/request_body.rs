@@ -45,7 +45,7 @@ pub struct RequestBody {
     /// What was received ahead of the reader. PERF: few requests have a body, and all have room for one.
     buffer: Option<Box<Buffer>>,
     streamed: bool,
-    /// The right to be streamed to the shop, until the body has ended.
+    /// The right to be streamed to the upstream, until the body has ended.
     streaming: Option<Box<dyn DropGuard>>,
     /// Fields that its trailers must not have.
     kept_out: Vec<HeaderName>,
@@ -119,7 +119,7 @@ impl RequestBody {
         self.progress.is_none() || self.buffer.as_ref().is_some_and(|buffer| buffer.is_whole())
     }
 
-    /// Has the body streamed to the shop from its first byte.
+    /// Has the body streamed to the upstream from its first byte.
     pub fn stream(&mut self) {
         self.streamed = true;
     }

@@ -60,7 +60,7 @@ impl Load {
         self.cores[core].load(Ordering::Relaxed)
     }
 
-    /// Waits until there are no connections left, on this core or another: they share what connects them to the shop.
+    /// Waits until there are no connections left, on this core or another: they share what connects them to the upstream.
     pub(crate) async fn until_empty(&self, core: usize) {
         while self.all.load(Ordering::Relaxed) > 0 {
             self.ended[core].notified().await;

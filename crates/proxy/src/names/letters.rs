@@ -1,4 +1,4 @@
-//! Letters that shops take for others: where they compare without case, as Windows and case-insensitive routers do, or as
+//! Letters that upstreams take for others: where they compare without case, as Windows and case-insensitive routers do, or as
 //! most databases do that are asked for a page by its name, without accents too.
 //!
 //! Compared is what is left when both sides are decomposed (Unicode, annex 15), lose their marks and what is not seen, and take

@@ -125,7 +125,7 @@ impl Files {
         }
         if !pair.has_names {
             let wrong = format!("the certificate in {path} names no host (subjectAltName)");
-            odd(wrong, "a certificate for the shop's hosts: browsers take no other");
+            odd(wrong, "a certificate for the upstream's hosts: browsers take no other");
         }
         if is_open(&self.key) {
             let wrong = format!("every user of this machine may read the key in {}", self.key.display());

@@ -1,4 +1,4 @@
-//! An answer's body on its way from the shop to the client.
+//! An answer's body on its way from the upstream to the client.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -19,8 +19,8 @@ use crate::hygiene;
 use crate::memory::Ration;
 use crate::upstream::pool::Lease;
 
-/// An answer's body from the shop. Read whole, it gives its connection back; dropped before, it cancels the request.
-pub(crate) struct FromShop {
+/// An answer's body from the upstream. Read whole, it gives its connection back; dropped before, it cancels the request.
+pub(crate) struct UpstreamBody {
     incoming: Incoming,
     lease: Option<Lease>,
     /// How far the visitor has come with the request.
@@ -66,7 +66,7 @@ impl Ahead {
     }
 }
 
-impl FromShop {
+impl UpstreamBody {
     pub(crate) fn new(incoming: Incoming, lease: Lease, idle: Duration, upload: Option<Arc<Progress>>) -> Self {
         Self {
             incoming,
@@ -79,7 +79,7 @@ impl FromShop {
     }
 
     /// Reads a short answer whose end comes soon, where there is memory for it, and gives its connection back. SECURITY: a client
-    /// that does not read holds the answer, and not a place at the shop that others wait for.
+    /// that does not read holds the answer, and not a place at the upstream that others wait for.
     /// An answer that breaks meanwhile is none.
     pub(crate) async fn take_over(&mut self, mut ration: Ration) -> Result<(), Kind> {
         if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(1) {
@@ -124,7 +124,7 @@ impl FromShop {
         Ok(has_room && is_short && self.lease.is_some())
     }
 
-    /// All of it is here: the shop has nothing to do with it any more.
+    /// All of it is here: the upstream has nothing to do with it any more.
     pub(crate) fn is_whole(&self) -> bool {
         self.lease.is_none()
     }
@@ -143,7 +143,7 @@ impl FromShop {
     fn fail(&mut self, kind: Kind) {
         let Some(lease) = self.lease.take() else { return };
         if self.upload.as_ref().is_none_or(|upload| upload.is_whole()) {
-            lease.origin().failed_with(kind);
+            lease.target().failed_with(kind);
         }
     }
 
@@ -190,7 +190,7 @@ impl FromShop {
     }
 }
 
-impl http_body::Body for FromShop {
+impl http_body::Body for UpstreamBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -218,7 +218,7 @@ impl http_body::Body for FromShop {
     }
 }
 
-impl Drop for FromShop {
+impl Drop for UpstreamBody {
     fn drop(&mut self) {
         // hyper does not ask again once a body of known length has been read to its end.
         if self.incoming.is_end_stream() {

@@ -16,14 +16,14 @@ use tokio::time::{Instant, sleep_until};
 use crate::client::request_body::{Outcome, Progress, RequestBody};
 use crate::error::Kind;
 use crate::hygiene;
-use crate::settings::{ShopHttp2, UpstreamSettings};
+use crate::settings::{UpstreamHttp2, UpstreamSettings};
 use crate::stage::Stage;
 use crate::stats::up;
 use crate::upstream::http2::Unopened;
 use crate::upstream::pool::{Lease, Pool};
 use crate::upstream::request_body::{Sent, frame};
-use crate::upstream::retry::{Attempt, Failure, Left, MOST_SERVERS, Repeatable, Target};
-use crate::upstream::servers::{Busy, Origin};
+use crate::upstream::retry::{Attempt, Failure, Left, MOST_SERVERS, Next, Repeatable};
+use crate::upstream::servers::{Busy, Target};
 use crate::wire::alarm::{Alarm, poll_alarm};
 
 /// Whose request it is.
@@ -46,9 +46,9 @@ pub(crate) struct Exchange<'a> {
     sender: Sender<'a>,
     deadline: Option<Instant>,
     /// Servers that are not tried again.
-    tried: Vec<Arc<Origin>>,
+    tried: Vec<Arc<Target>>,
     /// Where a kept connection had died: the server may be well, and has the request again if no other may.
-    spare: Option<Arc<Origin>>,
+    spare: Option<Arc<Target>>,
     /// The retry may go to the spare alone.
     stays: bool,
     /// Kept connections have died: no other is trusted.
@@ -124,11 +124,11 @@ impl<'a> Exchange<'a> {
         }
         if !body.is_complete() {
             // PERF: rare, and its state is large.
-            let uploads = self.pool.origins().uploads();
+            let uploads = self.pool.servers().uploads();
             self.waited = true;
             body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline, self.pool.stats())).await?);
         }
-        frame(&mut head.headers, &mut body, self.settings.http2 != ShopHttp2::Off);
+        frame(&mut head.headers, &mut body, self.settings.http2 != UpstreamHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);
         let mut request = with_head(head, Sent::new(body));
         if expects {
@@ -145,7 +145,7 @@ impl<'a> Exchange<'a> {
             retries: self.settings.retries,
             is_reused: lease.is_reused(),
             is_http2: lease.fate().is_some(),
-            has_many_servers: self.pool.origins().are_many(),
+            has_many_servers: self.pool.servers().are_many(),
         };
         let repeatable = attempt.repeatable();
         (repeatable != Repeatable::Never).then(|| {
@@ -167,8 +167,8 @@ impl<'a> Exchange<'a> {
                 return Err(self.last);
             }
             let stays = self.stays;
-            let origin = self.next().await.ok_or(self.last)?;
-            let mut busy = match Busy::at(origin) {
+            let target = self.next().await.ok_or(self.last)?;
+            let mut busy = match Busy::at(target) {
                 Ok(busy) => busy,
                 Err(full) => match self.turn(full, stays).await? {
                     Some(busy) => busy,
@@ -186,47 +186,47 @@ impl<'a> Exchange<'a> {
             // PERF: rare, and its state is large.
             match Box::pin(self.pool.fresh(busy, self.sender.is_tunnel, self.deadline)).await {
                 Ok(lease) => return Ok(lease),
-                Err((unopened, busy)) => self.missed(&unopened, busy.origin())?,
+                Err((unopened, busy)) => self.missed(&unopened, busy.target())?,
             }
         }
     }
 
     /// Waits where all connections are taken; `stays` where no other server will do.
-    async fn turn(&mut self, full: Arc<Origin>, stays: bool) -> Result<Option<Busy>, Kind> {
+    async fn turn(&mut self, full: Arc<Target>, stays: bool) -> Result<Option<Busy>, Kind> {
         self.waited = true;
-        let origins = self.pool.origins();
+        let servers = self.pool.servers();
         // PERF: as with a new connection.
         if stays {
-            return Box::pin(origins.free_at(full, self.sender.client, self.deadline)).await;
+            return Box::pin(servers.free_at(full, self.sender.client, self.deadline)).await;
         }
-        Box::pin(origins.free(full, &self.tried, self.sender.client, self.deadline)).await
+        Box::pin(servers.free(full, &self.tried, self.sender.client, self.deadline)).await
     }
 
-    async fn next(&mut self) -> Option<Arc<Origin>> {
+    async fn next(&mut self) -> Option<Arc<Target>> {
         if std::mem::take(&mut self.stays) {
             return self.spare.take();
         }
-        let origins = self.pool.origins();
+        let servers = self.pool.servers();
         if self.tried.len() >= MOST_SERVERS {
             return None;
         }
-        let next = origins
+        let next = servers
             .next(&self.tried)
             .or_else(|| self.spare.take())
-            .or_else(|| origins.any(&self.tried));
+            .or_else(|| servers.any(&self.tried));
         if next.is_some() || !self.tried.is_empty() {
             return next;
         }
         // Names that have no address yet.
         let left = |end: Instant| end.saturating_duration_since(Instant::now()).min(self.settings.connect);
         let patience = self.deadline.map_or(self.settings.connect, left);
-        if !Box::pin(origins.found(patience)).await {
+        if !Box::pin(servers.found(patience)).await {
             return None;
         }
-        origins.next(&[]).or_else(|| origins.any(&[]))
+        servers.next(&[]).or_else(|| servers.any(&[]))
     }
 
-    fn missed(&mut self, unopened: &Unopened, origin: &Arc<Origin>) -> Result<(), Kind> {
+    fn missed(&mut self, unopened: &Unopened, target: &Arc<Target>) -> Result<(), Kind> {
         match unopened.kind {
             // No fault of this server's.
             kind @ (Kind::Exhausted | Kind::TotalTimeout) => return Err(kind),
@@ -234,10 +234,10 @@ impl<'a> Exchange<'a> {
             kind => self.last = kind,
         }
         if !unopened.is_hearsay {
-            origin.missed();
-            self.pool.origins().missed(origin);
+            target.missed();
+            self.pool.servers().missed(target);
         }
-        self.tried.push(Arc::clone(origin));
+        self.tried.push(Arc::clone(target));
         Ok(())
     }
 
@@ -251,7 +251,7 @@ impl<'a> Exchange<'a> {
             kind = too_late(&mut alarm, self.sender.progress, begun, self.settings.response, self.deadline) => {
                 let had_its_time = self.had_its_time(begun);
                 if kind == Kind::TotalTimeout && had_its_time {
-                    lease.origin().failed_with(kind);
+                    lease.target().failed_with(kind);
                 }
                 let unheard = !lease.is_answered();
                 if kind == Kind::ResponseTimeout || had_its_time {
@@ -296,7 +296,7 @@ impl<'a> Exchange<'a> {
     /// What is sent next after a failed try; its error where nothing is.
     fn again(&mut self, failed: Failed, copy: Option<Copy>) -> Result<Request<Sent>, Kind> {
         let Failed { kind, unheard, lease } = failed;
-        let origin = Arc::clone(lease.origin());
+        let target = Arc::clone(lease.target());
         let failure = Failure {
             kind,
             is_unheard: unheard,
@@ -305,24 +305,24 @@ impl<'a> Exchange<'a> {
         };
         drop(lease);
         if failure.is_servers() {
-            origin.failed_with(kind);
+            target.failed_with(kind);
         }
         self.last = kind;
-        self.tried.push(Arc::clone(&origin));
+        self.tried.push(Arc::clone(&target));
         let copy = copy.ok_or(kind)?;
         let plan = failure.plan(Left {
             repeatable: copy.repeatable(),
             is_over: self.is_over(),
             resent: self.resent,
             servers_tried: self.tried.len(),
-            has_other: self.pool.origins().any(&self.tried).is_some(),
+            has_other: self.pool.servers().any(&self.tried).is_some(),
         });
         let paid = plan.in_budget.filter(|_| self.pool.budget().spend());
-        let target = paid.or(plan.otherwise).ok_or(kind)?;
+        let next = paid.or(plan.otherwise).ok_or(kind)?;
         self.only_fresh |= failure.had_died();
-        self.stays = target == Target::Same;
-        if target != Target::Other {
-            self.spare = Some(origin);
+        self.stays = next == Next::Same;
+        if next != Next::Other {
+            self.spare = Some(target);
         }
         self.resent += 1;
         up(&self.pool.stats().upstream_retries);
@@ -352,9 +352,9 @@ fn with_head(mut head: http::request::Parts, body: Sent) -> Request<Sent> {
     Request::from_parts(head, body)
 }
 
-/// Ends when the shop has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it
+/// Ends when the upstream has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it
 /// was. While a body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the
-/// shop does not take.
+/// upstream does not take.
 async fn too_late(
     alarm: &mut Option<Alarm>,
     progress: Option<&Progress>,

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What came from the shop since the count was last begun: it decides if a request may be sent again, and bounds what may
+/// What came from the upstream since the count was last begun: it decides if a request may be sent again, and bounds what may
 /// come ahead of an answer, interim answers without end included.
 #[derive(Debug, Default)]
 pub(crate) struct Heard(AtomicUsize);

@@ -1,4 +1,4 @@
-//! One request to the shop and its answer back, streamed both ways.
+//! One request to the upstream and its answer back, streamed both ways.
 
 pub(crate) mod answer_body;
 pub(crate) mod exchange;
@@ -28,39 +28,39 @@ use crate::hygiene;
 use crate::memory::{BodyOf, Ration};
 use crate::settings::UpstreamSettings;
 use crate::stats::{Stats, Unanswered};
-use crate::upstream::answer_body::FromShop;
+use crate::upstream::answer_body::UpstreamBody;
 use crate::upstream::exchange::{Exchange, Sender};
 use crate::upstream::pool::{Lease, Pool};
-use crate::upstream::servers::{Origins, Outlook};
+use crate::upstream::servers::{Outlook, UpstreamServers};
 
-/// One core's way to the shop. Make it inside that core's runtime; clones share its connections.
+/// One core's way to the upstream. Make it inside that core's runtime; clones share its connections.
 #[derive(Clone)]
 pub struct Upstream(Arc<Pool>);
 
 impl Upstream {
     /// Must be called inside the runtime that will use it.
     #[must_use]
-    pub fn new(origins: Origins, stats: Arc<Stats>) -> Self {
-        Self(Pool::new(origins, stats))
+    pub fn new(servers: UpstreamServers, stats: Arc<Stats>) -> Self {
+        Self(Pool::new(servers, stats))
     }
 
     fn settings(&self) -> &UpstreamSettings {
         self.0.settings()
     }
 
-    /// What a request to the shop would find now.
+    /// What a request to the upstream would find now.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
-        self.0.origins().outlook()
+        self.0.servers().outlook()
     }
 
     /// The memory for a body.
     #[must_use]
     pub fn ration(&self, whose: BodyOf) -> Ration {
-        self.0.origins().uploads().ration(whose, self.0.stats())
+        self.0.servers().uploads().ration(whose, self.0.stats())
     }
 
-    /// Reads what is read of a body before a connection to the shop is taken, and asks a client for it that waits for
+    /// Reads what is read of a body before a connection to the upstream is taken, and asks a client for it that waits for
     /// `100 Continue`. Whoever decides on a request decides again afterwards: it may have taken long.
     pub async fn receive(
         &self,
@@ -75,7 +75,7 @@ impl Upstream {
             // PERF: few requests have a body.
             Box::pin(
                 self.0
-                    .origins()
+                    .servers()
                     .uploads()
                     .receive(headers, body, (whose, self.0.stats())),
             )
@@ -98,7 +98,7 @@ impl Upstream {
     /// much is [received](Self::receive) first as the settings say.
     ///
     /// The answer's [signal](Forward::signal) is taken out and told. A 101 that was asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
-    /// said in `exchange`. Dropping the future or the answer's body cancels the request at the shop.
+    /// said in `exchange`. Dropping the future or the answer's body cancels the request at the upstream.
     pub async fn forward(
         &self,
         mut request: Box<Request<RequestBody>>,
@@ -155,7 +155,7 @@ impl Upstream {
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        let is_crowded = forward.whose.is_strangers() || lease.origin().is_crowded();
+        let is_crowded = forward.whose.is_strangers() || lease.target().is_crowded();
         let ration = (is_crowded && !is_event_stream(&answer)).then(|| self.ration(forward.whose));
         Ok(self.stream(answer, lease, progress, ration).await?)
     }
@@ -174,11 +174,11 @@ impl Upstream {
             lease.give_back();
             return Ok(Response::from_parts(head, Body::empty()));
         }
-        let mut body = FromShop::new(incoming, lease, self.settings().body_idle, upload);
+        let mut body = UpstreamBody::new(incoming, lease, self.settings().body_idle, upload);
         if let Some(ration) = ration {
             body.take_over(ration).await?;
         }
-        Ok(Response::from_parts(head, Body::shop(body)))
+        Ok(Response::from_parts(head, Body::upstream(body)))
     }
 
     fn switch(
@@ -218,6 +218,6 @@ fn is_event_stream(answer: &Response<Incoming>) -> bool {
 
 /// Counts the answer against its server.
 fn faulty(lease: &Lease, kind: Kind) -> Kind {
-    lease.origin().failed_with(kind);
+    lease.target().failed_with(kind);
     kind
 }

@@ -1,8 +1,8 @@
-//! One core's connections to the shop: those that stand idle, and leases on those that are at work.
+//! One core's connections to the upstream: those that stand idle, and leases on those that are at work.
 //!
-//! Where the shop speaks HTTP/2 a lease is one stream of a connection that others [share](crate::upstream::http2). Any other
+//! Where the upstream speaks HTTP/2 a lease is one stream of a connection that others [share](crate::upstream::http2). Any other
 //! connection comes back only when its whole exchange went by the book; a lease that is dropped before aborts it, which
-//! is how a client that is gone cancels its request at the shop.
+//! is how a client that is gone cancels its request at the upstream.
 
 mod idle;
 mod lease;
@@ -20,13 +20,13 @@ use hyper_util::rt::TokioIo;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::Kind;
-use crate::settings::{ShopHttp2, UpstreamSettings};
+use crate::settings::{UpstreamHttp2, UpstreamSettings};
 use crate::stats::Stats;
 use crate::upstream::heard::Heard;
 use crate::upstream::http2::{Connections, Unopened};
 use crate::upstream::request_body::Sent;
-use crate::upstream::servers::{Budget, Busy, Origin, Origins, Protocol};
-use crate::upstream::socket::ShopSocket;
+use crate::upstream::servers::{Budget, Busy, Protocol, Target, UpstreamServers};
+use crate::upstream::socket::UpstreamSocket;
 
 pub(crate) use idle::Idle;
 pub(crate) use lease::Lease;
@@ -36,7 +36,7 @@ pub(crate) use way::Way;
 
 /// The pool; one per core, so its lock is hardly ever contended: only where servers go.
 pub(crate) struct Pool {
-    origins: Origins,
+    servers: UpstreamServers,
     settings: Arc<UpstreamSettings>,
     stats: Arc<Stats>,
     idle: Arc<Idle>,
@@ -45,22 +45,22 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// An empty pool, and its sweeper as a task of the current runtime.
-    pub(crate) fn new(origins: Origins, stats: Arc<Stats>) -> Arc<Self> {
-        let settings = Arc::clone(origins.settings());
+    pub(crate) fn new(servers: UpstreamServers, stats: Arc<Stats>) -> Arc<Self> {
+        let settings = Arc::clone(servers.settings());
         let pool = Arc::new(Self {
             budget: Budget::new(settings.retry_budget),
-            idle: Arc::new(Idle::new(settings.idle, settings.http2 != ShopHttp2::Off)),
-            origins,
+            idle: Arc::new(Idle::new(settings.idle, settings.http2 != UpstreamHttp2::Off)),
+            servers,
             settings,
             stats,
         });
-        pool.origins.fill(&pool.idle);
+        pool.servers.fill(&pool.idle);
         tokio::spawn(sweep(Arc::downgrade(&pool), pool.settings.idle));
         pool
     }
 
-    pub(crate) fn origins(&self) -> &Origins {
-        &self.origins
+    pub(crate) fn servers(&self) -> &UpstreamServers {
+        &self.servers
     }
 
     pub(crate) fn settings(&self) -> &UpstreamSettings {
@@ -76,23 +76,23 @@ impl Pool {
     }
 
     /// The connections that a request may share; none for a tunnel within TLS, which takes one of its own.
-    pub(crate) fn shared(&self, origin: &Origin, is_tunnel: bool) -> Option<&Connections> {
+    pub(crate) fn shared(&self, target: &Target, is_tunnel: bool) -> Option<&Connections> {
         let shared = self.idle.shared.as_ref()?;
-        let may = self.origins.dial().most(origin) == Protocol::Http2 && !(is_tunnel && origin.is_secured());
+        let may = self.servers.dial().most(target) == Protocol::Http2 && !(is_tunnel && target.is_secured());
         may.then_some(shared)
     }
 
     /// A connection that is there already: one with room, or an idle one, the freshest first.
     pub(crate) async fn kept(self: &Arc<Self>, busy: Busy, is_tunnel: bool) -> Result<Lease, Busy> {
-        if let Some(shared) = self.shared(busy.origin(), is_tunnel)
-            && let Some(stream) = shared.join(busy.origin(), self.settings.idle)
+        if let Some(shared) = self.shared(busy.target(), is_tunnel)
+            && let Some(stream) = shared.join(busy.target(), self.settings.idle)
         {
             return Ok(Lease::new(self, Way::Shared(Box::new(stream)), busy, Instant::now()));
         }
         loop {
             let now = Instant::now();
-            let stash = busy.origin().stash().unwrap_or(&self.idle.stash);
-            let Some(mut line) = stash.pop(busy.origin().key(), now, self.settings.idle) else {
+            let stash = busy.target().stash().unwrap_or(&self.idle.stash);
+            let Some(mut line) = stash.pop(busy.target().key(), now, self.settings.idle) else {
                 return Err(busy);
             };
             if is_ready(&mut line.sender).await {
@@ -109,14 +109,14 @@ impl Pool {
         is_tunnel: bool,
         deadline: Option<Instant>,
     ) -> Result<Lease, (Unopened, Busy)> {
-        let way = match self.shared(busy.origin(), is_tunnel) {
+        let way = match self.shared(busy.target(), is_tunnel) {
             None => self
-                .open(busy.origin(), Protocol::Http1, deadline)
+                .open(busy.target(), Protocol::Http1, deadline)
                 .await
                 .map_err(Into::into),
             Some(shared) => {
-                let open = || self.open(busy.origin(), Protocol::Http2, deadline);
-                shared.open(busy.origin(), self.settings.idle, deadline, open).await
+                let open = || self.open(busy.target(), Protocol::Http2, deadline);
+                shared.open(busy.target(), self.settings.idle, deadline, open).await
             }
         };
         match way {
@@ -128,38 +128,38 @@ impl Pool {
     /// A new connection that speaks `most` or less.
     pub(crate) async fn open(
         &self,
-        origin: &Arc<Origin>,
+        target: &Arc<Target>,
         most: Protocol,
         deadline: Option<Instant>,
     ) -> Result<Way, Kind> {
         let end = self.connect_by(deadline);
-        let dialled = timeout_at(end, self.origins.dial().connect(origin, most)).await;
+        let dialled = timeout_at(end, self.servers.dial().connect(target, most)).await;
         let late = |_| {
             if deadline == Some(end) {
                 return Kind::TotalTimeout;
             }
-            origin.note("no connection in time");
+            target.note("no connection in time");
             Kind::ConnectTimeout
         };
         let (stream, protocol) = dialled.map_err(late)?.map_err(|error| {
             if error.kind() != Kind::Exhausted {
-                origin.note(&error.to_string());
+                target.note(&error.to_string());
             }
             error.kind()
         })?;
-        origin.reached();
+        target.reached();
         let heard = Arc::new(Heard::default());
-        let socket = ShopSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
+        let socket = UpstreamSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
         if let (Protocol::Http2, Some(shared)) = (protocol, &self.idle.shared) {
             // What comes ahead of answers is bounded by frames there.
             heard.head();
-            let speak = shared.speak(socket, origin, &self.settings, end, deadline);
+            let speak = shared.speak(socket, target, &self.settings, end, deadline);
             return Ok(Way::Shared(Box::new(speak.await?)));
         }
-        if most == self.origins.dial().most(origin) {
-            origin.speaks(protocol);
+        if most == self.servers.dial().most(target) {
+            target.speaks(protocol);
         }
-        self.line(socket, origin, heard).await.map(Way::Own)
+        self.line(socket, target, heard).await.map(Way::Own)
     }
 
     /// When a connection that is begun now must be there.
@@ -168,7 +168,7 @@ impl Pool {
         deadline.map_or(end, |deadline| deadline.min(end))
     }
 
-    async fn line(&self, socket: ShopSocket, origin: &Arc<Origin>, heard: Arc<Heard>) -> Result<Line, Kind> {
+    async fn line(&self, socket: UpstreamSocket, target: &Arc<Target>, heard: Arc<Heard>) -> Result<Line, Kind> {
         let handshake = http1::Builder::new()
             .max_header_size(self.settings.head_bytes)
             .max_buf_size(self.settings.head_bytes.max(BUFFER_BYTES))
@@ -179,7 +179,7 @@ impl Pool {
             let _ = connection.with_upgrades().await;
         });
         Ok(Line {
-            server: Arc::clone(origin.key()),
+            server: Arc::clone(target.key()),
             sender,
             heard,
             alarm: None,
@@ -187,19 +187,19 @@ impl Pool {
         })
     }
 
-    fn push(&self, origin: &Arc<Origin>, line: Line) {
-        self.idle.push(origin, line, self.settings.idle_connections);
+    fn push(&self, target: &Arc<Target>, line: Line) {
+        self.idle.push(target, line, self.settings.idle_connections);
     }
 
     /// Closes what stood idle for too long, or is to a server that is gone.
     fn sweep(&self) {
         self.idle.sweep();
-        self.origins.sweep(|stash| stash.sweep(self.settings.idle));
+        self.servers.sweep(|stash| stash.sweep(self.settings.idle));
     }
 }
 
 /// Whether a kept connection may be used. The exchange before may be over for us and not yet for hyper; it is a matter of
-/// one turn of its task. An error means the shop has closed; silence, that it answered without taking the whole request,
+/// one turn of its task. An error means the upstream has closed; silence, that it answered without taking the whole request,
 /// whose rest is still being written.
 async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
     // PERF: nearly always it is, and no clock need be read.
@@ -228,7 +228,7 @@ async fn sweep(pool: Weak<Pool>, idle: Duration) {
 
 /// How long a kept connection may take to be ready.
 const KEPT_WAIT: Duration = Duration::from_millis(20);
-/// hyper's smallest buffer; it holds what one write to the shop may carry.
+/// hyper's smallest buffer; it holds what one write to the upstream may carry.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 #[cfg(test)]

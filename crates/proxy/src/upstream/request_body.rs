@@ -1,4 +1,4 @@
-//! The request's body on its way to the shop: framed, trailers cleaned, and held back while the client waits for `100 Continue`.
+//! The request's body on its way to the upstream: framed, trailers cleaned, and held back while the client waits for `100 Continue`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,14 +24,14 @@ pub(crate) struct Sent {
     hold: Option<Pin<Box<Hold>>>,
 }
 
-/// PERF: each connection to the shop keeps the room of 32 requests for those that wait to be written; a body, which few have, is
+/// PERF: each connection to the upstream keeps the room of 32 requests for those that wait to be written; a body, which few have, is
 /// no part of that.
 enum Source {
     Once(Box<RequestBody>),
     Again(Again),
 }
 
-/// Until the shop says `100 Continue`, or has kept silent long enough (RFC 9110, section 10.1.1: a client may not wait
+/// Until the upstream says `100 Continue`, or has kept silent long enough (RFC 9110, section 10.1.1: a client may not wait
 /// for ever, and neither may we on its behalf).
 struct Hold {
     word: Pin<Box<WaitForCancellationFutureOwned>>,

@@ -76,7 +76,7 @@ pub(crate) struct Left {
 
 /// Where a request goes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum Next {
     Other,
     /// The same server only where there is no other.
     OtherOrSame,
@@ -86,8 +86,8 @@ pub(crate) enum Target {
 /// Where a request goes next if the retry budget allows it, and where if not; nowhere is the end of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Plan {
-    pub in_budget: Option<Target>,
-    pub otherwise: Option<Target>,
+    pub in_budget: Option<Next>,
+    pub otherwise: Option<Next>,
 }
 
 impl Failure {
@@ -120,17 +120,17 @@ impl Failure {
         if self.had_died() {
             // Nothing was asked of the server, so that asking it costs no budget.
             Plan {
-                in_budget: is_elsewhere.then_some(Target::OtherOrSame),
-                otherwise: (left.resent + 1 < MOST_SENT).then_some(Target::Same),
+                in_budget: is_elsewhere.then_some(Next::OtherOrSame),
+                otherwise: (left.resent + 1 < MOST_SENT).then_some(Next::Same),
             }
         } else if self.is_unprocessed() {
             Plan {
-                in_budget: may_move.then_some(Target::OtherOrSame),
+                in_budget: may_move.then_some(Next::OtherOrSame),
                 otherwise: None,
             }
         } else {
             Plan {
-                in_budget: is_elsewhere.then_some(Target::Other),
+                in_budget: is_elsewhere.then_some(Next::Other),
                 otherwise: None,
             }
         }
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_failed_request_goes_where_it_is_safe_and_the_budget_allows() {
         use Kind::{BodyBroken, Broken, ResponseTimeout};
-        use Target::{Other, OtherOrSame, Same};
+        use Next::{Other, OtherOrSame, Same};
         let died = reused(failed(Broken));
         let refused = over_http2(Broken, Fate::Refused);
         let one_server = Left { has_other: false, ..LEFT };

@@ -1,4 +1,4 @@
-//! The socket towards the shop: counts what comes ahead of an answer, and has a write deadline.
+//! The socket towards the upstream: counts what comes ahead of an answer, and has a write deadline.
 
 use std::io;
 use std::pin::Pin;
@@ -11,24 +11,29 @@ use crate::client::socket::{FEW_BYTES, Stall, in_one_piece};
 use crate::settings::UpstreamSettings;
 use crate::stats::{Stats, down, up};
 use crate::upstream::heard::Heard;
-use crate::upstream::servers::ShopStream;
+use crate::upstream::servers::UpstreamStream;
 
-/// The shop's end.
-pub(crate) struct ShopSocket {
-    stream: Take<ShopStream>,
+/// The upstream's end.
+pub(crate) struct UpstreamSocket {
+    stream: Take<UpstreamStream>,
     stall: Stall,
     heard: Arc<Heard>,
     most_ahead: usize,
     stats: Arc<Stats>,
 }
 
-/// How much is read at once. Between the shop and a client who takes nothing there are two pieces of that size: one that is offered,
+/// How much is read at once. Between the upstream and a client who takes nothing there are two pieces of that size: one that is offered,
 /// and one behind it. Less than a power of two, since a read that fills hyper's buffer makes it twice as large; by so much that it
 /// fills no more than one record of TLS with what stands around it, a chunk's size or a frame's head.
 const READ_BYTES: u64 = 16 * 1024 - 32;
 
-impl ShopSocket {
-    pub(crate) fn new(stream: ShopStream, settings: &UpstreamSettings, heard: Arc<Heard>, stats: Arc<Stats>) -> Self {
+impl UpstreamSocket {
+    pub(crate) fn new(
+        stream: UpstreamStream,
+        settings: &UpstreamSettings,
+        heard: Arc<Heard>,
+        stats: Arc<Stats>,
+    ) -> Self {
         up(&stats.upstream_open);
         up(&stats.upstream_connects);
         Self {
@@ -42,13 +47,13 @@ impl ShopSocket {
     }
 }
 
-impl Drop for ShopSocket {
+impl Drop for UpstreamSocket {
     fn drop(&mut self) {
         down(&self.stats.upstream_open);
     }
 }
 
-impl AsyncRead for ShopSocket {
+impl AsyncRead for UpstreamSocket {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         self.stream.set_limit(READ_BYTES);
@@ -57,7 +62,7 @@ impl AsyncRead for ShopSocket {
     }
 }
 
-impl AsyncWrite for ShopSocket {
+impl AsyncWrite for UpstreamSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(self.stream.get_mut()).poll_write(cx, buf);
         self.stall.watch(cx, written)

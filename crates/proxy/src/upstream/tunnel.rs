@@ -132,7 +132,7 @@ impl Asked {
             && self.accept.as_ref().is_none_or(accepted)
     }
 
-    /// Starts the tunnel; it opens when the client has been sent its 101. The shop comes with how long it may take nothing, where
+    /// Starts the tunnel; it opens when the client has been sent its 101. The upstream comes with how long it may take nothing, where
     /// its socket does not see to that.
     pub(crate) fn open(
         self,

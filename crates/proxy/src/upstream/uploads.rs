@@ -1,4 +1,4 @@
-//! The bounds on request bodies: how much of each is read before a connection to the shop is taken, how much memory that
+//! The bounds on request bodies: how much of each is read before a connection to the upstream is taken, how much memory that
 //! may take, and how many longer bodies are streamed at once.
 
 use std::net::IpAddr;
@@ -67,7 +67,7 @@ impl Uploads {
         self.memory.ration(whose, stats)
     }
 
-    /// Reads what is read of a body before a connection to the shop is taken.
+    /// Reads what is read of a body before a connection to the upstream is taken.
     pub(crate) async fn receive(
         &self,
         headers: &HeaderMap,

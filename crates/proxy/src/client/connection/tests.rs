@@ -8,7 +8,7 @@ use crate::client::socket::ClientSocket;
 const PIECE: usize = 16 * 1024;
 const PIECES: usize = 40;
 
-/// Gives its pieces one at a time, as the shop does: each only when its task comes round again.
+/// Gives its pieces one at a time, as the upstream does: each only when its task comes round again.
 struct Pieces {
     given: Arc<AtomicUsize>,
     waits: bool,

@@ -1,7 +1,7 @@
-//! Which request targets pass: those that can stand on a request line to the shop just as they came.
+//! Which request targets pass: those that can stand on a request line to the upstream just as they came.
 //!
 //! RFC 3986 wants more bytes percent-encoded than clients encode. What browsers and common libraries send as it is passes,
-//! or URLs that shops have in use would break: `|`, `[`, `]` and `^` in a path (WHATWG URL, path percent-encode set), a
+//! or URLs that upstreams have in use would break: `|`, `[`, `]` and `^` in a path (WHATWG URL, path percent-encode set), a
 //! backtick besides in a query, `"`, `{` and `}` from scripts, letters beyond ASCII as UTF-8, and a backslash, which
 //! `router` reads as both of what it can mean. Nobody honest sends `<`, `>` or bytes that are no UTF-8, and a `#`
 //! with what follows belongs to the client alone (RFC 9112, section 3.2; CVE-2023-45539): these are refused.
@@ -69,7 +69,7 @@ const MAX_TARGET: usize = u16::MAX as usize - 1;
 mod tests {
     use super::*;
 
-    /// Whatever passes here reaches the shop as it is: `Uri` takes it whole.
+    /// Whatever passes here reaches the upstream as it is: `Uri` takes it whole.
     fn passes(target: &[u8]) -> bool {
         let passes = check(target) == Ok(());
         if passes {

@@ -34,7 +34,7 @@ pub(super) fn check<B>(request: &mut Request<B>) -> Result<Noted, Malformed> {
     framing::check(request)
 }
 
-/// RFC 8441, section 5: the shop is asked for the same WebSocket over HTTP/1.1.
+/// RFC 8441, section 5: the upstream is asked for the same WebSocket over HTTP/1.1.
 fn open_tunnel<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     if request.method() != Method::CONNECT {
         return Ok(());

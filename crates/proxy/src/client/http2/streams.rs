@@ -186,7 +186,7 @@ impl http_body::Body for Reply {
                     Poll::Ready(Some(Ok(trailers)))
                 }
             },
-            // The end, or the shop's fault: not the client's in any case.
+            // The end, or the upstream's fault: not the client's in any case.
             Poll::Ready(end) => {
                 this.stream.is_over = true;
                 Poll::Ready(end)

@@ -9,7 +9,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::error::BodyError;
 
-/// Patience with a client that is being waited for. Only waiting counts: while the shop is the slow one, none is lost.
+/// Patience with a client that is being waited for. Only waiting counts: while the upstream is the slow one, none is lost.
 pub(super) struct Patience {
     pub(super) idle: Duration,
     rate: u32,

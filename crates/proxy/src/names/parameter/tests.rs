@@ -66,7 +66,7 @@ fn empty_pairs_say_nothing_and_a_thousand_of_them_are_refused_before_any_more_is
         let (most, more) = (&text[1..], format!("{text}{separator}"));
         assert_eq!((of(most), of(&more)), (Ok(None), Err(Doubtful)), "{separator}");
     }
-    // A form that a shop gives out may have as many fields as it likes.
+    // A form that an upstream gives out may have as many fields as it likes.
     assert_eq!(of(&"a=1&".repeat(2 * MAX_PAIRS)), Ok(None));
 }
 

@@ -1,6 +1,6 @@
 //! A request's body that may have to be sent again.
 //!
-//! A shop that ends a connection, or refuses a stream, says that it has not processed a request (RFC 9113, section 8.7), and
+//! An upstream that ends a connection, or refuses a stream, says that it has not processed a request (RFC 9113, section 8.7), and
 //! then any may be sent again, with its body. What has gone out of it is kept until the answer's head is here, up to a bound.
 
 use std::pin::Pin;
@@ -178,7 +178,7 @@ impl Upload {
         held(&self.0).told = None;
     }
 
-    /// Ends when the shop has taken nothing of the body for `patience`. What h2 holds of the last piece has other deadlines.
+    /// Ends when the upstream has taken nothing of the body for `patience`. What h2 holds of the last piece has other deadlines.
     pub(super) async fn stalled(&self, patience: Duration) {
         let pace = Arc::clone(&held(&self.0).pace);
         pace.stalled(|| patience).await;

@@ -8,11 +8,11 @@ use hyper::client::conn::http2::Builder;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use super::message;
-use crate::upstream::servers::ShopStream;
+use crate::upstream::servers::UpstreamStream;
 
 /// The status of the answer.
 pub(crate) async fn ask(
-    stream: ShopStream,
+    stream: UpstreamStream,
     scheme: Scheme,
     mut request: Request<Empty<Bytes>>,
 ) -> Result<StatusCode, String> {

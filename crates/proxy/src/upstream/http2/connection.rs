@@ -22,13 +22,13 @@ use crate::error::Kind;
 use crate::lock::held;
 use crate::settings::UpstreamSettings;
 use crate::upstream::request_body::Sent;
-use crate::upstream::servers::Origin;
-use crate::upstream::socket::ShopSocket;
+use crate::upstream::servers::Target;
+use crate::upstream::socket::UpstreamSocket;
 use crate::wire::looked::Looked;
 
-/// A connection, for as many requests at once as the shop takes.
+/// A connection, for as many requests at once as the upstream takes.
 pub(super) struct Connection {
-    origin: Arc<Origin>,
+    target: Arc<Target>,
     sender: SendRequest<Carried>,
     driven: Arc<Driven>,
     signs: Arc<Signs>,
@@ -40,10 +40,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Speaks first, and waits for the shop's settings; none where they do not come.
+    /// Speaks first, and waits for the upstream's settings; none where they do not come.
     pub(super) async fn open(
-        socket: ShopSocket,
-        origin: &Arc<Origin>,
+        socket: UpstreamSocket,
+        target: &Arc<Target>,
         settings: &UpstreamSettings,
     ) -> Option<Arc<Self>> {
         let (signs, run) = (Arc::new(Signs::default()), Run::default());
@@ -52,7 +52,7 @@ impl Connection {
         let driven = drive(connection);
         signs.settled().await.then(|| {
             Arc::new(Self {
-                origin: Arc::clone(origin),
+                target: Arc::clone(target),
                 sender,
                 driven,
                 signs,
@@ -64,14 +64,14 @@ impl Connection {
         })
     }
 
-    pub(super) fn is_to(&self, origin: &Arc<Origin>) -> bool {
-        Arc::ptr_eq(&self.origin, origin)
+    pub(super) fn is_to(&self, target: &Arc<Target>) -> bool {
+        Arc::ptr_eq(&self.target, target)
     }
 
     /// Whether it may be begun on at all: not when it ends, its address is gone, or it stood idle for too long.
     pub(super) fn is_good(&self, oldest: Duration) -> bool {
         let is_idle = || self.streams.load(Ordering::Relaxed) == 0 && self.idle_for() >= oldest;
-        !self.signs.is_leaving() && !self.sender.is_closed() && !self.origin.is_gone() && !is_idle()
+        !self.signs.is_leaving() && !self.sender.is_closed() && !self.target.is_gone() && !is_idle()
     }
 
     fn idle_for(&self) -> Duration {
@@ -83,7 +83,7 @@ impl Connection {
         self.driven.most_streams().min(STREAMS)
     }
 
-    /// A stream, if the shop takes one more now.
+    /// A stream, if the upstream takes one more now.
     pub(super) fn begin(self: &Arc<Self>) -> Option<Stream> {
         if self.streams.load(Ordering::Relaxed) >= self.most_streams() {
             return None;
@@ -124,16 +124,16 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Sends the request and waits for the head of its answer. `patience` is how long the shop may take nothing of the body.
+    /// Sends the request and waits for the head of its answer. `patience` is how long the upstream may take nothing of the body.
     pub(crate) async fn send(
         &mut self,
         mut request: Request<Sent>,
         patience: Duration,
     ) -> Result<Response<Incoming>, Kind> {
         let connection = Arc::clone(&self.connection);
-        let accept = message::outgoing(&mut request, connection.origin.scheme()).ok_or(Kind::Broken)?;
+        let accept = message::outgoing(&mut request, connection.target.scheme()).ok_or(Kind::Broken)?;
         if accept.is_some() && !connection.driven.takes_tunnels() {
-            connection.origin.note("it takes no WebSocket over HTTP/2 (RFC 8441)");
+            connection.target.note("it takes no WebSocket over HTTP/2 (RFC 8441)");
             return Err(Kind::NoTunnel);
         }
         let upload = request.body().upload();
@@ -181,7 +181,7 @@ impl Stream {
         self.reused
     }
 
-    /// No answer came in time: the shop may be slow, or the connection dead, and nothing new is trusted to it.
+    /// No answer came in time: the upstream may be slow, or the connection dead, and nothing new is trusted to it.
     pub(crate) fn distrust(&self) {
         self.connection.signs.leave();
     }
@@ -196,14 +196,14 @@ impl Drop for Stream {
     }
 }
 
-/// Requests at once on a connection, if the shop takes so many; beyond it another is opened.
+/// Requests at once on a connection, if the upstream takes so many; beyond it another is opened.
 pub(super) const STREAMS: usize = 100;
-/// What the shop may send ahead of one answer.
+/// What the upstream may send ahead of one answer.
 const STREAM_WINDOW: u32 = 64 * 1024;
 /// All streams' windows fit into it, so that a visitor who reads slowly holds up nobody else's answer. It is ten times as much
 /// because h2 ends a connection on which too many small frames wait to be read, and allows more of them the larger the window is.
 const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
-/// What h2 takes of a request's body ahead of the shop.
+/// What h2 takes of a request's body ahead of the upstream.
 const SEND_BYTES: usize = 64 * 1024;
 /// Streams that were called off, for which frames are still expected.
 const REMEMBERED_RESETS: usize = 256;

@@ -12,8 +12,8 @@ use crate::error::Kind;
 use crate::lock::held;
 use crate::settings::UpstreamSettings;
 use crate::upstream::pool::Way;
-use crate::upstream::servers::{Origin, Protocol};
-use crate::upstream::socket::ShopSocket;
+use crate::upstream::servers::{Protocol, Target};
+use crate::upstream::socket::UpstreamSocket;
 
 /// Connections to any number of servers.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Connections {
 
 /// A connection that is being opened.
 struct Expected {
-    origin: Arc<Origin>,
+    target: Arc<Target>,
     outcome: watch::Receiver<Outcome>,
     /// How many more may wait for it.
     places: usize,
@@ -66,10 +66,10 @@ struct Opening<'c> {
 
 impl Connections {
     /// A stream on the first connection with room: the last ones stand idle first, and close.
-    pub(crate) fn join(&self, origin: &Arc<Origin>, oldest: Duration) -> Option<Stream> {
+    pub(crate) fn join(&self, target: &Arc<Target>, oldest: Duration) -> Option<Stream> {
         let mut shared = held(&self.shared);
-        shared.retain(|connection| !connection.is_to(origin) || connection.is_good(oldest));
-        let mut own = shared.iter().filter(|connection| connection.is_to(origin));
+        shared.retain(|connection| !connection.is_to(target) || connection.is_good(oldest));
+        let mut own = shared.iter().filter(|connection| connection.is_to(target));
         own.find_map(Connection::begin)
     }
 
@@ -86,20 +86,20 @@ impl Connections {
     /// A stream on a connection that is opened for it, by this request with `open` or by another. None may be older than `oldest`.
     pub(crate) async fn open<F: Future<Output = Result<Way, Kind>>>(
         &self,
-        origin: &Arc<Origin>,
+        target: &Arc<Target>,
         oldest: Duration,
         deadline: Option<Instant>,
         open: impl Fn() -> F,
     ) -> Result<Way, Unopened> {
         for _ in 0..WAITS {
-            if let Some(stream) = self.join(origin, oldest) {
+            if let Some(stream) = self.join(target, oldest) {
                 return Ok(Way::Shared(Box::new(stream)));
             }
-            if origin.protocol() == Some(Protocol::Http1) {
+            if target.protocol() == Some(Protocol::Http1) {
                 // Nothing to share, and nothing to wait for.
                 break;
             }
-            match self.turn(origin) {
+            match self.turn(target) {
                 Turn::Open(opening) => {
                     let way = open().await;
                     opening.tell(way.as_ref().map(|_| ()).map_err(|kind| *kind));
@@ -118,46 +118,46 @@ impl Connections {
     /// The first stream on a connection that speaks HTTP/2, which others may share from now on.
     pub(crate) async fn speak(
         &self,
-        socket: ShopSocket,
-        origin: &Arc<Origin>,
+        socket: UpstreamSocket,
+        target: &Arc<Target>,
         settings: &UpstreamSettings,
         end: Instant,
         deadline: Option<Instant>,
     ) -> Result<Stream, Kind> {
-        let Ok(opened) = timeout_at(end, Connection::open(socket, origin, settings)).await else {
+        let Ok(opened) = timeout_at(end, Connection::open(socket, target, settings)).await else {
             if deadline == Some(end) {
                 return Err(Kind::TotalTimeout);
             }
-            origin.note("no HTTP/2 settings in time");
+            target.note("no HTTP/2 settings in time");
             return Err(Kind::ConnectTimeout);
         };
         let Some(connection) = opened else {
-            origin.note("it does not speak HTTP/2");
+            target.note("it does not speak HTTP/2");
             return Err(Kind::Broken);
         };
         let Some(stream) = connection.begin() else {
-            origin.note("it takes no requests over HTTP/2");
+            target.note("it takes no requests over HTTP/2");
             return Err(Kind::Broken);
         };
-        origin.speaks(Protocol::Http2);
+        target.speaks(Protocol::Http2);
         held(&self.shared).push(connection);
         Ok(stream)
     }
 
     /// One request opens a connection for as many as will have a place on it.
-    fn turn(&self, origin: &Arc<Origin>) -> Turn<'_> {
-        let places = self.places(origin);
+    fn turn(&self, target: &Arc<Target>) -> Turn<'_> {
+        let places = self.places(target);
         let mut opening = held(&self.opening);
         let mut own = opening
             .iter_mut()
-            .filter(|expected| Arc::ptr_eq(&expected.origin, origin));
+            .filter(|expected| Arc::ptr_eq(&expected.target, target));
         if let Some(expected) = own.find(|expected| expected.places > 0) {
             expected.places -= 1;
             return Turn::Wait(expected.outcome.clone());
         }
         let (outcome, others) = watch::channel(None);
         opening.push(Expected {
-            origin: Arc::clone(origin),
+            target: Arc::clone(target),
             outcome: others.clone(),
             places: places - 1,
         });
@@ -169,9 +169,9 @@ impl Connections {
     }
 
     /// The requests that a new connection will take, as far as the present ones tell.
-    fn places(&self, origin: &Arc<Origin>) -> usize {
+    fn places(&self, target: &Arc<Target>) -> usize {
         let shared = held(&self.shared);
-        let own = shared.iter().filter(|connection| connection.is_to(origin));
+        let own = shared.iter().filter(|connection| connection.is_to(target));
         let most = own.map(|connection| connection.most_streams()).max();
         most.filter(|most| *most > 0).unwrap_or(STREAMS)
     }

@@ -11,11 +11,11 @@ pub(crate) enum Fate {
     /// Under way.
     Open,
     Answered,
-    /// Not sent, or the shop ended the connection without having looked at it (RFC 9113, section 6.8).
+    /// Not sent, or the upstream ended the connection without having looked at it (RFC 9113, section 6.8).
     Unseen,
-    /// The same, where the shop ended the connection in order.
+    /// The same, where the upstream ended the connection in order.
     Left,
-    /// The shop refused the stream without having looked at it (section 8.7).
+    /// The upstream refused the stream without having looked at it (section 8.7).
     Refused,
     /// The connection ended.
     Lost,
@@ -41,7 +41,7 @@ impl Fate {
         }
     }
 
-    /// Whether the shop has not looked at the request: then any may be sent again.
+    /// Whether the upstream has not looked at the request: then any may be sent again.
     pub(crate) fn is_unprocessed(self) -> bool {
         matches!(self, Self::Unseen | Self::Left | Self::Refused)
     }

@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::client::guard::MAX_FIELDS;
 
-/// What the shop must answer to a WebSocket's key; none for a plain request.
+/// What the upstream must answer to a WebSocket's key; none for a plain request.
 pub(super) type Accept = Option<String>;
 
 /// Makes a request one for HTTP/2; none where it cannot be one. An upgrade to anything but a WebSocket is left out, as a

@@ -1,4 +1,4 @@
-//! HTTP/2 to the shop, where `[upstream] http2` asks for it: connections that requests share, on each core.
+//! HTTP/2 to the upstream, where `[upstream] http2` asks for it: connections that requests share, on each core.
 //!
 //! A request takes one stream of a connection, in place of a connection of its own; what is true of it there (who may have it
 //! again, when it is late, who is counted) is decided in `exchange` and `pool` as for HTTP/1.1. hyper and h2 speak the protocol;

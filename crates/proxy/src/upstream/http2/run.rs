@@ -1,4 +1,4 @@
-//! Driving a connection: hyper's tasks, and what it tells of the shop's settings while it works.
+//! Driving a connection: hyper's tasks, and what it tells of the upstream's settings while it works.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -29,7 +29,7 @@ tokio::task_local! {
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     fn execute(&self, task: F) {
         // What waits for the answer to a CONNECT begins the task that sends in the tunnel: that one must end with the stream too,
-        // or, where the shop takes nothing, it would stay for ever, and the stream with it.
+        // or, where the upstream takes nothing, it would stay for ever, and the stream with it.
         let end = END.try_with(Clone::clone).ok().or_else(|| held(&self.0).take());
         match end {
             Some(end) => {
@@ -111,12 +111,12 @@ impl Driven {
         Poll::Ready(())
     }
 
-    /// Requests at once that the shop takes now.
+    /// Requests at once that the upstream takes now.
     pub(super) fn most_streams(&self) -> usize {
         held(&self.0).as_ref().map_or(0, Connection::current_max_send_streams)
     }
 
-    /// Whether the shop takes a WebSocket's CONNECT (RFC 8441, section 3).
+    /// Whether the upstream takes a WebSocket's CONNECT (RFC 8441, section 3).
     pub(super) fn takes_tunnels(&self) -> bool {
         held(&self.0)
             .as_ref()

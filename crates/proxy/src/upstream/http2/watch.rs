@@ -1,7 +1,7 @@
-//! What a shop's frames say that h2 keeps to itself or does not bound.
+//! What a upstream's frames say that h2 keeps to itself or does not bound.
 //!
 //! Interim answers wait in memory until somebody looks for the answer behind them, and settings and pings cost a turn each:
-//! a shop that sends them without end is cut off. A GOAWAY is seen here first, so that nothing new is sent after it.
+//! an upstream that sends them without end is cut off. A GOAWAY is seen here first, so that nothing new is sent after it.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::upstream::socket::ShopSocket;
+use crate::upstream::socket::UpstreamSocket;
 use crate::wire::bucket::Bucket;
 use crate::wire::frame::{
     ACK, CONTINUATION, DATA, GOAWAY, HEAD, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE, payload,
@@ -20,19 +20,19 @@ use crate::wire::looked::{Look, Looked};
 /// What is known of a connection from its frames.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
-    /// The shop's settings are here: it speaks HTTP/2.
+    /// The upstream's settings are here: it speaks HTTP/2.
     settled: AtomicBool,
     /// The connection is over.
     over: AtomicBool,
     changed: Notify,
-    /// The shop ends the connection.
+    /// The upstream ends the connection.
     leaving: AtomicBool,
-    /// Heads that the shop may still send.
+    /// Heads that the upstream may still send.
     heads: AtomicU32,
 }
 
 impl Signs {
-    /// Waits for the shop's settings; false where the connection ends before.
+    /// Waits for the upstream's settings; false where the connection ends before.
     pub(super) async fn settled(&self) -> bool {
         loop {
             let changed = self.changed.notified();
@@ -74,8 +74,8 @@ impl Signs {
     }
 }
 
-/// The shop's socket, its frames watched as they come.
-pub(super) type Watched = Looked<ShopSocket, Watch>;
+/// The upstream's socket, its frames watched as they come.
+pub(super) type Watched = Looked<UpstreamSocket, Watch>;
 
 /// What is known of the frame that comes.
 pub(super) struct Watch {
@@ -87,7 +87,7 @@ pub(super) struct Watch {
     rest: usize,
     /// What comes are settings.
     settles: bool,
-    /// Frames that the shop may still send unasked.
+    /// Frames that the upstream may still send unasked.
     odd: Bucket,
 }
 

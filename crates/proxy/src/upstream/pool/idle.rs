@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::line::Line;
 use super::stash::Stash;
 use crate::upstream::http2::Connections;
-use crate::upstream::servers::Origin;
+use crate::upstream::servers::Target;
 
 /// One core's idle connections.
 pub(crate) struct Idle {
@@ -31,8 +31,8 @@ impl Idle {
     }
 
     /// Keeps a connection, with those of its server where the cores share them.
-    pub(super) fn push(&self, origin: &Arc<Origin>, line: Line, most: usize) {
-        origin.stash().unwrap_or(&self.stash).push(line, most);
+    pub(super) fn push(&self, target: &Arc<Target>, line: Line, most: usize) {
+        target.stash().unwrap_or(&self.stash).push(line, most);
         if self.is_retired.load(Ordering::Relaxed) {
             self.stash.clear();
         }

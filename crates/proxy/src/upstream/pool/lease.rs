@@ -14,7 +14,7 @@ use crate::error::Kind;
 use crate::hygiene;
 use crate::upstream::http2::Fate;
 use crate::upstream::request_body::Sent;
-use crate::upstream::servers::{Busy, Origin};
+use crate::upstream::servers::{Busy, Target};
 use crate::wire::alarm::Alarm;
 
 /// Ends what is under way on it when it drops, unless it was given back.
@@ -85,8 +85,8 @@ impl Lease {
         }
     }
 
-    pub(crate) fn origin(&self) -> &Arc<Origin> {
-        self.busy.origin()
+    pub(crate) fn target(&self) -> &Arc<Target> {
+        self.busy.target()
     }
 
     /// When it began.
@@ -99,7 +99,7 @@ impl Lease {
         self.reused
     }
 
-    /// Whether the shop has sent any byte during this lease; over HTTP/2, where bytes are many requests', an answer's head.
+    /// Whether the upstream has sent any byte during this lease; over HTTP/2, where bytes are many requests', an answer's head.
     pub(crate) fn is_answered(&self) -> bool {
         match &self.way {
             Some(Way::Own(line)) => line.heard.any(),
@@ -137,19 +137,19 @@ impl Lease {
 
     /// Counts a head with this status for or against its server: a good one only once the answer is whole, unless it has no end.
     pub(crate) fn judge(&mut self, status: StatusCode, is_endless: bool) {
-        self.good = self.origin().is_good(status);
+        self.good = self.target().is_good(status);
         if self.good && is_endless {
-            self.origin().succeeded();
+            self.target().succeeded();
         }
     }
 
     /// The answer has been read whole.
     pub(crate) fn give_back(mut self) {
         if self.good {
-            self.origin().succeeded();
+            self.target().succeeded();
         }
         if let (Some(Way::Own(line)), true) = (self.way.take(), self.reusable) {
-            self.pool.push(self.busy.origin(), line);
+            self.pool.push(self.busy.target(), line);
         }
     }
 

@@ -3,44 +3,44 @@ use http_body_util::BodyExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::upstream::answer_body::FromShop;
+use crate::upstream::answer_body::UpstreamBody;
 
 struct Kept {
     pool: Arc<Pool>,
-    origin: Arc<Origin>,
+    target: Arc<Target>,
     idle: Duration,
     _shop: std::net::TcpListener,
 }
 
 impl Kept {
     fn pop(&self, now: Instant) -> Option<Line> {
-        self.pool.idle.stash.pop(self.origin.key(), now, self.idle)
+        self.pool.idle.stash.pop(self.target.key(), now, self.idle)
     }
 
     fn busy(&self) -> Busy {
-        busy(&self.origin)
+        busy(&self.target)
     }
 }
 
-fn busy(origin: &Arc<Origin>) -> Busy {
-    Busy::at(Arc::clone(origin)).ok().unwrap()
+fn busy(target: &Arc<Target>) -> Busy {
+    Busy::at(Arc::clone(target)).ok().unwrap()
 }
 
-/// A pool with one idle connection to a shop that does nothing, and the bound on its age.
+/// A pool with one idle connection to an upstream that does nothing, and the bound on its age.
 async fn kept() -> Kept {
     let shop = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
     let idle = settings.idle;
-    let origins = Origins::start(settings).unwrap();
-    let origin = origins.next(&[]).unwrap();
-    let pool = Pool::new(origins, Arc::default());
-    let busy = busy(&origin);
+    let servers = UpstreamServers::start(settings).unwrap();
+    let target = servers.next(&[]).unwrap();
+    let pool = Pool::new(servers, Arc::default());
+    let busy = busy(&target);
     let mut lease = pool.fresh(busy, false, None).await.ok().unwrap();
     lease.may_be_kept();
     lease.give_back();
     Kept {
         pool,
-        origin,
+        target,
         idle,
         _shop: shop,
     }
@@ -78,16 +78,16 @@ async fn connection_serves_its_own_server_only() {
 async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
     let kept = kept().await;
     let mut lease = kept.pool.kept(kept.busy(), false).await.ok().unwrap();
-    kept.origin.leave();
+    kept.target.leave();
     lease.may_be_kept();
     lease.give_back();
     assert!(kept.pool.idle.stash.lock().is_empty());
 }
 
-/// Half of an answer, on a connection that would be kept behind a whole one, and the shop's end of it.
-async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (FromShop, tokio::net::TcpStream) {
-    let origin = pool.origins().next(&[]).unwrap();
-    let mut lease = pool.fresh(busy(&origin), false, None).await.ok().unwrap();
+/// Half of an answer, on a connection that would be kept behind a whole one, and the upstream's end of it.
+async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (UpstreamBody, tokio::net::TcpStream) {
+    let target = pool.servers().next(&[]).unwrap();
+    let mut lease = pool.fresh(busy(&target), false, None).await.ok().unwrap();
     let answer = async {
         let (mut line, _) = shop.accept().await.unwrap();
         line.read_exact(&mut [0; 16]).await.unwrap();
@@ -100,7 +100,7 @@ async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (FromShop, to
     lease.is_headed();
     lease.may_be_kept();
     let idle = Duration::from_millis(10);
-    let mut body = FromShop::new(head.unwrap().into_body(), lease, idle, None);
+    let mut body = UpstreamBody::new(head.unwrap().into_body(), lease, idle, None);
     assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "half");
     (body, line)
 }
@@ -109,7 +109,7 @@ async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (FromShop, to
 async fn connection_is_not_kept_behind_an_answer_that_was_cut() {
     let shop = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let settings = UpstreamSettings::new("127.0.0.1", shop.local_addr().unwrap().port());
-    let pool = Pool::new(Origins::start(settings).unwrap(), Arc::default());
+    let pool = Pool::new(UpstreamServers::start(settings).unwrap(), Arc::default());
     let kept = || pool.idle.stash.lock().len();
 
     let (mut silent, _line) = half(&pool, &shop).await;

@@ -1,4 +1,4 @@
-//! How many requests may be sent again: a share of all, so that a shop in trouble is not hit harder for being slow.
+//! How many requests may be sent again: a share of all, so that an upstream in trouble is not hit harder for being slow.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

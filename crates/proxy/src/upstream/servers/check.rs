@@ -15,15 +15,15 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::Inner;
 use super::dial::Dial;
 use super::health::now_ms;
-use super::origin::{Address, Origin};
 use super::protocol::Protocol;
-use super::stream::ShopStream;
+use super::stream::UpstreamStream;
+use super::target::{Address, Target};
 use crate::settings::HealthCheck;
 use crate::upstream::http2;
 
 /// How a server's last checks went.
 struct Course {
-    origin: Arc<Origin>,
+    target: Arc<Target>,
     /// Checks in a row that said other than what holds.
     against: u32,
     well: bool,
@@ -35,14 +35,14 @@ pub(super) async fn all(inner: Weak<Inner>) {
     let Some(mut rounds) = inner.upgrade().map(|inner| inner.looked_up.subscribe()) else {
         return;
     };
-    let mut followed: Vec<Arc<Origin>> = Vec::new();
+    let mut followed: Vec<Arc<Target>> = Vec::new();
     let mut courses = JoinSet::new();
     loop {
         let Some(targets) = inner.upgrade().map(|inner| inner.targets.load_full()) else {
             return;
         };
-        for origin in unfollowed(&mut followed, &targets) {
-            courses.spawn(Course::new(&origin).run(inner.clone()));
+        for target in unfollowed(&mut followed, &targets) {
+            courses.spawn(Course::new(&target).run(inner.clone()));
         }
         while courses.try_join_next().is_some() {}
         if rounds.changed().await.is_err() {
@@ -52,12 +52,12 @@ pub(super) async fn all(inner: Weak<Inner>) {
 }
 
 /// Those of `targets` that are new; those that are gone are forgotten.
-fn unfollowed(followed: &mut Vec<Arc<Origin>>, targets: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
-    let is_in = |list: &[Arc<Origin>], origin: &Arc<Origin>| list.iter().any(|one| Arc::ptr_eq(one, origin));
-    followed.retain(|origin| is_in(targets, origin));
+fn unfollowed(followed: &mut Vec<Arc<Target>>, targets: &[Arc<Target>]) -> Vec<Arc<Target>> {
+    let is_in = |list: &[Arc<Target>], target: &Arc<Target>| list.iter().any(|one| Arc::ptr_eq(one, target));
+    followed.retain(|target| is_in(targets, target));
     let new: Vec<_> = targets
         .iter()
-        .filter(|origin| !is_in(followed, origin))
+        .filter(|target| !is_in(followed, target))
         .map(Arc::clone)
         .collect();
     followed.extend(new.iter().map(Arc::clone));
@@ -65,21 +65,21 @@ fn unfollowed(followed: &mut Vec<Arc<Origin>>, targets: &[Arc<Origin>]) -> Vec<A
 }
 
 impl Course {
-    fn new(origin: &Arc<Origin>) -> Self {
+    fn new(target: &Arc<Target>) -> Self {
         Self {
-            origin: Arc::clone(origin),
+            target: Arc::clone(target),
             against: 0,
             // Where another configuration was in force before, its checks have had their say.
-            well: !origin.is_checked_out(),
+            well: !target.is_checked_out(),
         }
     }
 
-    /// Goes on as long as its server is one of the shop's.
+    /// Goes on as long as its server is one of the upstream's.
     async fn run(mut self, inner: Weak<Inner>) {
         loop {
             let begun = Instant::now();
             let interval = {
-                let Some(inner) = inner.upgrade().filter(|inner| inner.lists(&self.origin)) else {
+                let Some(inner) = inner.upgrade().filter(|inner| inner.lists(&self.target)) else {
                     return;
                 };
                 let Some(check) = &inner.settings.check else { return };
@@ -92,19 +92,19 @@ impl Course {
     }
 
     async fn go_on(&mut self, check: &HealthCheck, inner: &Inner) {
-        let asked = timeout(check.timeout, ask(check, &inner.dial, &self.origin)).await;
+        let asked = timeout(check.timeout, ask(check, &inner.dial, &self.target)).await;
         let result = asked.unwrap_or_else(|_| Err("the check took too long".to_owned()));
         inner.in_charge(|| self.judge(&result, check, now_ms()));
     }
 
     fn judge(&mut self, result: &Result<(), String>, check: &HealthCheck, now_ms: u64) {
         match result {
-            Ok(()) => self.origin.check_passed(now_ms),
-            Err(why) => self.origin.check_failed(why),
+            Ok(()) => self.target.check_passed(now_ms),
+            Err(why) => self.target.check_failed(why),
         }
         // Whatever others said of the server: what holds is what these checks say.
-        if self.take(result.is_ok(), check) || self.origin.is_checked_out() == self.well {
-            self.origin.checked(self.well);
+        if self.take(result.is_ok(), check) || self.target.is_checked_out() == self.well {
+            self.target.checked(self.well);
         }
     }
 
@@ -125,14 +125,14 @@ impl Course {
 }
 
 /// One check; the error says what is wrong.
-async fn ask(check: &HealthCheck, dial: &Dial, origin: &Origin) -> Result<(), String> {
+async fn ask(check: &HealthCheck, dial: &Dial, target: &Target) -> Result<(), String> {
     let (stream, protocol) = dial
-        .connect(origin, dial.most(origin))
+        .connect(target, dial.most(target))
         .await
         .map_err(|error| error.to_string())?;
     let status = match protocol {
-        Protocol::Http1 => status(stream, request(check, origin)).await?,
-        Protocol::Http2 => http2::ask(stream, origin.scheme(), request(check, origin)).await?,
+        Protocol::Http1 => status(stream, request(check, target)).await?,
+        Protocol::Http2 => http2::ask(stream, target.scheme(), request(check, target)).await?,
     };
     if check.statuses.contains(&status.as_u16()) {
         return Ok(());
@@ -140,7 +140,7 @@ async fn ask(check: &HealthCheck, dial: &Dial, origin: &Origin) -> Result<(), St
     Err(told(status))
 }
 
-async fn status(stream: ShopStream, request: Request<Empty<Bytes>>) -> Result<StatusCode, String> {
+async fn status(stream: UpstreamStream, request: Request<Empty<Bytes>>) -> Result<StatusCode, String> {
     let handshake = http1::Builder::new()
         .max_buf_size(HEAD_BYTES)
         .handshake(TokioIo::new(stream));
@@ -164,12 +164,12 @@ fn told(status: StatusCode) -> String {
     format!("the check was answered {status}")
 }
 
-fn request(check: &HealthCheck, origin: &Origin) -> Request<Empty<Bytes>> {
+fn request(check: &HealthCheck, target: &Target) -> Request<Empty<Bytes>> {
     let mut request = Request::new(Empty::new());
     *request.uri_mut() = check.path.clone().into();
     let headers = request.headers_mut();
-    let own = match origin.address() {
-        Address::Tcp(_) => HeaderValue::from_str(&origin.place().to_string()).ok(),
+    let own = match target.address() {
+        Address::Tcp(_) => HeaderValue::from_str(&target.place().to_string()).ok(),
         Address::Unix(_) => None,
     };
     let host = check.host.clone().or(own);
@@ -218,43 +218,43 @@ mod tests {
     #[test]
     fn what_checks_say_now_holds_whatever_others_have_said() {
         let (mut course, check) = (course(), check());
-        course.origin.checked(false);
+        course.target.checked(false);
         course.judge(&Ok(()), &check, 0);
-        assert!(!course.origin.is_checked_out());
+        assert!(!course.target.is_checked_out());
     }
 
     #[test]
     fn a_good_check_finds_that_a_server_is_back_without_a_request() {
         let (mut course, check) = (course(), check());
         for _ in 0..100 {
-            course.origin.failed("it fails", 0);
+            course.target.failed("it fails", 0);
         }
         let longest_ms = 3_600_000;
         course.judge(&Err("it fails".to_owned()), &check, longest_ms);
-        assert!(!course.origin.standing().healthy);
+        assert!(!course.target.standing().healthy);
         course.judge(&Ok(()), &check, longest_ms);
-        assert!(course.origin.standing().healthy);
+        assert!(course.target.standing().healthy);
     }
 
     #[test]
     fn a_server_is_out_of_reach_by_connections_and_checks_alone() {
-        let origin = course().origin;
-        (0..100).for_each(|_| origin.failed("it breaks its answers off", 0));
-        assert!(origin.is_reached());
-        (0..100).for_each(|_| origin.missed());
-        assert!(!origin.is_reached());
-        origin.succeeded();
-        assert!(origin.is_reached(), "a kept connection will do");
-        origin.checked(false);
-        assert!(!origin.is_reached());
+        let target = course().target;
+        (0..100).for_each(|_| target.failed("it breaks its answers off", 0));
+        assert!(target.is_reached());
+        (0..100).for_each(|_| target.missed());
+        assert!(!target.is_reached());
+        target.succeeded();
+        assert!(target.is_reached(), "a kept connection will do");
+        target.checked(false);
+        assert!(!target.is_reached());
     }
 
     #[test]
     fn every_server_is_followed_once_and_as_long_as_it_is_there() {
-        let [one, other] = [course(), course()].map(|course| course.origin);
+        let [one, other] = [course(), course()].map(|course| course.target);
         let mut followed = Vec::new();
-        let mut new = |targets: &[&Arc<Origin>]| {
-            let targets: Vec<_> = targets.iter().map(|origin| Arc::clone(origin)).collect();
+        let mut new = |targets: &[&Arc<Target>]| {
+            let targets: Vec<_> = targets.iter().map(|target| Arc::clone(target)).collect();
             unfollowed(&mut followed, &targets).len()
         };
         assert_eq!((new(&[&one]), new(&[&one, &other]), new(&[&other, &one])), (1, 1, 0));

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::origin::Origin;
+use super::target::Target;
 
 /// A server that is not out, and among these one that is not full if there is one.
-pub(super) fn among_the_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now_ms: u64) -> Option<Arc<Origin>> {
+pub(super) fn among_the_well(targets: &[Arc<Target>], tried: &[Arc<Target>], now_ms: u64) -> Option<Arc<Target>> {
     for _ in 0..DRAWS {
-        let chosen = draw(targets, |origin| {
-            is_open(origin, tried) && origin.takes(now_ms) && !origin.is_full()
+        let chosen = draw(targets, |target| {
+            is_open(target, tried) && target.takes(now_ms) && !target.is_full()
         })
-        .or_else(|| draw(targets, |origin| is_open(origin, tried) && origin.takes(now_ms)))?;
+        .or_else(|| draw(targets, |target| is_open(target, tried) && target.takes(now_ms)))?;
         // The first request after its time out is a trial, and only one. Where there is no room, whoever has waited for it is.
         if chosen.is_full() || chosen.enter(now_ms) {
             return Some(Arc::clone(chosen));
@@ -20,53 +20,53 @@ pub(super) fn among_the_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now
 }
 
 /// Any server with a weight, and one that is not full if there is one.
-pub(super) fn among_all(targets: &[Arc<Origin>], tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
-    draw(targets, |origin| is_open(origin, tried) && !origin.is_full())
-        .or_else(|| draw(targets, |origin| is_open(origin, tried)))
+pub(super) fn among_all(targets: &[Arc<Target>], tried: &[Arc<Target>]) -> Option<Arc<Target>> {
+    draw(targets, |target| is_open(target, tried) && !target.is_full())
+        .or_else(|| draw(targets, |target| is_open(target, tried)))
         .map(Arc::clone)
 }
 
 /// All servers that are not out.
-pub(super) fn all_well(targets: &[Arc<Origin>], tried: &[Arc<Origin>], now_ms: u64) -> Vec<Arc<Origin>> {
-    let well = |origin: &&Arc<Origin>| is_open(origin, tried) && origin.takes(now_ms);
+pub(super) fn all_well(targets: &[Arc<Target>], tried: &[Arc<Target>], now_ms: u64) -> Vec<Arc<Target>> {
+    let well = |target: &&Arc<Target>| is_open(target, tried) && target.takes(now_ms);
     targets.iter().filter(well).map(Arc::clone).collect()
 }
 
-fn is_open(origin: &Arc<Origin>, tried: &[Arc<Origin>]) -> bool {
-    origin.weight() > 0 && !tried.iter().any(|tried| Arc::ptr_eq(tried, origin))
+fn is_open(target: &Arc<Target>, tried: &[Arc<Target>]) -> bool {
+    target.weight() > 0 && !tried.iter().any(|tried| Arc::ptr_eq(tried, target))
 }
 
-fn draw(targets: &[Arc<Origin>], may: impl Fn(&Arc<Origin>) -> bool) -> Option<&Arc<Origin>> {
+fn draw(targets: &[Arc<Target>], may: impl Fn(&Arc<Target>) -> bool) -> Option<&Arc<Target>> {
     let first = by_weight(targets, &may)?;
-    let second = by_weight(targets, |origin| !Arc::ptr_eq(origin, first) && may(origin));
+    let second = by_weight(targets, |target| !Arc::ptr_eq(target, first) && may(target));
     Some(second.filter(|second| is_less_busy(second, first)).unwrap_or(first))
 }
 
-fn by_weight(targets: &[Arc<Origin>], may: impl Fn(&Arc<Origin>) -> bool) -> Option<&Arc<Origin>> {
+fn by_weight(targets: &[Arc<Target>], may: impl Fn(&Arc<Target>) -> bool) -> Option<&Arc<Target>> {
     let sum: u64 = targets
         .iter()
-        .filter(|origin| may(origin))
-        .map(|origin| u64::from(origin.weight()))
+        .filter(|target| may(target))
+        .map(|target| u64::from(target.weight()))
         .sum();
     if sum == 0 {
         return None;
     }
     let mut at = fastrand::u64(0..sum);
     let mut last = None;
-    for origin in targets.iter().filter(|origin| may(origin)) {
-        let weight = u64::from(origin.weight());
+    for target in targets.iter().filter(|target| may(target)) {
+        let weight = u64::from(target.weight());
         if at < weight {
-            return Some(origin);
+            return Some(target);
         }
         at -= weight;
-        last = Some(origin);
+        last = Some(target);
     }
     // Weights or healths changed meanwhile.
     last
 }
 
 /// By requests in flight for each unit of weight; alike is not less.
-fn is_less_busy(a: &Origin, b: &Origin) -> bool {
+fn is_less_busy(a: &Target, b: &Target) -> bool {
     u64::from(a.in_flight()) * u64::from(b.weight()) < u64::from(b.in_flight()) * u64::from(a.weight())
 }
 
@@ -77,25 +77,25 @@ const DRAWS: usize = 4;
 mod tests {
     use std::time::Duration;
 
-    use super::super::origin::Busy;
+    use super::super::target::Busy;
     use super::*;
     use crate::settings::{ConnectionBound, UpstreamSettings};
 
-    fn targets(weights: &[u32]) -> Vec<Arc<Origin>> {
-        let mut origins = Vec::new();
+    fn targets(weights: &[u32]) -> Vec<Arc<Target>> {
+        let mut servers = Vec::new();
         for (at, weight) in (1..).zip(weights) {
             let mut settings = UpstreamSettings::new("127.0.0.1", at);
             settings.servers[0].weight = *weight;
-            origins.extend(super::super::Names::of(&settings).targets(&[], &[]));
+            servers.extend(super::super::Names::of(&settings).targets(&[], &[]));
         }
-        origins
+        servers
     }
 
-    fn shares(targets: &[Arc<Origin>]) -> Vec<usize> {
+    fn shares(targets: &[Arc<Target>]) -> Vec<usize> {
         let mut counts = vec![0; targets.len()];
         for _ in 0..10_000 {
             let chosen = among_the_well(targets, &[], 0).unwrap();
-            counts[targets.iter().position(|origin| Arc::ptr_eq(origin, &chosen)).unwrap()] += 1;
+            counts[targets.iter().position(|target| Arc::ptr_eq(target, &chosen)).unwrap()] += 1;
         }
         counts
     }
@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn of_servers_that_are_all_out_none_is_well_and_any_is_taken() {
         let targets = targets(&[1, 1]);
-        for origin in &targets {
+        for target in &targets {
             for _ in 0..3 {
-                origin.failed("it is down", 1_000);
+                target.failed("it is down", 1_000);
             }
         }
         assert!(among_the_well(&targets, &[], 1_000).is_none());

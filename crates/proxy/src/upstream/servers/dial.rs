@@ -4,18 +4,18 @@ use std::io;
 
 use tokio::net::{TcpStream, UnixStream};
 
-use super::error::OriginsError;
-use super::origin::{Address, Origin};
+use super::error::UpstreamError;
 use super::protocol::Protocol;
-use super::stream::ShopStream;
+use super::stream::UpstreamStream;
+use super::target::{Address, Target};
 use super::tls::Tls;
 use crate::error::Kind;
-use crate::settings::{ShopHttp2, UpstreamSettings};
+use crate::settings::{UpstreamHttp2, UpstreamSettings};
 
 /// How connections are made.
 pub(crate) struct Dial {
     tls: Option<Tls>,
-    http2: ShopHttp2,
+    http2: UpstreamHttp2,
 }
 
 /// Why there is no connection.
@@ -41,7 +41,7 @@ impl DialError {
 }
 
 impl Dial {
-    pub(super) fn new(settings: &UpstreamSettings) -> Result<Self, OriginsError> {
+    pub(super) fn new(settings: &UpstreamSettings) -> Result<Self, UpstreamError> {
         let tls = settings.servers.iter().any(|server| server.tls);
         let tls = tls
             .then(|| Tls::new(settings.tls.as_ref(), &settings.servers))
@@ -51,32 +51,36 @@ impl Dial {
     }
 
     /// The most that may be spoken to a server.
-    pub(crate) fn most(&self, origin: &Origin) -> Protocol {
-        match (self.http2, origin.server().tls) {
-            (ShopHttp2::Off, _) | (ShopHttp2::Alpn, false) => Protocol::Http1,
-            (ShopHttp2::Alpn, true) | (ShopHttp2::PriorKnowledge, _) => Protocol::Http2,
+    pub(crate) fn most(&self, target: &Target) -> Protocol {
+        match (self.http2, target.server().tls) {
+            (UpstreamHttp2::Off, _) | (UpstreamHttp2::Alpn, false) => Protocol::Http1,
+            (UpstreamHttp2::Alpn, true) | (UpstreamHttp2::PriorKnowledge, _) => Protocol::Http2,
         }
     }
 
     /// A connection that HTTP can be spoken on, as long as it takes, and which: `most` or less.
-    pub(crate) async fn connect(&self, origin: &Origin, most: Protocol) -> Result<(ShopStream, Protocol), DialError> {
-        let address = match origin.address() {
+    pub(crate) async fn connect(
+        &self,
+        target: &Target,
+        most: Protocol,
+    ) -> Result<(UpstreamStream, Protocol), DialError> {
+        let address = match target.address() {
             Address::Tcp(address) => address,
             Address::Unix(path) => {
                 let stream = UnixStream::connect(path).await.map_err(DialError::Connect)?;
-                return Ok((ShopStream::Unix(stream), most));
+                return Ok((UpstreamStream::Unix(stream), most));
             }
         };
         let stream = TcpStream::connect(address).await.map_err(DialError::Connect)?;
         // Without it a head and its body may wait for each other's acknowledgement; nothing is lost if it fails.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            Some(tls) if origin.server().tls => {
-                let connected = tls.connect(origin.server(), stream, most).await;
+            Some(tls) if target.server().tls => {
+                let connected = tls.connect(target.server(), stream, most).await;
                 let (stream, chosen) = connected.map_err(DialError::Tls)?;
-                Ok((ShopStream::Tls(Box::new(stream)), chosen))
+                Ok((UpstreamStream::Tls(Box::new(stream)), chosen))
             }
-            _ => Ok((ShopStream::Tcp(stream), most)),
+            _ => Ok((UpstreamStream::Tcp(stream), most)),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-/// Why there is no way to the shop.
+/// Why there is no way to the upstream.
 #[derive(Debug, thiserror::Error)]
-pub enum OriginsError {
+pub enum UpstreamError {
     /// The certificates or the key to be used cannot be.
     #[error("[upstream] {key}: {why}")]
     Tls {

@@ -1,4 +1,4 @@
-//! The shop's servers, as all cores see them: which there are, which are well, how busy each is, and which is next.
+//! The upstream's servers, as all cores see them: which there are, which are well, how busy each is, and which is next.
 //!
 //! A server is chosen as the less busy of two that are drawn by weight. One that failed is passed over for a while, and
 //! never are all of them. Figures are atomics and the list is swapped whole, so that no request waits for another's
@@ -13,10 +13,10 @@ mod error;
 mod health;
 mod key;
 mod names;
-mod origin;
 mod protocol;
 mod stream;
 mod succession;
+mod target;
 mod tls;
 mod wait;
 
@@ -42,23 +42,23 @@ use names::Names;
 
 pub(crate) use bound::{Bound, Permit};
 pub(crate) use budget::Budget;
-pub use error::OriginsError;
+pub use error::UpstreamError;
 pub use health::Health;
 pub(crate) use key::Key;
-pub use origin::Standing;
-pub(crate) use origin::{Busy, Origin};
 pub(crate) use protocol::Protocol;
-pub(crate) use stream::ShopStream;
+pub(crate) use stream::UpstreamStream;
+pub use target::Standing;
+pub(crate) use target::{Busy, Target};
 pub use tls::{check_authorities, check_name, visitors_tls};
 
-/// The shop's servers; clones are the same ones. The thread that looks after them ends with the last clone.
+/// The upstream's servers; clones are the same ones. The thread that looks after them ends with the last clone.
 #[derive(Clone)]
-pub struct Origins(Arc<Inner>);
+pub struct UpstreamServers(Arc<Inner>);
 
 struct Inner {
     settings: Arc<UpstreamSettings>,
     dial: Dial,
-    targets: ArcSwap<Vec<Arc<Origin>>>,
+    targets: ArcSwap<Vec<Arc<Target>>>,
     /// The bounds on request bodies.
     uploads: ArcSwap<Uploads>,
     /// Wakes the look-up of names before its time.
@@ -99,7 +99,7 @@ pub enum Outlook {
     Nothing,
 }
 
-impl fmt::Debug for Origins {
+impl fmt::Debug for UpstreamServers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.0.targets.load().iter().map(ToString::to_string))
@@ -107,16 +107,16 @@ impl fmt::Debug for Origins {
     }
 }
 
-impl Origins {
+impl UpstreamServers {
     /// Reads certificates, and starts the thread that resolves names and checks servers if there is anything to do for it.
-    pub fn start(settings: UpstreamSettings) -> Result<Self, OriginsError> {
-        let origins = Self::make(settings)?;
-        origins.begin(&[], &[]);
-        Ok(origins)
+    pub fn start(settings: UpstreamSettings) -> Result<Self, UpstreamError> {
+        let servers = Self::make(settings)?;
+        servers.begin(&[], &[]);
+        Ok(servers)
     }
 
     /// Without servers yet, and with a thread that waits: nothing is looked up, checked or changed until they begin.
-    fn make(settings: UpstreamSettings) -> Result<Self, OriginsError> {
+    fn make(settings: UpstreamSettings) -> Result<Self, UpstreamError> {
         let settings = Arc::new(settings);
         let names = Names::of(&settings);
         let is_busy = names.any() || settings.check.is_some();
@@ -143,7 +143,7 @@ impl Origins {
     }
 
     /// Takes the addresses of `known` until names are looked up, and the servers of `kept` where they are the same.
-    fn begin(&self, known: &[Arc<Origin>], kept: &[Arc<Origin>]) {
+    fn begin(&self, known: &[Arc<Target>], kept: &[Arc<Target>]) {
         let Some(Waits { mut names, thread }) = held(&self.0.waits).take() else {
             return;
         };
@@ -155,23 +155,23 @@ impl Origins {
 
     /// Gives a server, by its configured place, another weight; 0 lets it finish what it has and gives it nothing new.
     pub fn weigh(&self, place: &Place, weight: u32) {
-        for origin in self.0.targets.load().iter().filter(|origin| origin.place() == place) {
-            origin.weigh(weight);
+        for target in self.0.targets.load().iter().filter(|target| target.place() == place) {
+            target.weigh(weight);
         }
     }
 
     /// How every server stands now.
     #[must_use]
     pub fn standing(&self) -> Vec<Standing> {
-        self.0.targets.load().iter().map(|origin| origin.standing()).collect()
+        self.0.targets.load().iter().map(|target| target.standing()).collect()
     }
 
     pub(crate) fn outlook(&self) -> Outlook {
         let (targets, now_ms) = (self.0.targets.load(), now_ms());
-        let asked = || targets.iter().filter(|origin| origin.weight() > 0);
+        let asked = || targets.iter().filter(|target| target.weight() > 0);
         match () {
-            () if asked().any(|origin| origin.is_reached()) => Outlook::Well,
-            () if asked().any(|origin| origin.may_be_reached(now_ms)) => Outlook::Trial,
+            () if asked().any(|target| target.is_reached()) => Outlook::Well,
+            () if asked().any(|target| target.may_be_reached(now_ms)) => Outlook::Trial,
             () => Outlook::Nothing,
         }
     }
@@ -194,7 +194,7 @@ impl Origins {
     }
 
     /// The next server for a request that has tried `tried`, among those that are not out.
-    pub(crate) fn next(&self, tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
+    pub(crate) fn next(&self, tried: &[Arc<Target>]) -> Option<Arc<Target>> {
         let targets = self.0.targets.load();
         // PERF: one server is taken as it is; nothing is counted, drawn or asked of a clock.
         if let [only] = &targets[..] {
@@ -204,7 +204,7 @@ impl Origins {
     }
 
     /// As [`next`](Self::next) where all are out: a guess is better than a refusal.
-    pub(crate) fn any(&self, tried: &[Arc<Origin>]) -> Option<Arc<Origin>> {
+    pub(crate) fn any(&self, tried: &[Arc<Target>]) -> Option<Arc<Target>> {
         choice::among_all(&self.0.targets.load(), tried)
     }
 
@@ -212,26 +212,26 @@ impl Origins {
     /// where none of them is to be given anything any more.
     pub(crate) async fn free(
         &self,
-        full: Arc<Origin>,
-        tried: &[Arc<Origin>],
+        full: Arc<Target>,
+        tried: &[Arc<Target>],
         client: IpAddr,
         deadline: Option<Instant>,
     ) -> Result<Option<Busy>, Kind> {
-        let mut origins = choice::all_well(&self.0.targets.load(), tried, now_ms());
-        if !origins.iter().any(|origin| Arc::ptr_eq(origin, &full)) {
-            origins.push(full);
+        let mut servers = choice::all_well(&self.0.targets.load(), tried, now_ms());
+        if !servers.iter().any(|target| Arc::ptr_eq(target, &full)) {
+            servers.push(full);
         }
-        wait::first_free(&origins, client, |origin| self.0.lists(origin), deadline).await
+        wait::first_free(&servers, client, |target| self.0.lists(target), deadline).await
     }
 
     /// The same for `full` alone.
     pub(crate) async fn free_at(
         &self,
-        full: Arc<Origin>,
+        full: Arc<Target>,
         client: IpAddr,
         deadline: Option<Instant>,
     ) -> Result<Option<Busy>, Kind> {
-        wait::first_free(&[full], client, |origin| self.0.lists(origin), deadline).await
+        wait::first_free(&[full], client, |target| self.0.lists(target), deadline).await
     }
 
     /// Waits for names to be looked up where none has an address yet; whether there is one now.
@@ -244,8 +244,8 @@ impl Origins {
 
     /// Closes idle connections that `keep` does not want, where the cores share them.
     pub(crate) fn sweep(&self, keep: impl Fn(&Stash)) {
-        for origin in self.0.targets.load().iter() {
-            origin.stash().into_iter().for_each(&keep);
+        for target in self.0.targets.load().iter() {
+            target.stash().into_iter().for_each(&keep);
         }
     }
 
@@ -256,17 +256,17 @@ impl Origins {
         idle_of_cores.push(Arc::downgrade(idle));
     }
 
-    /// A connection to `origin` failed: its name may have moved.
-    pub(crate) fn missed(&self, origin: &Origin) {
-        if origin.is_by_name() {
+    /// A connection to `target` failed: its name may have moved.
+    pub(crate) fn missed(&self, target: &Target) {
+        if target.is_by_name() {
             self.0.wanted.notify_one();
         }
     }
 }
 
 impl Inner {
-    fn lists(&self, origin: &Arc<Origin>) -> bool {
-        self.targets.load().iter().any(|one| Arc::ptr_eq(one, origin))
+    fn lists(&self, target: &Arc<Target>) -> bool {
+        self.targets.load().iter().any(|one| Arc::ptr_eq(one, target))
     }
 
     /// Does what only those in force may do; not once others have come in their place.
@@ -283,7 +283,7 @@ impl Inner {
     }
 }
 
-/// Runs the look-ups and checks, once they begin, until the last [`Origins`] is gone or others are in force.
+/// Runs the look-ups and checks, once they begin, until the last [`UpstreamServers`] is gone or others are in force.
 fn look_after(inner: Weak<Inner>, begun: oneshot::Receiver<Names>, stop: CancellationToken) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let work = async move {
@@ -300,6 +300,6 @@ fn look_after(inner: Weak<Inner>, begun: oneshot::Receiver<Names>, stop: Cancell
         // A look-up that hangs is not waited for.
         runtime.shutdown_background();
     };
-    std::thread::Builder::new().name("origins".to_owned()).spawn(body)?;
+    std::thread::Builder::new().name("servers".to_owned()).spawn(body)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The addresses of the shop's names, looked up again and again.
+//! The addresses of the upstream's names, looked up again and again.
 //!
 //! Every address of a name is a server. One that the name no longer has is left alone, and its kept connections are closed;
 //! a name that cannot be resolved keeps the addresses it had.
@@ -12,8 +12,8 @@ use tokio::net::lookup_host;
 use tokio::time::{sleep, timeout};
 
 use super::Inner;
-use super::origin::{Address, Origin};
-use crate::settings::{Place, ShopServer, UpstreamSettings};
+use super::target::{Address, Target};
+use crate::settings::{Place, UpstreamServer, UpstreamSettings};
 
 /// The configured servers, each with what is known of its addresses.
 pub(super) struct Names {
@@ -22,7 +22,7 @@ pub(super) struct Names {
 }
 
 struct Entry {
-    server: ShopServer,
+    server: UpstreamServer,
     addresses: Vec<Address>,
     /// What could not be resolved is told once.
     failed: bool,
@@ -30,7 +30,7 @@ struct Entry {
 
 impl Names {
     pub(super) fn of(settings: &UpstreamSettings) -> Self {
-        let entry = |server: &ShopServer| Entry {
+        let entry = |server: &UpstreamServer| Entry {
             addresses: fixed(&server.place).into_iter().collect(),
             server: server.clone(),
             failed: false,
@@ -47,7 +47,7 @@ impl Names {
     }
 
     /// Takes the addresses that names had, until they are looked up.
-    pub(super) fn learn(&mut self, before: &[Arc<Origin>]) {
+    pub(super) fn learn(&mut self, before: &[Arc<Target>]) {
         for entry in self
             .entries
             .iter_mut()
@@ -60,18 +60,18 @@ impl Names {
 
     /// The servers, those of `kept` where they are the same. Another takes over the count of requests from the one of `known`
     /// whose place it takes.
-    pub(super) fn targets(&self, kept: &[Arc<Origin>], known: &[Arc<Origin>]) -> Vec<Arc<Origin>> {
+    pub(super) fn targets(&self, kept: &[Arc<Target>], known: &[Arc<Target>]) -> Vec<Arc<Target>> {
         let mut targets = Vec::new();
         for Entry { server, addresses, .. } in &self.entries {
             for address in addresses {
-                let same = |old: &&Arc<Origin>| old.is_at(server, address) && !old.is_gone();
-                let there = |old: &&Arc<Origin>| (old.place(), old.address()) == (&server.place, address);
+                let same = |old: &&Arc<Target>| old.is_at(server, address) && !old.is_gone();
+                let there = |old: &&Arc<Target>| (old.place(), old.address()) == (&server.place, address);
                 let before = known.iter().find(there).map(|old| &**old);
-                let origin = kept.iter().find(same).map_or_else(
-                    || Arc::new(Origin::new(server, address.clone(), &self.settings, before)),
+                let target = kept.iter().find(same).map_or_else(
+                    || Arc::new(Target::new(server, address.clone(), &self.settings, before)),
                     Arc::clone,
                 );
-                targets.push(origin);
+                targets.push(target);
             }
         }
         targets
@@ -113,7 +113,7 @@ impl Entry {
         };
         if !std::mem::replace(&mut self.failed, true) {
             let name = &self.server.place;
-            tracing::warn!(%name, why, kept = self.addresses.len(), "a name of the shop cannot be resolved");
+            tracing::warn!(%name, why, kept = self.addresses.len(), "a name of the upstream cannot be resolved");
         }
     }
 }
@@ -151,12 +151,12 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
 fn publish(inner: &Inner, names: &Names) {
     let before = inner.targets.load_full();
     let after = names.targets(&before, &[]);
-    let is_gone = |old: &&Arc<Origin>| !after.iter().any(|new| Arc::ptr_eq(old, new));
+    let is_gone = |old: &&Arc<Target>| !after.iter().any(|new| Arc::ptr_eq(old, new));
     let gone: Vec<_> = before.iter().filter(is_gone).map(Arc::clone).collect();
     inner.targets.store(Arc::new(after));
-    for origin in &gone {
-        origin.leave();
-        tracing::info!(%origin, "a name of the shop has another address");
+    for target in &gone {
+        target.leave();
+        tracing::info!(server = %target, "a name of the upstream has another address");
     }
     if !gone.is_empty() {
         inner.idle().iter().for_each(|idle| idle.sweep());
@@ -178,7 +178,7 @@ mod tests {
         addresses.iter().map(|address| address.parse().unwrap()).collect()
     }
 
-    fn shown(targets: &[Arc<Origin>]) -> Vec<String> {
+    fn shown(targets: &[Arc<Target>]) -> Vec<String> {
         targets.iter().map(ToString::to_string).collect()
     }
 

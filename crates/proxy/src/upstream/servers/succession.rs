@@ -1,16 +1,16 @@
-//! Other settings for the shop's servers while the gate runs: servers that stay keep their state, the others are let go.
+//! Other settings for the upstream's servers while the gate runs: servers that stay keep their state, the others are let go.
 
 use std::sync::Arc;
 
-use super::{Origins, OriginsError};
+use super::{UpstreamError, UpstreamServers};
 use crate::lock::held;
 use crate::settings::UpstreamSettings;
 use crate::upstream::uploads::Uploads;
 
-impl Origins {
+impl UpstreamServers {
     /// Others, that may [succeed](Self::succeed) those in force. Until then they have no servers, and nothing is looked up or
     /// checked for them: a configuration that is refused after all has changed nothing.
-    pub fn prepare(settings: UpstreamSettings) -> Result<Self, OriginsError> {
+    pub fn prepare(settings: UpstreamSettings) -> Result<Self, UpstreamError> {
         Self::make(settings)
     }
 
@@ -30,12 +30,12 @@ impl Origins {
             self.weigh(&server.place, server.weight);
         }
         let targets = self.0.targets.load();
-        for origin in known.iter() {
-            if !targets.iter().any(|kept| Arc::ptr_eq(kept, origin)) {
-                origin.leave();
+        for target in known.iter() {
+            if !targets.iter().any(|kept| Arc::ptr_eq(kept, target)) {
+                target.leave();
             } else if self.0.settings.check.is_none() {
                 // Nobody is left to say that it is well again.
-                origin.checked(true);
+                target.checked(true);
             }
         }
         before.0.idle().iter().for_each(|idle| idle.retire());
@@ -83,11 +83,11 @@ impl UpstreamSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Place, ShopServer, ShopTls};
+    use crate::settings::{Place, UpstreamServer, UpstreamTls};
     use ropeline_ids::Secret;
 
     fn settings(ports: &[u16]) -> UpstreamSettings {
-        let server = |port: &u16| ShopServer {
+        let server = |port: &u16| UpstreamServer {
             place: Place::Host("127.0.0.1".to_owned(), *port),
             weight: 1,
             tls: false,
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_server_that_stays_keeps_its_state_and_takes_its_new_weight() {
-        let before = Origins::start(settings(&[1, 2])).unwrap();
+        let before = UpstreamServers::start(settings(&[1, 2])).unwrap();
         let targets = before.0.targets.load_full();
         for _ in 0..3 {
             targets[1].failed("it is down", 1_000);
@@ -105,7 +105,7 @@ mod tests {
         let mut new = settings(&[2, 3]);
         new.servers[0].weight = 7;
         new.retries = 5;
-        let after = Origins::prepare(new).unwrap();
+        let after = UpstreamServers::prepare(new).unwrap();
         assert_eq!(
             (before.standing()[1].weight, after.standing().len()),
             (1, 0),
@@ -123,31 +123,31 @@ mod tests {
 
     #[test]
     fn a_server_that_only_a_check_has_put_out_is_back_where_checks_end() {
-        let before = Origins::start(settings(&[1])).unwrap();
+        let before = UpstreamServers::start(settings(&[1])).unwrap();
         before.0.targets.load()[0].checked(false);
-        let after = Origins::prepare(settings(&[1])).unwrap();
+        let after = UpstreamServers::prepare(settings(&[1])).unwrap();
         after.succeed(&before);
         assert!(after.standing()[0].healthy);
     }
 
     #[test]
     fn who_is_in_force_no_more_has_no_say() {
-        let before = Origins::start(settings(&[1])).unwrap();
+        let before = UpstreamServers::start(settings(&[1])).unwrap();
         let mut said = 0;
         before.0.in_charge(|| said += 1);
-        Origins::prepare(settings(&[1])).unwrap().succeed(&before);
+        UpstreamServers::prepare(settings(&[1])).unwrap().succeed(&before);
         before.0.in_charge(|| said += 1);
         assert_eq!(said, 1);
     }
 
     #[test]
     fn connections_under_another_trust_are_not_kept() {
-        let tls = |key: &str| ShopTls {
+        let tls = |key: &str| UpstreamTls {
             authorities: None,
             name: None,
             own: Some((b"chain".to_vec(), Secret::new(key))),
         };
-        let with = |tls: Option<ShopTls>| UpstreamSettings { tls, ..settings(&[1]) };
+        let with = |tls: Option<UpstreamTls>| UpstreamSettings { tls, ..settings(&[1]) };
         assert!(with(Some(tls("a"))).keeps_servers_of(&with(Some(tls("a")))));
         assert!(!with(Some(tls("a"))).keeps_servers_of(&with(Some(tls("b")))));
         assert!(!with(Some(tls("a"))).keeps_servers_of(&with(None)));

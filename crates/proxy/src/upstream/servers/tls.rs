@@ -1,4 +1,4 @@
-//! TLS to the shop: who signs its certificate, for which name, and the certificate we show.
+//! TLS to the upstream: who signs its certificate, for which name, and the certificate we show.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,9 +12,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::error::OriginsError;
+use super::error::UpstreamError;
 use super::protocol::Protocol;
-use crate::settings::{Place, ShopServer, ShopTls};
+use crate::settings::{Place, UpstreamServer, UpstreamTls};
 
 /// How TLS is spoken to all servers.
 pub(super) struct Tls {
@@ -27,7 +27,7 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    pub(super) fn new(settings: Option<&ShopTls>, servers: &[ShopServer]) -> Result<Self, OriginsError> {
+    pub(super) fn new(settings: Option<&UpstreamTls>, servers: &[UpstreamServer]) -> Result<Self, UpstreamError> {
         let builder = builder(settings.and_then(|tls| tls.authorities.as_deref()))?;
         let mut config = with_own(builder, settings)?;
         config.alpn_protocols = vec![HTTP1.to_vec()];
@@ -51,7 +51,7 @@ impl Tls {
     /// `most` is offered, and HTTP/1.1 in any case; what the server chose comes back.
     pub(super) async fn connect(
         &self,
-        server: &ShopServer,
+        server: &UpstreamServer,
         stream: TcpStream,
         most: Protocol,
     ) -> io::Result<(TlsStream<TcpStream>, Protocol)> {
@@ -84,15 +84,15 @@ impl Tls {
 /// What is wrong with the authorities.
 pub fn visitors_tls(authorities: Option<&[u8]>) -> Result<TlsConnector, String> {
     let builder = builder(authorities).map_err(|error| match error {
-        OriginsError::Tls { why, .. } => why,
-        other @ OriginsError::Thread(_) => other.to_string(),
+        UpstreamError::Tls { why, .. } => why,
+        other @ UpstreamError::Thread(_) => other.to_string(),
     })?;
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![HTTP1.to_vec()];
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-fn builder(authorities: Option<&[u8]>) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, OriginsError> {
+fn builder(authorities: Option<&[u8]>) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, UpstreamError> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let roots = Arc::new(roots(authorities)?);
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -105,7 +105,7 @@ fn builder(authorities: Option<&[u8]>) -> Result<ConfigBuilder<ClientConfig, Wan
 const HTTP1: &[u8] = b"http/1.1";
 const HTTP2: &[u8] = b"h2";
 
-fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, OriginsError> {
+fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, UpstreamError> {
     let mut roots = RootCertStore::empty();
     let Some(pem) = pem else {
         let system = rustls_native_certs::load_native_certs();
@@ -131,7 +131,7 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, OriginsError> {
 /// Says what is wrong with a file of authorities, if anything is.
 pub fn check_authorities(pem: &[u8]) -> Result<(), String> {
     match roots(Some(pem)) {
-        Err(OriginsError::Tls { why, .. }) => Err(why),
+        Err(UpstreamError::Tls { why, .. }) => Err(why),
         Err(error) => Err(error.to_string()),
         Ok(_) => Ok(()),
     }
@@ -145,8 +145,8 @@ pub fn check_name(name: &str) -> bool {
 
 fn with_own(
     builder: ConfigBuilder<ClientConfig, WantsClientCert>,
-    settings: Option<&ShopTls>,
-) -> Result<ClientConfig, OriginsError> {
+    settings: Option<&UpstreamTls>,
+) -> Result<ClientConfig, UpstreamError> {
     let Some((chain, key)) = settings.and_then(|tls| tls.own.as_ref()) else {
         return Ok(builder.with_no_client_auth());
     };
@@ -162,12 +162,12 @@ fn with_own(
         .map_err(|error| wrong("client_key_file", error))
 }
 
-fn server_name(key: &'static str, name: &str) -> Result<ServerName<'static>, OriginsError> {
+fn server_name(key: &'static str, name: &str) -> Result<ServerName<'static>, UpstreamError> {
     ServerName::try_from(name.to_owned()).map_err(|_| wrong(key, format!("\"{name}\" can be no name of a certificate")))
 }
 
-fn wrong(key: &'static str, why: impl Into<Box<dyn std::error::Error>>) -> OriginsError {
-    OriginsError::Tls {
+fn wrong(key: &'static str, why: impl Into<Box<dyn std::error::Error>>) -> UpstreamError {
+    UpstreamError::Tls {
         key,
         why: why.into().to_string(),
     }

@@ -9,35 +9,35 @@ use tokio::time::{Instant, timeout_at};
 
 use super::bound::Place;
 use super::health::now_ms;
-use super::origin::{Busy, Origin};
+use super::target::{Busy, Target};
 use crate::error::Kind;
 
-/// The first connection that is free at one of `origins`, of which there is at least one; within each line first come, first
+/// The first connection that is free at one of `servers`, of which there is at least one; within each line first come, first
 /// served. `None` where all of them were drained meanwhile, or are listed no more. Dropped, it leaves all the lines.
 pub(super) async fn first_free(
-    origins: &[Arc<Origin>],
+    servers: &[Arc<Target>],
     client: IpAddr,
-    is_listed: impl Fn(&Arc<Origin>) -> bool,
+    is_listed: impl Fn(&Arc<Target>) -> bool,
     deadline: Option<Instant>,
 ) -> Result<Option<Busy>, Kind> {
-    let places: Vec<_> = origins.iter().filter_map(|origin| place(origin, client)).collect();
+    let places: Vec<_> = servers.iter().filter_map(|target| place(target, client)).collect();
     let mut turns: Vec<_> = places
         .iter()
-        .map(|(origin, place)| Box::pin(async { (*origin, place.turn().await) }))
+        .map(|(target, place)| Box::pin(async { (*target, place.turn().await) }))
         .collect();
-    let patience = origins.iter().find_map(|origin| Some(origin.bound()?.patience()));
+    let patience = servers.iter().find_map(|target| Some(target.bound()?.patience()));
     let end = Instant::now() + patience.unwrap_or_default();
     let end = deadline.map_or(end, |deadline| deadline.min(end));
     while !turns.is_empty() {
-        let Ok(((origin, permit), _, rest)) = timeout_at(end, select_all(turns)).await else {
+        let Ok(((target, permit), _, rest)) = timeout_at(end, select_all(turns)).await else {
             return Err(if deadline == Some(end) {
                 Kind::TotalTimeout
             } else {
                 Kind::Exhausted
             });
         };
-        if is_listed(origin) && may_go_to(origin, rest.is_empty()) {
-            return Ok(Some(Busy::holding(Arc::clone(origin), permit)));
+        if is_listed(target) && may_go_to(target, rest.is_empty()) {
+            return Ok(Some(Busy::holding(Arc::clone(target), permit)));
         }
         turns = rest;
     }
@@ -48,12 +48,12 @@ pub(super) async fn first_free(
     }
 }
 
-fn place(origin: &Arc<Origin>, client: IpAddr) -> Option<(&Arc<Origin>, Place<'_>)> {
-    Some((origin, origin.bound()?.place(client)?))
+fn place(target: &Arc<Target>, client: IpAddr) -> Option<(&Arc<Target>, Place<'_>)> {
+    Some((target, target.bound()?.place(client)?))
 }
 
 /// It may have been drained or put out since the wait began. One that is out is still better than none.
-fn may_go_to(origin: &Origin, is_last: bool) -> bool {
+fn may_go_to(target: &Target, is_last: bool) -> bool {
     let now = now_ms();
-    origin.weight() > 0 && (is_last || (origin.takes(now) && origin.enter(now)))
+    target.weight() > 0 && (is_last || (target.takes(now) && target.enter(now)))
 }

@@ -1,7 +1,7 @@
 //! Finds pseudo-fields in a field block (RFC 7541, section 6) without unpacking it.
 //!
 //! Names that stand in the fixed table or in the block itself are seen. One that the client put into its own table
-//! before is not, since that table would have to be kept: h2 drops it, and the shop gets a clean trailer.
+//! before is not, since that table would have to be kept: h2 drops it, and the upstream gets a clean trailer.
 
 /// A block being read, byte by byte.
 #[derive(Default)]

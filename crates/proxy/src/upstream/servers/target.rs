@@ -14,12 +14,12 @@ use super::health::{Change, Health, now_ms};
 use super::key::Key;
 use super::protocol::Protocol;
 use crate::error::Kind;
-use crate::settings::{FailureRules, Place, ShopServer, UpstreamSettings};
+use crate::settings::{FailureRules, Place, UpstreamServer, UpstreamSettings};
 use crate::upstream::pool::Stash;
 
 /// A server that requests go to.
-pub(crate) struct Origin {
-    server: ShopServer,
+pub(crate) struct Target {
+    server: UpstreamServer,
     address: Address,
     name: String,
     weight: AtomicU32,
@@ -39,7 +39,7 @@ pub(crate) struct Origin {
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// Its address, with the name it was found by if there is one.
-    pub origin: String,
+    pub server: String,
     /// Its share of the requests.
     pub weight: u32,
     /// False while it is passed over.
@@ -66,10 +66,10 @@ pub(super) enum Address {
     Unix(PathBuf),
 }
 
-impl Origin {
+impl Target {
     /// It takes the place of `before`, if there was one: who is there is counted on.
     pub(super) fn new(
-        server: &ShopServer,
+        server: &UpstreamServer,
         address: Address,
         settings: &UpstreamSettings,
         before: Option<&Self>,
@@ -91,7 +91,7 @@ impl Origin {
         }
     }
 
-    pub(super) fn server(&self) -> &ShopServer {
+    pub(super) fn server(&self) -> &UpstreamServer {
         &self.server
     }
 
@@ -113,7 +113,7 @@ impl Origin {
     }
 
     /// Whether it is this server at this address; its weight is no part of it.
-    pub(super) fn is_at(&self, server: &ShopServer, address: &Address) -> bool {
+    pub(super) fn is_at(&self, server: &UpstreamServer, address: &Address) -> bool {
         (self.place(), self.server.tls, &self.address) == (&server.place, server.tls, address)
     }
 
@@ -266,24 +266,24 @@ impl Origin {
         if self.reason.load().as_ref().is_some_and(|reason| &*reason.0 == why) {
             return;
         }
-        tracing::warn!(origin = %self.name, why, "a server of the shop failed");
+        tracing::warn!(server = %self.name, why, "a server of the upstream failed");
         self.reason.store(Some(Arc::new(Reason(why.into()))));
     }
 
     fn tell(&self, change: Change) {
         match change {
             Change::None => {}
-            Change::Out => tracing::warn!(origin = %self.name, "a server of the shop counts as out"),
+            Change::Out => tracing::warn!(server = %self.name, "a server of the upstream counts as out"),
             Change::Back => {
                 self.reason.store(None);
-                tracing::info!(origin = %self.name, "a server of the shop is back");
+                tracing::info!(server = %self.name, "a server of the upstream is back");
             }
         }
     }
 
     pub(super) fn standing(&self) -> Standing {
         Standing {
-            origin: self.name.clone(),
+            server: self.name.clone(),
             weight: self.weight(),
             healthy: self.health.is_in(),
             protocol: self.protocol().map(Protocol::name),
@@ -295,7 +295,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -313,43 +313,43 @@ fn name(place: &Place, address: &Address) -> String {
 
 /// A request under way at a server, until it drops.
 pub(crate) struct Busy {
-    origin: Arc<Origin>,
+    target: Arc<Target>,
     _permit: Option<Permit>,
 }
 
 impl Busy {
-    /// At `origin`, or that one back where all its connections are taken.
-    pub(crate) fn at(origin: Arc<Origin>) -> Result<Self, Arc<Origin>> {
-        let permit = match &origin.bound {
+    /// At `target`, or that one back where all its connections are taken.
+    pub(crate) fn at(target: Arc<Target>) -> Result<Self, Arc<Target>> {
+        let permit = match &target.bound {
             None => None,
             Some(bound) => match bound.enter() {
-                None => return Err(origin),
+                None => return Err(target),
                 permit => permit,
             },
         };
-        Ok(Self::holding(origin, permit))
+        Ok(Self::holding(target, permit))
     }
 
     #[cfg(test)]
-    pub(super) fn with(origin: Arc<Origin>) -> Self {
-        Self::holding(origin, None)
+    pub(super) fn with(target: Arc<Target>) -> Self {
+        Self::holding(target, None)
     }
 
-    pub(super) fn holding(origin: Arc<Origin>, permit: Option<Permit>) -> Self {
-        origin.in_flight.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn holding(target: Arc<Target>, permit: Option<Permit>) -> Self {
+        target.in_flight.fetch_add(1, Ordering::Relaxed);
         Self {
-            origin,
+            target,
             _permit: permit,
         }
     }
 
-    pub(crate) fn origin(&self) -> &Arc<Origin> {
-        &self.origin
+    pub(crate) fn target(&self) -> &Arc<Target> {
+        &self.target
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.origin.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.target.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
