@@ -9,9 +9,9 @@ use ropeline::proxy::{ConnectionBound, HealthCheck, UpstreamHttp2, UpstreamServe
 use crate::client::Client;
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
-use crate::shop_http2::frames::Framed;
-use crate::upstreams::{over, place};
-use crate::waiting::held;
+use crate::upstream::http2::frames::Framed;
+use crate::upstream::servers::{over, place};
+use crate::upstream::waiting::held;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const SOON: Duration = Duration::from_millis(5);
@@ -143,7 +143,7 @@ fn idle_connections_to_a_server_that_is_gone_are_closed_at_once() {
 
 #[test]
 fn shared_connections_to_a_server_that_is_gone_are_closed_at_once() {
-    let old = Framed::new(crate::shop_http2::frames::Line::serve);
+    let old = Framed::new(crate::upstream::http2::frames::Line::serve);
     let new = Shop::answering(OK);
     let before = over(&[old.address], |upstream| {
         upstream.http2 = UpstreamHttp2::PriorKnowledge;

@@ -82,7 +82,7 @@ fn pair() -> (Shop, Shop) {
 #[test]
 fn name_is_looked_up_again_and_connections_to_where_it_was_are_closed() {
     with_hosts(
-        "moved::name_is_looked_up_again_and_connections_to_where_it_was_are_closed",
+        "upstream::moved::name_is_looked_up_again_and_connections_to_where_it_was_are_closed",
         |hosts| {
             for bound in [None, Some(1)] {
                 moves(hosts, bound);
@@ -131,7 +131,7 @@ fn origins_of(gate: &Gate) -> Vec<(String, u32)> {
 #[test]
 fn look_ups_for_servers_that_never_come_in_force_change_nothing() {
     with_hosts(
-        "moved::look_ups_for_servers_that_never_come_in_force_change_nothing",
+        "upstream::moved::look_ups_for_servers_that_never_come_in_force_change_nothing",
         |hosts| {
             let (old, new) = pair();
             point(hosts, &["127.0.0.1"]);

@@ -9,7 +9,7 @@ use ropeline::proxy::{ConnectionBound, UpstreamSettings};
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
-use crate::upstreams::{over, place};
+use crate::upstream::servers::{over, place};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const SHORT: Duration = Duration::from_millis(50);
