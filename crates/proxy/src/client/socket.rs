@@ -1,4 +1,4 @@
-//! The client's socket, with its write deadline; the upstream's is in [`shop_socket`](crate::upstream::socket).
+//! The client's socket, with its write deadline; the upstream's is in [`socket`](crate::upstream::socket).
 //!
 //! Whatever must see raw bytes before hyper does (TLS, a framing guard) goes around [`ClientSocket`]: the connection's loop
 //! takes any `AsyncRead + AsyncWrite`.
