@@ -38,7 +38,7 @@ pub enum Task {
 /// An order to read the file again.
 pub struct Order {
     pub trigger: Trigger,
-    /// Told what became of it.
+    /// LastReload what became of it.
     pub answer: Option<oneshot::Sender<api::Reload>>,
 }
 
@@ -50,11 +50,11 @@ struct Inner {
     tasks: SyncSender<Task>,
     taken: AtomicU64,
     refused: AtomicU64,
-    told: Mutex<Told>,
+    told: Mutex<LastReload>,
     untaken: Mutex<Vec<api::Untaken>>,
 }
 
-struct Told {
+struct LastReload {
     last: api::Reload,
     in_force_since: Wall,
 }
@@ -77,7 +77,7 @@ impl Reloads {
             tasks,
             taken: AtomicU64::default(),
             refused: AtomicU64::default(),
-            told: Mutex::new(Told { last, in_force_since }),
+            told: Mutex::new(LastReload { last, in_force_since }),
             untaken: Mutex::default(),
         };
         (Self(Arc::new(inner)), queue)
@@ -170,7 +170,7 @@ impl Reloads {
     }
 }
 
-impl Told {
+impl LastReload {
     fn shown(&self) -> api::Reload {
         api::Reload {
             in_force_since: rfc3339(self.in_force_since),

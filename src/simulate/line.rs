@@ -3,9 +3,9 @@
 use crate::room::{LineView, Mode, Standing, pace};
 
 use super::people::Is;
-use super::run::{Over, Run, seat};
+use super::run::{Over, Simulation, seat};
 
-impl Run<'_> {
+impl Simulation<'_> {
     /// Visitors whose page asks now, and whose mark is due.
     pub fn check_in(&mut self) {
         let (generation, over) = (self.generation, self.over());

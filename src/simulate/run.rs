@@ -53,7 +53,7 @@ pub(super) enum Over {
     Closed,
 }
 
-pub(super) struct Run<'a> {
+pub(super) struct Simulation<'a> {
     pub plan: &'a Plan,
     pub gate: Gate,
     pub rng: Rng,
@@ -91,7 +91,7 @@ pub(super) struct Run<'a> {
 pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     let mut rng = Rng::with_seed(plan.seed);
     let people = people::draw(plan, &mut rng);
-    let mut run = Run {
+    let mut run = Simulation {
         gate: Gate::start(plan),
         guesses: Guesses::new(people.len(), plan.probes),
         sessions: Sessions::new(people.len(), plan.settings.session_ms),
@@ -129,7 +129,7 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     run.end()
 }
 
-impl Run<'_> {
+impl Simulation<'_> {
     fn step(&mut self) {
         let before = self.now;
         self.now = self.next_time();

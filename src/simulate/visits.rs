@@ -8,9 +8,9 @@ use crate::room::{Claim, Completion, End, Standing, pace};
 use super::guesses::Seen;
 use super::people::{Is, Nature, Twin, around};
 use super::plan::{Doing, Scripted};
-use super::run::{Deed, Over, Run, seat};
+use super::run::{Deed, Over, Simulation, seat};
 
-impl Run<'_> {
+impl Simulation<'_> {
     pub fn does(&mut self, id: u32, deed: Deed) {
         match deed {
             Deed::Come => self.comes(id),

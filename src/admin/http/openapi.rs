@@ -9,7 +9,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::routes::{self, Gives, Route};
+use super::routes::{self, Endpoint, Gives};
 use crate::admin::api;
 
 /// `GET /api/v1/openapi.json`.
@@ -78,7 +78,7 @@ fn document() -> Value {
     })
 }
 
-fn described(route: &Route, schemas: &mut Schemas) -> Value {
+fn described(route: &Endpoint, schemas: &mut Schemas) -> Value {
     let makes_room = route.method == "post" && route.path == "/api/v1/rooms";
     let done = if makes_room { "201" } else { "200" };
     let refused = json!({"$ref": "#/components/responses/Problem"});
@@ -105,7 +105,7 @@ fn described(route: &Route, schemas: &mut Schemas) -> Value {
     described
 }
 
-fn name(route: &Route) -> String {
+fn name(route: &Endpoint) -> String {
     let path = route.path.trim_start_matches("/api/v1");
     let words = path
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -113,7 +113,7 @@ fn name(route: &Route) -> String {
     [route.method].into_iter().chain(words).collect::<Vec<_>>().join("_")
 }
 
-fn parameters(route: &Route) -> Vec<Value> {
+fn parameters(route: &Endpoint) -> Vec<Value> {
     let of_path = route
         .path
         .split('/')

@@ -32,7 +32,7 @@ use crate::admin::shared::Shared;
 use crate::room::MAX_MESSAGE;
 
 /// One method of one path.
-pub struct Route {
+pub struct Endpoint {
     pub method: &'static str,
     pub path: &'static str,
     pub handler: MethodRouter<Shared>,
@@ -55,7 +55,7 @@ pub enum Gives {
 }
 
 /// Every route; those of one path stand together.
-pub fn table() -> Vec<Route> {
+pub fn table() -> Vec<Endpoint> {
     let mut all = of_rooms();
     all.extend(of_orders());
     all.extend(of_lines());
@@ -64,22 +64,22 @@ pub fn table() -> Vec<Route> {
     all
 }
 
-fn get<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Route {
-    Route::new("get", path, routing::get(handler), summary)
+fn get<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Endpoint {
+    Endpoint::new("get", path, routing::get(handler), summary)
 }
 
-fn post<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Route {
-    Route {
+fn post<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Endpoint {
+    Endpoint {
         takes: Some(any_object),
-        ..Route::new("post", path, routing::post(handler), summary)
+        ..Endpoint::new("post", path, routing::post(handler), summary)
     }
 }
 
-fn delete<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Route {
-    Route::new("delete", path, routing::delete(handler), summary)
+fn delete<H: Handler<T, Shared>, T: 'static>(path: &'static str, handler: H, summary: &'static str) -> Endpoint {
+    Endpoint::new("delete", path, routing::delete(handler), summary)
 }
 
-impl Route {
+impl Endpoint {
     fn new(method: &'static str, path: &'static str, handler: MethodRouter<Shared>, summary: &'static str) -> Self {
         Self {
             method,
@@ -126,7 +126,7 @@ fn any_object(_: &mut SchemaGenerator) -> Value {
     json!({"type": "object"})
 }
 
-fn of_rooms() -> Vec<Route> {
+fn of_rooms() -> Vec<Endpoint> {
     const ROOM: &str = "/api/v1/rooms/{room}";
     vec![
         get("/api/v1/rooms", rooms::list, "Every room, and how the gate stands").gives::<api::Rooms>(),
@@ -144,9 +144,9 @@ fn of_rooms() -> Vec<Route> {
         )
         .gives::<api::Additions>(),
         get(ROOM, rooms::show, "One room").gives::<api::Room>(),
-        Route {
+        Endpoint {
             takes: Some(patch_schema),
-            ..Route::new(
+            ..Endpoint::new(
                 "patch",
                 ROOM,
                 routing::patch(rooms::change),
@@ -182,7 +182,7 @@ fn of_rooms() -> Vec<Route> {
     ]
 }
 
-fn of_orders() -> Vec<Route> {
+fn of_orders() -> Vec<Endpoint> {
     const LOAD: &str = "/api/v1/rooms/{room}/load";
     vec![
         post(
@@ -245,7 +245,7 @@ fn of_orders() -> Vec<Route> {
     ]
 }
 
-fn of_lines() -> Vec<Route> {
+fn of_lines() -> Vec<Endpoint> {
     const DRAW: &str = "/api/v1/rooms/{room}/draw";
     const VISITOR: &str = "/api/v1/rooms/{room}/visitors/{reference}";
     const LINE: &[(&str, &str)] = &[("line", "Which line, in a room that has many")];
@@ -311,7 +311,7 @@ fn of_lines() -> Vec<Route> {
     ]
 }
 
-fn of_gates() -> Vec<Route> {
+fn of_gates() -> Vec<Endpoint> {
     vec![
         get("/api/v1/openapi.json", openapi::show, "This document"),
         get(
@@ -352,7 +352,7 @@ fn of_gates() -> Vec<Route> {
     ]
 }
 
-fn of_health() -> Vec<Route> {
+fn of_health() -> Vec<Endpoint> {
     vec![
         get("/", static_files::index, "The operator's page").gives_text("text/html"),
         get("/style.css", static_files::style, "Its looks").gives_text("text/css"),
