@@ -4,17 +4,12 @@ use std::time::Duration;
 
 use hickory_resolver::proto::rr::rdata::PTR;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
+use ropeline_testkit::harness::dns::{Dns, Says, arpa, name};
 
 use super::known::Found;
 use super::*;
 use crate::metrics::Metrics;
 use crate::time;
-
-#[path = "../../tests/harness/dns.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-mod dns;
-
-use dns::{Dns, Says, arpa, name};
 
 fn settings(dns: &Dns) -> config::Crawlers {
     let crawler = |name: &str, domains: &[&str], networks: &[&str]| Crawler {

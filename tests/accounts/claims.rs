@@ -42,12 +42,10 @@ fn token(claims: &Value) -> String {
     signed(&json!({ "alg": "EdDSA" }), claims)
 }
 
-impl Guest {
-    /// Opens a page and is in line; the lane that the ticket says.
-    async fn lane(&mut self) -> LaneId {
-        waits(self).await;
-        self.ticket().unwrap().lane
-    }
+/// Opens a page and is in line; the lane that the ticket says.
+async fn lane_of(guest: &mut Guest) -> LaneId {
+    waits(guest).await;
+    guest.ticket().unwrap().lane
 }
 
 /// The same claims without one of them, or with others.
@@ -75,9 +73,9 @@ async fn an_account_stands_in_the_lane_that_its_token_says() {
     for (at, (tier, lane)) in tiers.iter().enumerate() {
         let mut guest = house.guest();
         show(&mut guest, &token(&claims(&format!("ann{at}"), tier)), "");
-        assert_eq!(guest.lane().await, *lane, "{tier}");
+        assert_eq!(lane_of(&mut guest).await, *lane, "{tier}");
     }
-    assert_eq!(house.guest().lane().await, REST, "without a token");
+    assert_eq!(lane_of(&mut house.guest()).await, REST, "without a token");
 }
 
 /// It takes nothing away either: such a visitor joins as one without an account.
@@ -99,10 +97,10 @@ async fn a_token_that_is_not_in_force_or_names_nobody_leads_nowhere() {
     for (what, token) in bad {
         let mut guest = house.guest();
         show(&mut guest, &token, "");
-        assert_eq!(guest.lane().await, REST, "{what}");
+        assert_eq!(lane_of(&mut guest).await, REST, "{what}");
         let mut office = house.guest_at("192.0.2.7");
         show(&mut office, &token, "");
-        assert_eq!(office.lane().await, OFFICE, "{what}");
+        assert_eq!(lane_of(&mut office).await, OFFICE, "{what}");
     }
 }
 
@@ -118,14 +116,14 @@ async fn a_code_goes_before_the_claim_and_the_claim_before_the_network() {
         issued: Wall(time::wall().0 / 1_000 * 1_000),
     };
     let code = keyring().sign_code(&room(), &LineName::ONLY, &code).unwrap();
-    assert_eq!(house.guest_at("192.0.2.7").lane().await, OFFICE);
+    assert_eq!(lane_of(&mut house.guest_at("192.0.2.7")).await, OFFICE);
     let mut gold = house.guest_at("192.0.2.8");
     show(&mut gold, &token(&claims("ann", &json!("gold"))), "");
-    assert_eq!(gold.lane().await, GOLD);
+    assert_eq!(lane_of(&mut gold).await, GOLD);
     let mut both = house.guest_at("192.0.2.9");
     show(&mut both, &token(&claims("bob", &json!("gold"))), "");
     both.says("Ropeline-Code", &code);
-    assert_eq!(both.lane().await, PRESS);
+    assert_eq!(lane_of(&mut both).await, PRESS);
 }
 
 #[tokio::test]
@@ -133,18 +131,18 @@ async fn an_account_keeps_the_lane_that_it_has_in_another_browser_and_with_anoth
     let (house, _inside, _folder) = by_tier().await;
     let mut first = house.guest();
     show(&mut first, &token(&claims("ann", &json!("gold"))), "");
-    assert_eq!(first.lane().await, GOLD);
+    assert_eq!(lane_of(&mut first).await, GOLD);
     let place = number(&first);
     for tier in ["gold", "silver", "staff"] {
         let mut second = house.guest();
         show(&mut second, &token(&claims("ann", &json!(tier))), "");
-        assert_eq!((second.lane().await, number(&second)), (GOLD, place), "{tier}");
+        assert_eq!((lane_of(&mut second).await, number(&second)), (GOLD, place), "{tier}");
     }
     // Who signs in while waiting stays where they are.
     let mut late = house.guest();
-    assert_eq!(late.lane().await, REST);
+    assert_eq!(lane_of(&mut late).await, REST);
     show(&mut late, &token(&claims("bob", &json!("gold"))), "");
-    assert_eq!(late.lane().await, REST);
+    assert_eq!(lane_of(&mut late).await, REST);
 }
 
 #[tokio::test]

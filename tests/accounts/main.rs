@@ -2,10 +2,6 @@
 //! and what becomes of places when accounts change.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-
 mod claims;
 mod forms;
 mod headers;
@@ -17,6 +13,7 @@ use crowd::house::{self, Direct};
 use crowd::http::Message;
 use crowd::{guest, http};
 use ropeline::room::Number;
+use ropeline_testkit::crowd;
 
 type House = house::House<Direct>;
 

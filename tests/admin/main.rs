@@ -4,9 +4,6 @@ mod additions;
 mod breaking;
 mod entrance;
 mod gates;
-#[path = "../harness/mod.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-mod harness;
 mod health;
 mod load;
 mod metrics;
@@ -21,3 +18,5 @@ mod support;
 mod upstreams;
 mod verify;
 mod visitors;
+
+use ropeline_testkit::harness;

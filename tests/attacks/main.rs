@@ -6,10 +6,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 #![allow(clippy::duplicate_mod, reason = "the same rows are sent over each way")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-
 mod asked;
 mod caddy;
 mod case;
@@ -25,3 +21,4 @@ mod through;
 mod traefik;
 
 use crowd::{gate, http, proxies, shop};
+use ropeline_testkit::crowd;

@@ -3,12 +3,9 @@
 //! A language that is not on this machine is told as skipped; Python always runs.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-
 mod languages;
 mod signed;
 mod vectors;
 
 use crowd::{gate, guest, http, shop};
+use ropeline_testkit::crowd;

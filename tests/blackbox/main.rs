@@ -5,10 +5,6 @@
 //! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-
 mod admission;
 mod contract;
 mod hangs;
@@ -20,3 +16,4 @@ mod unadmitted;
 mod upstreams;
 
 use crowd::{gate, guest, house, http, shop};
+use ropeline_testkit::crowd;

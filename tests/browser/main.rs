@@ -1,9 +1,5 @@
 //! What a visitor sees, in real Chromium.
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../harness/mod.rs"]
-mod harness;
-
 mod accounts;
 mod browsers;
 mod codes;
@@ -25,3 +21,5 @@ mod secure;
 mod slowed;
 mod stock;
 mod worker;
+
+use ropeline_testkit::harness;

@@ -6,9 +6,6 @@
 mod codes;
 mod commands;
 mod gate;
-#[path = "../harness/mod.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-mod harness;
 mod program;
 mod rehearse;
 mod reload;
@@ -19,6 +16,7 @@ mod store;
 mod upgrade;
 mod visitor;
 
+use ropeline_testkit::harness;
 use std::time::Duration;
 
 /// How long anything may take before a test gives up. Far above what it takes, since the machine may be busy.

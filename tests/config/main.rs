@@ -2,9 +2,6 @@
 //! `config.toml` and `docs/reference/configuration.md` held against the table of keys.
 
 mod bad;
-#[path = "../harness/certificates.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-mod certificates;
 mod docs;
 mod good;
 mod schema;
@@ -12,6 +9,7 @@ mod shipped;
 mod shop_tls;
 mod tls;
 
+use ropeline_testkit::harness::certificates;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -4,13 +4,6 @@
 //! long nobody was called. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../harness/mod.rs"]
-mod harness;
-
 mod fleet;
 mod gates;
 mod observer;
@@ -20,3 +13,5 @@ mod toxics;
 mod trial;
 mod waits;
 mod wire;
+
+use ropeline_testkit::{crowd, harness};

@@ -8,14 +8,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 #![allow(clippy::duplicate_mod, reason = "the same cases are run through each proxy")]
 
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/mod.rs"]
-mod crowd;
-
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../harness/certificates.rs"]
-mod certificates;
-
 mod bounds;
 mod caddy;
 mod fields;
@@ -25,3 +17,4 @@ mod replayed;
 mod secured;
 
 use crowd::{gate, guest, house, http, proxies, shop};
+use ropeline_testkit::{crowd, harness::certificates};

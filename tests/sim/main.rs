@@ -7,9 +7,6 @@
 mod accounts;
 mod added;
 mod admission;
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../crowd/chance.rs"]
-mod chance;
 mod code_book;
 mod code_worlds;
 mod codes;
@@ -43,3 +40,5 @@ mod visits;
 mod wild;
 mod world;
 mod zones;
+
+use ropeline_testkit::crowd::chance;

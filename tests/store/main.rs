@@ -8,8 +8,7 @@ mod damage;
 mod embedded;
 mod files;
 mod full_disk;
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../harness/mod.rs"]
-mod harness;
 mod shared;
 mod stores;
+
+use ropeline_testkit::harness;

@@ -170,13 +170,11 @@ fn is_reached(path: &Path) -> bool {
             .filter_map(|file| fs::read_to_string(file.path()).ok())
             .any(|text| text.contains(&path))
     };
-    let shared = || ["harness", "crowd"].contains(&name) && home == Path::new("tests");
     crate_root
         || ["mod.rs", "lib.rs", "main.rs"]
             .iter()
             .any(|root| declared(home.join(root)))
         || declared(home.with_extension("rs"))
-        || shared()
         || taken_in()
 }
 

@@ -8,9 +8,6 @@ mod bad_answers;
 mod bodies;
 mod bounds;
 mod buffers;
-#[path = "../harness/certificates.rs"]
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-mod certificates;
 mod client;
 mod deadlines;
 mod detached;
@@ -27,3 +24,5 @@ mod turning;
 mod unread;
 mod upgrades;
 mod upstream;
+
+use ropeline_testkit::harness::certificates;

@@ -8,15 +8,6 @@ use crate::guest::PAGE;
 
 use super::{House, OFTEN, eventually};
 
-impl House {
-    /// A counter of the operator's metrics.
-    async fn counter(&self, name: &str) -> u64 {
-        let text = self.gate.admin_ask("GET", "/metrics", "").await.text();
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
-    }
-}
-
 /// Counts what the log carried although the room had no use for it.
 const SKIPPED: &str = "ropeline_items_skipped_total";
 

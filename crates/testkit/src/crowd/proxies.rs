@@ -26,7 +26,7 @@ impl Proxy {
     async fn start(example: &str, gate: &Gate, shop: SocketAddr, program: impl Fn(&Path) -> Command) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = free_address();
-        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/forward-auth");
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/forward-auth");
         let text = fs::read_to_string(examples.join(example)).unwrap();
         let own = [
             ("8000", address.port().to_string()),

@@ -60,7 +60,7 @@ impl Gate {
 
     fn run(folder: TempDir) -> Self {
         let process = Process::start(
-            Command::new(env!("CARGO_BIN_EXE_ropeline"))
+            Command::new(crate::program())
                 .arg("run")
                 .arg("--config")
                 .arg(folder.path().join(CONFIG)),

@@ -126,7 +126,7 @@ impl Gate {
             .append(true)
             .open(self.folder.path().join("stderr"))
             .unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_ropeline"))
+        let child = Command::new(crate::program())
             .arg("run")
             .arg("--config")
             .arg(self.config())
@@ -187,7 +187,7 @@ impl Gate {
 
     /// Runs another command of the binary in the gate's folder.
     pub fn command(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ropeline"));
+        let mut command = Command::new(crate::program());
         command
             .args(arguments)
             .current_dir(self.folder.path())

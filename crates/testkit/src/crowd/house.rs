@@ -24,7 +24,7 @@ pub trait Way: Sized {
     /// The gate's tables for the way to the shop.
     fn tables(shop: SocketAddr) -> String;
     /// Opens the way before a gate that serves.
-    async fn open(gate: &Gate, shop: SocketAddr) -> Self;
+    fn open(gate: &Gate, shop: SocketAddr) -> impl Future<Output = Self>;
     /// Where visitors come in.
     fn entrance(&self) -> SocketAddr;
     /// What somebody at this address comes in by.
@@ -144,6 +144,13 @@ impl<W: Way> House<W> {
             answer.head
         );
         guest
+    }
+
+    /// A counter of the operator's metrics.
+    pub async fn counter(&self, name: &str) -> u64 {
+        let text = self.gate.admin_ask("GET", "/metrics", "").await.text();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
     }
 
     /// Waits until the operator's figure has this value.

@@ -168,7 +168,8 @@ impl Browser {
 
     /// Saves what the window shows as `target/screenshots/NAME.png`.
     pub async fn screenshot(&self, name: &str) -> PathBuf {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("screenshots");
+        let target = crate::program().ancestors().nth(2).expect("a target folder").to_owned();
+        let folder = target.join("screenshots");
         std::fs::create_dir_all(&folder).expect("a folder for screenshots");
         let file = folder.join(format!("{name}.png"));
         let picture = self.client.screenshot().await.expect("a screenshot");
