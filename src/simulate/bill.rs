@@ -24,7 +24,7 @@
 //! a gate's processor    = its requests · their costs + E · (an entry applied); and streams · a quiet second
 //! ```
 //!
-//! `examples/crowd` measures the unit costs, and holds what the formula says to runs of one and of several gates.
+//! `bench/crowd` measures the unit costs, and holds what the formula says to runs of one and of several gates.
 
 use crate::charts::float;
 use crate::room::IDLE_TICK_MS;

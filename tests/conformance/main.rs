@@ -5,7 +5,6 @@
     reason = "the suite's client reads the clock to know when patience is over"
 )]
 
-#[path = "../../examples/conformance/suite/mod.rs"]
 mod suite;
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What estimates are worth over the patterns of `examples/calibration`. Figures were chosen by seed 1; here others judge.
+//! What estimates are worth over the patterns of `patterns.rs`. Figures were chosen by seed 1; here others judge.
 
 use std::collections::BTreeMap;
 

@@ -7,7 +7,6 @@ mod bill;
 mod command;
 mod estimates;
 mod fields;
-#[path = "../../examples/calibration/patterns.rs"]
 mod patterns;
 mod room;
 

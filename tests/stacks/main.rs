@@ -2,25 +2,17 @@
 //! forwarded with the very bytes of which the readings are, and then the gate and every stack read the same.
 
 #[allow(dead_code, reason = "the bench uses the rest")]
-#[path = "../../examples/stacks/bodies.rs"]
 mod bodies;
 #[allow(dead_code, reason = "the bench uses the rest")]
-#[path = "../../examples/stacks/case.rs"]
 mod case;
-#[path = "../../examples/stacks/gate.rs"]
 mod gate;
 #[allow(dead_code, reason = "the bench uses the rest")]
-#[path = "../../examples/stacks/generate.rs"]
 mod generate;
-#[path = "../../examples/stacks/judge.rs"]
 mod judge;
 #[allow(dead_code, reason = "the bench uses the rest")]
-#[path = "../../examples/stacks/kept.rs"]
 mod kept;
-#[path = "../../examples/stacks/ordinary.rs"]
 mod ordinary;
 #[allow(dead_code, reason = "the bench uses the rest")]
-#[path = "../../examples/stacks/steer.rs"]
 mod steer;
 
 use std::path::Path;

@@ -228,9 +228,9 @@ fn version(program: &str, flag: &str) -> String {
 const HEAD: &str = "# Conformance
 
 `scripts/conformance` wrote this page. It plays every case over real sockets against the gate and against Debian's nginx and
-HAProxy, set up as plain reverse proxies (`examples/conformance/others.rs`), each before a shop that records every byte and
+HAProxy, set up as plain reverse proxies (`tests/conformance/others.rs`), each before a shop that records every byte and
 answers 200. What the shop got is read without any leniency. The cases with their expectations are in
-`examples/conformance/suite` (`cases`, `faults`, `http2`); a number as source is an RFC and a section.
+`tests/conformance/suite` (`cases`, `faults`, `http2`); a number as source is an RFC and a section.
 
 - *right*: as expected. Refused means an error or a close, nothing whole at the shop, and the connection closed.
 - *lenient*: forwarded, but repaired into what has one meaning, or the connection stays open.
