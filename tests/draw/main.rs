@@ -1,5 +1,5 @@
 //! A draw checked by others: a few lines of Python that were written from `docs/reference/draw.md`, the page's own example, and the
-//! program as a visitor runs it. The page in a browser is in `tests/browser/draw.rs`.
+//! program as a visitor runs it. The page in a browser is in `tests/browser/sales/verify_page.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

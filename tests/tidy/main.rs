@@ -167,10 +167,11 @@ fn is_reached(path: &Path, roots: &[&Path]) -> bool {
         _ => (stem, folder),
     };
     let declared = |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| declares(&text, name));
-    // A file that several siblings take in by its path.
+    // A file that several others of its home take in by its path.
     let taken_in = || {
-        let path = format!("#[path = \"{stem}.rs\"]");
-        let siblings = fs::read_dir(folder).into_iter().flatten().flatten();
+        let within = path.strip_prefix(home).unwrap().display();
+        let path = format!("#[path = \"{within}\"]");
+        let siblings = fs::read_dir(home).into_iter().flatten().flatten();
         siblings
             .filter_map(|file| fs::read_to_string(file.path()).ok())
             .any(|text| text.contains(&path))

@@ -15,11 +15,9 @@ const MOST_IN_A_LOOP: usize = 3;
 const LOOPS: [(&str, usize); 2] = [("crates/room", 43), ("replica", 17)];
 
 /// Folders of more source files than [`survey::MOST_FILES`].
-const FULL_FOLDERS: [(&str, usize); 5] = [
+const FULL_FOLDERS: [(&str, usize); 3] = [
     ("crates/room/src", 62),
     ("crates/room/tests/room", 44),
-    ("tests/blackbox/contract", 27),
-    ("tests/browser", 22),
     ("tests/sim", 33),
 ];
 

@@ -8,8 +8,7 @@ use tokio::time::sleep;
 use crate::guest::Guest;
 use crate::http::Message;
 
-use super::limits::assert_limited;
-use super::{House, ONE};
+use super::{House, ONE, assert_limited};
 
 /// A thousand people behind one address, each an app without a token, all within one window of the limit.
 async fn a_thousand_are_told(house: &House, state: &str) {

@@ -194,3 +194,26 @@ pub fn assert_turned_away(answer: &Message) {
     assert_eq!(answer.field("cache-control"), Some("no-store"));
     assert_eq!(answer.field("set-cookie"), None);
 }
+
+/// Refused by the rate limit of this name.
+pub fn assert_limited(answer: &Message, name: &str) {
+    assert_eq!((answer.status(), answer.word()), (429, "limited"), "{}", answer.head);
+    assert!(answer.field("retry-after").unwrap().parse::<u64>().unwrap() > 0);
+    assert!(
+        answer
+            .field("ratelimit-policy")
+            .unwrap()
+            .starts_with(&format!("\"{name}\";q=")),
+        "{}",
+        answer.head
+    );
+    assert!(
+        answer
+            .field("ratelimit")
+            .unwrap()
+            .starts_with(&format!("\"{name}\";r=0;t=")),
+        "{}",
+        answer.head
+    );
+    assert_eq!(answer.field("set-cookie"), None);
+}

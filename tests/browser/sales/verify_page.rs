@@ -8,7 +8,7 @@ use crate::harness::browser::Browser;
 use crate::harness::eventually;
 use crate::harness::look::Look;
 
-const DOCS: &str = include_str!("../../docs/reference/draw.md");
+const DOCS: &str = include_str!("../../../docs/reference/draw.md");
 
 /// The figures in the documentation.
 fn example() -> Value {

@@ -3,34 +3,11 @@
 use std::time::Duration;
 
 use crate::guest::PAGE;
-use crate::http::Message;
 
-use super::{House, ONE};
+use super::{House, ONE, assert_limited};
 
 const SEATS: &str = "[[limit]]\nname = \"seats\"\nroutes = [\"POST /api/seats/*\", \"GET /api/seats/stream\"]\n\
     requests = 5\nwindow = \"10 min\"";
-
-pub fn assert_limited(answer: &Message, name: &str) {
-    assert_eq!((answer.status(), answer.word()), (429, "limited"), "{}", answer.head);
-    assert!(answer.field("retry-after").unwrap().parse::<u64>().unwrap() > 0);
-    assert!(
-        answer
-            .field("ratelimit-policy")
-            .unwrap()
-            .starts_with(&format!("\"{name}\";q=")),
-        "{}",
-        answer.head
-    );
-    assert!(
-        answer
-            .field("ratelimit")
-            .unwrap()
-            .starts_with(&format!("\"{name}\";r=0;t=")),
-        "{}",
-        answer.head
-    );
-    assert_eq!(answer.field("set-cookie"), None);
-}
 
 #[tokio::test]
 async fn the_sixth_at_once_is_refused_also_with_a_pass_and_other_clients_are_not() {

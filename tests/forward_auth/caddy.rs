@@ -1,6 +1,0 @@
-//! Caddy, by `forward_auth`.
-
-#[path = "cases.rs"]
-mod cases;
-
-use crate::proxies::Caddy as Program;

@@ -1,0 +1,6 @@
+//! Through the gate, without another proxy.
+
+#[path = "cases/mod.rs"]
+mod cases;
+
+type House = crate::house::House<crate::house::Direct>;
