@@ -12,8 +12,8 @@ use super::lane::Lane;
 use super::packer::{List, Packer};
 use super::record::{Record, Session};
 use super::rooms::Room;
-use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.

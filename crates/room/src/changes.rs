@@ -7,8 +7,8 @@ use super::effects::Changed;
 use super::entry::{Change, RoomChange};
 use super::orders::{Deed, Told};
 use super::rooms::Room;
-use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::Edition;
 
 impl State {

@@ -3,8 +3,7 @@
 //! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
 //! against the bytes that are left before anything is allocated for it.
 
-use super::entry::VERSION;
-use super::settings::WITH_SCHEDULES;
+use crate::version::{VERSION, WITH_SCHEDULES};
 use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.

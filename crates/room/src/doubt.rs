@@ -9,8 +9,8 @@ use super::codec::{Read, Reader, Writer};
 use super::codes::Redeemed;
 use super::effects::Effects;
 use super::entry::{Adopt, Batch, Entry, Spoke};
-use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{GateId, RoomName, Wall};
 
 /// Codes issued by then are in doubt.

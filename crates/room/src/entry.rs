@@ -12,17 +12,12 @@ use super::orders::{CallOrder, Who};
 use super::rehearsal::RehearsalOrder;
 use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::Window;
-use super::settings::{Overrides, Settings, WITH_SCHEDULES};
+use super::settings::{Overrides, Settings};
+use super::version::WITH_SCHEDULES;
 use crate::draw::Hash;
 use ropeline_ids::{
     Edition, Era, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
-
-/// The newest machine version that this binary runs.
-pub const VERSION: u16 = 3;
-
-/// The oldest one: without adopted eras.
-pub const OLDEST: u16 = 1;
 
 /// Most bytes of one encoded batch; more goes with the next.
 pub const MAX_BATCH_BYTES: usize = 64 * 1024;

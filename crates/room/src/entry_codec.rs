@@ -8,7 +8,7 @@
 use super::additions::Addition;
 use super::batch_fields::{read_fields, write_fields};
 use super::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
-use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Spoke, VERSION, Vote};
+use super::entry::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, RoomChange, Spoke, Vote};
 use super::eviction::Eviction;
 use super::load::Outside;
 use super::orders::{CallOrder, Who};
@@ -16,9 +16,9 @@ use super::rehearsal::RehearsalOrder;
 use super::sale::{DrawnLane, Forms, Sale};
 use super::schedule::{read_windows, write_windows};
 use super::section_codec::{read_count, read_section, write_section};
-use super::settings::WITH_SCHEDULES;
 use super::settings_codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::draw::Hash;
+use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
 use ropeline_ids::{Era, GateId, Position, RehearsalId, Wall};
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.

@@ -90,6 +90,7 @@ mod stock;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod turns;
+mod version;
 mod versions;
 mod view;
 
@@ -101,8 +102,7 @@ pub use codec::DecodeError;
 pub use codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
 pub use effects::{Changed, Effects, GivenUp, Joined};
 pub use entry::{
-    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, OLDEST, RoomChange, Section, Spoke,
-    StateHash, VERSION, Vote,
+    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, RoomChange, Section, Spoke, StateHash, Vote,
 };
 pub use eviction::Eviction;
 pub use load::{
@@ -120,9 +120,10 @@ pub use ropeline_ids::{
 pub use roster::{MAX_GATES, RosterGate};
 pub use sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
-pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings, WITH_SCHEDULES};
+pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings};
 pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};
 pub use stock::{MAX_STOCK, Winner, Winners};
+pub use version::{OLDEST, VERSION, WITH_SCHEDULES};
 pub use view::{
     Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Waiting, is_reset,
 };

@@ -34,8 +34,9 @@ use super::pending::Pending;
 use super::rehearsal::Rehearsal;
 use super::sale::Sale;
 use super::schedule::Turn;
-use super::settings::{Overrides, Settings, WITH_SCHEDULES};
+use super::settings::{Overrides, Settings};
 use super::view::RoomView;
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, Era, LineName, Number, Wall};
 
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use super::moment::Moment;
 use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
 use super::selling::Current;
-use super::settings::{Settings, WITH_SCHEDULES};
+use super::settings::Settings;
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number};
 
 impl Line {

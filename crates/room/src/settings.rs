@@ -8,6 +8,7 @@ use super::named::{NamedLane, bounded_names};
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
 use super::stock::MAX_STOCK;
+use crate::version::WITH_SCHEDULES;
 
 /// How a room treats new visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -59,9 +60,6 @@ pub struct Settings {
     /// Follows what the shop can take, within capacity and rate; `None`: these alone. From machine version 3 on.
     pub admission: Option<Admission>,
 }
-
-/// The first machine version with schedules.
-pub const WITH_SCHEDULES: u16 = 3;
 
 impl Default for Settings {
     /// The design's defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.

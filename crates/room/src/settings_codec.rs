@@ -8,7 +8,8 @@ use super::load::Admission;
 use super::named::NamedLane;
 use super::sale::Drawing;
 use super::schedule::Schedule;
-use super::settings::{Mode, Overrides, Settings, WITH_SCHEDULES};
+use super::settings::{Mode, Overrides, Settings};
+use crate::version::WITH_SCHEDULES;
 
 /// As rooms of the writer's machine version can have them.
 pub(super) fn write_settings(w: &mut Writer, settings: &Settings) {

@@ -21,9 +21,9 @@ use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
 use super::roster::Roster;
-use super::settings::WITH_SCHEDULES;
 use super::state::{MAX_ROOMS, State};
 use super::versions::Versions;
+use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Position, Wall};
 
 /// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state

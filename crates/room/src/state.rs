@@ -12,7 +12,7 @@ use super::chain::Chain;
 use super::checks::Checks;
 use super::doubt::Doubt;
 use super::effects::{Effects, Joined};
-use super::entry::{Batch, Entry, StateHash, VERSION};
+use super::entry::{Batch, Entry, StateHash};
 use super::moment::{MAX_JOINS, Moment};
 use super::past::Past;
 use super::rooms::Room;
@@ -22,6 +22,7 @@ use super::schedule::Schedule;
 use super::settings::Settings;
 use super::versions::Versions;
 use super::view::View;
+use crate::version::VERSION;
 use ropeline_ids::{Clock, Era, GateId, Position, RoomName, Wall};
 
 /// Most that one entry advances the clock: an outage or a clock step costs this much of everybody's time, no more.

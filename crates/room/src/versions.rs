@@ -5,10 +5,10 @@
 
 use super::codec::{Read, Reader, Writer};
 use super::doubt::Doubt;
-use super::entry::{Entry, OLDEST, VERSION};
+use super::entry::Entry;
 use super::roster::Roster;
-use super::settings::WITH_SCHEDULES;
 use super::state::State;
+use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
 use ropeline_ids::{Clock, Wall};
 
 /// How long all gates must have known a version before it is raised without an operator.

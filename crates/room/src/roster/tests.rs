@@ -1,5 +1,6 @@
 use super::*;
-use crate::entry::{Batch, Spoke, VERSION};
+use crate::entry::{Batch, Spoke};
+use crate::version::VERSION;
 use ropeline_ids::{Position, Wall};
 
 fn entry(gate: u64, serial: u64, hello: bool) -> Entry {
