@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::codec::{Read, Reader, Writer};
-use super::effects::Joined;
 use ropeline_ids::{CodeId, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 /// Most spent codes that a room remembers; over it single-use codes are not good until some have expired.
@@ -39,18 +38,6 @@ pub struct Redeem {
     pub bypass: bool,
     /// The place in line that its holder has so far.
     pub leaves: Option<Seat>,
-}
-
-/// What became of a [`Redeem`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Redeemed {
-    pub joined: Joined,
-    /// Why nobody was numbered.
-    pub denied: Option<Denied>,
-    /// Called past everybody who waits.
-    pub past: bool,
-    /// The code took effect with this entry: it was not so before.
-    pub new: bool,
 }
 
 /// Why a code was not taken.

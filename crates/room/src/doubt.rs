@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
-use super::codes::Redeemed;
-use super::effects::Effects;
+use super::effects::{Effects, Redeemed};
 use super::entry::{Adopt, Batch, Entry, Spoke};
 use super::state::{MAX_ROOMS, State};
 use crate::version::WITH_SCHEDULES;

@@ -1,6 +1,6 @@
 //! What an entry came to: the answers for whoever waits at the gate that appended it.
 
-use super::codes::Redeemed;
+use super::codes::Denied;
 use super::entry::Section;
 use ropeline_ids::{Clock, LaneId, LineName, Number, RoomName};
 
@@ -37,6 +37,18 @@ pub struct Joined {
     pub count: u32,
     /// A pending id for which there is no room among those that are remembered: to be said again.
     pub later: bool,
+}
+
+/// What became of a [`Redeem`](super::Redeem).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redeemed {
+    pub joined: Joined,
+    /// Why nobody was numbered.
+    pub denied: Option<Denied>,
+    /// Called past everybody who waits.
+    pub past: bool,
+    /// The code took effect with this entry: it was not so before.
+    pub new: bool,
 }
 
 /// A place that an account gave up for a better one of its own.

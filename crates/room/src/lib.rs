@@ -46,12 +46,14 @@ mod deadlines;
 mod doubt;
 pub mod draw;
 mod drawn;
+mod edition;
 mod effects;
 mod entry;
 mod entry_codec;
 mod era;
 mod eviction;
 mod figures;
+mod frame;
 mod healing;
 mod held;
 mod lane;
@@ -85,6 +87,7 @@ mod settings;
 mod settings_codec;
 mod slots;
 mod snapshot;
+mod standing;
 mod state;
 mod stock;
 #[cfg(any(test, feature = "testing"))]
@@ -93,23 +96,29 @@ mod turns;
 mod version;
 mod versions;
 mod view;
+mod virtuals;
 
 pub use accounts::{Bound, Tagged};
 pub use additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted};
 pub use beginning::Root;
 pub use chain::Chain;
 pub use codec::DecodeError;
-pub use codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Redeemed, Spent, SpentCodes};
-pub use effects::{Changed, Effects, GivenUp, Joined};
+pub use codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Spent, SpentCodes};
+pub use edition::is_reset;
+pub use effects::{Changed, Effects, GivenUp, Joined, Redeemed};
 pub use entry::{
     Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, RoomChange, Section, Spoke, StateHash, Vote,
 };
 pub use eviction::Eviction;
+pub use figures::Figures;
+pub use frame::Frame;
+pub use line_view::{Estimate, LaneFigures, LineView};
+pub use lines::Lines;
 pub use load::{
     Admission, Bounds, Circuit, Controller, Linear, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report,
     Reported, STEPS, TTL_MS, Times, Why,
 };
-pub use named::{NamedLane, ONLY_LANE};
+pub use named::{MAX_LANES, NamedLane, ONLY_LANE};
 pub use orders::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use record::SLACK_MS;
 pub use rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
@@ -120,10 +129,9 @@ pub use ropeline_ids::{
 pub use roster::{MAX_GATES, RosterGate};
 pub use sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
-pub use settings::{MAX_LANES, MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings};
+pub use settings::{MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings};
+pub use standing::{Called, Inside, Standing, Waiting};
 pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};
 pub use stock::{MAX_STOCK, Winner, Winners};
 pub use version::{OLDEST, VERSION, WITH_SCHEDULES};
-pub use view::{
-    Called, Estimate, Figures, Frame, Inside, LaneFigures, LineView, Lines, RoomView, Standing, View, Waiting, is_reset,
-};
+pub use view::{RoomView, View};

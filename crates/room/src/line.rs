@@ -12,7 +12,7 @@ pub(super) use super::crowd::Crowd;
 use super::codec::{Read, Reader, Writer};
 use super::deadlines::{Deadlines, Due};
 use super::era::Eras;
-use super::figures::{read_figures, write_figures};
+use super::figures::Figures;
 use super::lane::Lane;
 use super::load::Allowance;
 use super::moment::Moment;
@@ -24,7 +24,6 @@ use super::record::{EndedBy, Record, Session};
 use super::settings::Settings;
 use super::stock::Tally;
 use super::turns::Turns;
-use super::view::Figures;
 use crate::draw::Hash;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Place, Wall};
 
@@ -343,7 +342,7 @@ impl Line {
 
     pub fn write(&self, w: &mut Writer) {
         w.list(&self.lanes, |w, lane| lane.write(w));
-        write_figures(w, &self.figures);
+        self.figures.write(w);
         self.bucket.write(w);
         self.turns.write(w);
         self.pulse.write(w);
@@ -355,7 +354,7 @@ impl Line {
     pub fn read(r: &mut Reader) -> Read<Self> {
         let mut line = Self {
             lanes: r.list(60, Lane::read)?,
-            figures: read_figures(r)?,
+            figures: Figures::read(r)?,
             rehearsed: Figures::default(),
             bucket: Bucket::read(r)?,
             turns: Turns::read(r)?,

@@ -7,10 +7,14 @@ mod guess;
 mod shares;
 mod virtuals;
 
+pub use guess::Estimate;
+pub use shares::LaneFigures;
+
 use std::sync::Arc;
 
-use super::bits::PAGE;
 use super::era::Found;
+use super::figures::Figures;
+use super::frame::Frame;
 use super::lane::Lane;
 use super::line::Line;
 use super::moment::Moment;
@@ -20,13 +24,9 @@ use super::rate::Bucket;
 use super::record::{Call, Record, Session};
 use super::settings::{Mode, Settings};
 use super::slots::Slots;
+use super::standing::{Called, Inside, Standing, Waiting};
 use super::stock::Winners;
-use super::view::{Called, Figures, Frame, Inside, Standing, Waiting};
 use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
-
-/// Bytes of a frame's exact part, and runs counted after it: 33 million places. Who stands further back asks for a status.
-const FRAME_WORDS: u64 = 64;
-const FRAME_RUNS: usize = 8_192;
 
 /// One line of a room; cheap to publish, since pages that did not change are shared with the picture before.
 #[derive(Debug)]
@@ -209,22 +209,8 @@ impl LineView {
     /// The event stream's frame for one lane. At most 33 million places; trailing runs without anybody are cut.
     #[must_use]
     pub fn frame(&self, lane: LaneId) -> Frame {
-        let Some(of) = self.lane(lane) else {
-            return Frame {
-                lane,
-                base: 0,
-                bits: Vec::new(),
-                counts: Vec::new(),
-            };
-        };
-        let next = of.eras.next();
-        let base = of.presence.lowest().unwrap_or(next).0 / 64 * 64;
-        Frame {
-            lane,
-            base,
-            bits: exact(of, base),
-            counts: runs(of, Place(base + PAGE), next),
-        }
+        self.lane(lane)
+            .map_or_else(|| Frame::empty(lane), |of| Frame::new(lane, of))
     }
 
     /// Numbers that were called, came in or were let in again since `before`, an earlier view of the line (`None`: all that
@@ -352,32 +338,4 @@ fn called(call: &Call, id: CallId) -> Called {
         deadline: call.deadline,
         called_at: call.at,
     }
-}
-
-/// The bits of [base, base + 4,096), lowest first, without trailing zero bytes.
-fn exact(lane: &Lane, base: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for word in 0..FRAME_WORDS {
-        bytes.extend_from_slice(&lane.presence.present().word(Place(base + word * 64)).to_le_bytes());
-    }
-    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-    bytes.truncate(used);
-    bytes
-}
-
-/// How many are present in each run of 4,096 places from `from` on.
-fn runs(lane: &Lane, from: Place, next: Place) -> Vec<u16> {
-    let mut counts = Vec::new();
-    let mut below = lane.presence.ahead(from);
-    let mut at = from;
-    // A lost era may lie 2^51 places ahead of the rest: the bound on runs is what ends the frame there.
-    while at < next && counts.len() < FRAME_RUNS && below < lane.presence.waiting() {
-        at = Place(at.0 + PAGE);
-        let up_to = lane.presence.ahead(at);
-        counts.push(u16::try_from(up_to - below).expect("a run has 4,096 places"));
-        below = up_to;
-    }
-    let used = counts.iter().rposition(|count| *count != 0).map_or(0, |last| last + 1);
-    counts.truncate(used);
-    counts
 }

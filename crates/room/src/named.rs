@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::codec::{Read, Reader, Writer};
-use super::settings::{MAX_LANES, Settings};
+use super::settings::Settings;
 use ropeline_ids::{LaneId, MAX_LANE_NAME};
 
 /// The lane of a room whose configuration names none.
 pub const ONLY_LANE: &str = "main";
+
+/// Most lanes of a line.
+pub const MAX_LANES: usize = 8;
 
 /// A lane that a room has, or had.
 #[derive(Clone, PartialEq, Eq, Debug)]

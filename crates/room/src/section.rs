@@ -1,6 +1,7 @@
 //! What gates saw and did, one item at a time: each method says whether the item was for anybody.
 
 use super::deadlines::Due;
+use super::edition::Current;
 use super::entry::{Claim, End, Section};
 use super::era::Found;
 use super::lane::Lane;
@@ -8,7 +9,6 @@ use super::line::Line;
 use super::moment::Moment;
 use super::past::Proof;
 use super::record::{Call, EndedBy, Record, Session};
-use super::selling::Current;
 use super::settings::Settings;
 use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number};

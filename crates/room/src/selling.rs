@@ -1,6 +1,7 @@
 //! A line sells its stock: completions are counted once, and nobody is called whom the stock cannot serve.
 
 use super::deadlines::Due;
+use super::edition::{Current, is_reset};
 use super::entry::Completion;
 use super::era::Found;
 use super::line::Line;
@@ -8,16 +9,7 @@ use super::moment::Moment;
 use super::record::{EndedBy, Record};
 use super::settings::Settings;
 use super::stock::Winner;
-use super::view::is_reset;
-use ropeline_ids::{Edition, Era, LaneId};
-
-/// The edition that a room is in, and who is of it whatever their tokens say.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Current {
-    pub edition: Edition,
-    /// See [`RoomView::spared`](super::RoomView::spared).
-    pub spared: Option<Era>,
-}
+use ropeline_ids::{Era, LaneId};
 
 impl Line {
     /// Pieces that nobody has and nobody holds: as many may be called.
@@ -182,6 +174,7 @@ mod tests {
     use crate::era::Eras;
     use crate::past::Past;
     use crate::record::Call;
+    use ropeline_ids::Edition;
     use ropeline_ids::{Clock, Place, Wall};
 
     /// Where one comes decides which sale one is of, and not where a draw puts one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::codes::MAX_BYPASS;
 use super::load::Admission;
-use super::named::{NamedLane, bounded_names};
+use super::named::{MAX_LANES, NamedLane, bounded_names};
 use super::sale::Drawing;
 use super::schedule::{Phase, Schedule};
 use super::stock::MAX_STOCK;
@@ -109,9 +109,6 @@ const MAX_MS: u64 = 366 * 24 * 3_600_000;
 
 /// Longest step of a rate, in milliseconds: a day.
 const MAX_STEP_MS: u64 = 24 * 3_600_000;
-
-/// Most lanes of a line.
-pub const MAX_LANES: usize = 8;
 
 impl Settings {
     /// A session in use is renewed at most this often: a tenth of `session_ms`.

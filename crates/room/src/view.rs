@@ -9,8 +9,10 @@ use std::sync::Arc;
 use super::additions::Additions;
 use super::chain::Chain;
 use super::codes::SpentCodes;
+use super::edition::is_reset;
 use super::entry::StateHash;
-use super::line_view;
+use super::line_view::{self, LineView};
+use super::lines::Lines;
 use super::load::{Allowance, LoadView};
 use super::orders::{Deed, MAX_ORDERS, Orders};
 use super::past::Past;
@@ -19,7 +21,8 @@ use super::roster::RosterGate;
 use super::sale::Sale;
 use super::schedule::{Phase, Stage};
 use super::settings::{Mode, Overrides, Settings};
-use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
+use super::standing::Standing;
+use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
 
 /// All rooms as of one position of the log.
 #[derive(Debug, Default)]
@@ -92,120 +95,6 @@ pub struct RoomView {
     pub lines: Lines,
 }
 
-/// Where a genuine token's number stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Standing {
-    /// In line, or able to be (a visitor who is not present keeps the place and becomes present with a mark).
-    Waiting(Waiting),
-    /// Told to come in; no request of theirs has been forwarded yet.
-    Called(Called),
-    Inside(Inside),
-    /// Came back after the horizon, or missed two turns: joins anew at the back.
-    Late,
-    /// Was called, and the session is over; or left.
-    Ended,
-    /// The room has never heard of it: a lost era, or a number beyond what was issued. The token's own date decides.
-    Unknown,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting {
-    /// Present visitors ahead in the lane.
-    pub ahead: u64,
-    pub present: bool,
-    /// A mark is due: none was set in this generation.
-    pub mark_due: bool,
-    /// When the turn was that this visitor missed.
-    pub missed_at: Option<Wall>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Called {
-    pub call: CallId,
-    pub deadline: Clock,
-    pub called_at: Wall,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Inside {
-    pub call: CallId,
-    /// When the slot is freed if nothing renews it. The room frees it 2 s later than this; a pass must never say later.
-    pub expires: Clock,
-    /// `session_max` after the claim: renewals stop here.
-    pub ends_by: Clock,
-    pub since: Wall,
-    /// A request has carried the pass: the ticket yields it no more.
-    pub carried: bool,
-    /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
-    /// stretch it.
-    pub renews_from: Clock,
-    /// An end is set (`end_grace`); renewals do not stretch it.
-    pub ending: bool,
-}
-
-/// A line's figures at the view's clock; totals count from the line's first entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Figures {
-    /// Present visitors in line, all lanes.
-    pub waiting: u64,
-    pub called: u32,
-    pub inside: u32,
-    pub capacity: u32,
-    /// Sessions above what the room opened by itself.
-    pub excess: u32,
-    pub joins: u64,
-    pub calls: u64,
-    pub claims: u64,
-    pub no_shows: u64,
-    /// Sessions that ended, for whatever reason.
-    pub ends: u64,
-    pub left: u64,
-    /// Visitors let past the line.
-    pub bypasses: u64,
-    /// Pieces that there are; `None` for a line that sells none.
-    pub stock: Option<u32>,
-    /// Visitors of this edition who have completed; may exceed the stock.
-    pub completed: u32,
-    /// Called or inside, and not complete: a piece is held for each. 0 without a stock.
-    pub unfinished: u32,
-}
-
-/// One lane of a line, where lanes have names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LaneFigures<'a> {
-    pub name: &'a str,
-    /// It is no longer configured, and goes on until its visitors are gone.
-    pub out: bool,
-    pub weight: u16,
-    pub waiting: u64,
-    pub called: u64,
-    pub inside: u64,
-    /// Counted for as long as the room has had several lanes.
-    pub calls: u64,
-}
-
-/// How long until the visitor with `ahead` before them is called, in seconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Estimate {
-    pub low_secs: u32,
-    pub high_secs: u32,
-}
-
-/// One frame for everybody on a line's event stream: every visitor finds their own place in it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Frame {
-    pub lane: LaneId,
-    /// The place that bit 0 of `bits` stands for: the lane's lowest present place, rounded down to a multiple of 64.
-    pub base: u64,
-    /// Present places, exact, for up to 4,096 places from `base`; bit i of byte i / 8 is place `base` + i; trailing zero bytes cut.
-    pub bits: Vec<u8>,
-    /// Present places in each run of 4,096 after those.
-    pub counts: Vec<u16>,
-}
-
-pub use super::line_view::LineView;
-pub use super::lines::Lines;
-
 impl View {
     /// [`LineView::standing`], also for a line that is not there: a number of it is late if the line was forgotten,
     /// unknown if it was lost or is not made yet.
@@ -237,41 +126,6 @@ impl View {
         let able = settings.mode == Mode::Auto && now >= self.quiet_until.max(room.heals_until);
         let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
         able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
-    }
-}
-
-impl Inside {
-    /// Use of the session is to be recorded.
-    #[must_use]
-    pub fn renewal_due(&self, now: Clock) -> bool {
-        now >= self.renews_from
-    }
-
-    /// When the session ends if a request that is forwarded now is its last: `session_ms` from now at most. A request for which
-    /// no renewal is due leaves the end where it is, and `session_max` bounds any.
-    #[must_use]
-    pub fn used_until(&self, now: Clock, session_ms: u64) -> Clock {
-        let last = if self.renewal_due(now) {
-            self.ends_by
-        } else {
-            self.expires
-        };
-        now.plus(session_ms).min(last)
-    }
-}
-
-impl Figures {
-    /// Pieces that nobody has and nobody holds; `None` without a stock.
-    #[must_use]
-    pub fn left(&self) -> Option<u32> {
-        let unsold = self.stock?.saturating_sub(self.completed);
-        Some(unsold.saturating_sub(self.unfinished))
-    }
-
-    /// All of the stock has been completed.
-    #[must_use]
-    pub fn is_sold_out(&self) -> bool {
-        self.stock.is_some_and(|stock| self.completed >= stock)
     }
 }
 
@@ -352,10 +206,4 @@ impl RoomView {
 /// Nobody is called any more in the sale that began last.
 fn is_over(stage: Stage) -> bool {
     matches!(stage.phase, Phase::Early | Phase::Closed)
-}
-
-/// The rule of [`RoomView::is_reset`], for a room at edition `now`.
-#[must_use]
-pub fn is_reset(edition: Edition, number: Number, now: Edition, spared: Option<Era>) -> bool {
-    edition < now && spared.is_none_or(|spared| number.era < spared)
 }

@@ -8,8 +8,14 @@
 use super::LineView;
 use crate::pulse::Pace;
 use crate::settings::Mode;
-use crate::view::Estimate;
 use ropeline_ids::{Clock, LaneId};
+
+/// How long until the visitor with `ahead` before them is called, in seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Estimate {
+    pub low_secs: u32,
+    pub high_secs: u32,
+}
 
 impl LineView {
     /// How long somebody with `ahead` present visitors before them in the lane will wait; `None` when that cannot be said

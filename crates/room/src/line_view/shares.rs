@@ -4,8 +4,21 @@ use super::LineView;
 use crate::lane::Lane;
 use crate::record::Record;
 use crate::turns::common;
-use crate::view::LaneFigures;
 use ropeline_ids::LaneId;
+
+/// One lane of a line, where lanes have names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaneFigures<'a> {
+    pub name: &'a str,
+    /// It is no longer configured, and goes on until its visitors are gone.
+    pub out: bool,
+    pub weight: u16,
+    pub waiting: u64,
+    pub called: u64,
+    pub inside: u64,
+    /// Counted for as long as the room has had several lanes.
+    pub calls: u64,
+}
 
 impl LineView {
     /// Present visitors in a lane.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::Room;
-use crate::codes::{BroughtCodes, Denied, Redeem, Redeemed, Spent};
-use crate::effects::Joined;
+use crate::codes::{BroughtCodes, Denied, Redeem, Spent};
+use crate::effects::{Joined, Redeemed};
 use crate::held::rank;
 use crate::line::Line;
 use crate::moment::Moment;

@@ -7,7 +7,7 @@ use crate::bits::Bits;
 use crate::codec::{Read, Reader, Writer};
 use crate::effects::Effects;
 use crate::entry::Section;
-use crate::figures::{read_figures, write_figures};
+use crate::figures::Figures;
 use crate::line::Line;
 use crate::moment::Moment;
 use crate::rehearsal::{Rehearsal, RehearsalOrder};
@@ -132,7 +132,7 @@ impl Room {
                 w.option(self.rehearsal.as_deref(), |w, rehearsal| rehearsal.write(w));
                 w.list(&lines, |w, (name, line)| {
                     w.text(name.as_str());
-                    write_figures(w, &line.rehearsed);
+                    line.rehearsed.write(w);
                     let lanes: Vec<_> = line.virtual_lanes().collect();
                     w.list(&lanes, |w, (id, lane)| {
                         w.u8(id.0);
@@ -149,7 +149,7 @@ impl Room {
         self.rehearsal = r.option(Rehearsal::read)?.map(Arc::new);
         let mut last: Option<LineName> = None;
         for _ in 0..r.count(3)? {
-            let (name, figures) = (r.line_name()?, read_figures(r)?);
+            let (name, figures) = (r.line_name()?, Figures::read(r)?);
             let lanes = r.list(2, |r| Ok((r.lane()?, Bits::read(r)?)))?;
             let in_order = last.as_ref().is_none_or(|last| *last < name) && lanes.is_sorted_by(|a, b| a.0 < b.0);
             let Some(line) = self.lines.get_mut(&name).filter(|_| in_order) else {

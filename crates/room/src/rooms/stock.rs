@@ -2,13 +2,12 @@
 
 use super::Room;
 use crate::codec::{Read, Reader, Writer};
+use crate::edition::{Current, is_reset};
 use crate::entry::{Completion, Section};
 use crate::line::Line;
 use crate::moment::Moment;
 use crate::past::Proof;
-use crate::selling::Current;
 use crate::stock::Tally;
-use crate::view::is_reset;
 use ropeline_ids::{Era, LineName};
 
 impl Room {

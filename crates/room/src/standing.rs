@@ -1,0 +1,74 @@
+//! Where a visitor's number stands in a line: waiting, called, inside, or none of these.
+
+use ropeline_ids::{CallId, Clock, Wall};
+
+/// Where a genuine token's number stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// In line, or able to be (a visitor who is not present keeps the place and becomes present with a mark).
+    Waiting(Waiting),
+    /// Told to come in; no request of theirs has been forwarded yet.
+    Called(Called),
+    Inside(Inside),
+    /// Came back after the horizon, or missed two turns: joins anew at the back.
+    Late,
+    /// Was called, and the session is over; or left.
+    Ended,
+    /// The room has never heard of it: a lost era, or a number beyond what was issued. The token's own date decides.
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// Present visitors ahead in the lane.
+    pub ahead: u64,
+    pub present: bool,
+    /// A mark is due: none was set in this generation.
+    pub mark_due: bool,
+    /// When the turn was that this visitor missed.
+    pub missed_at: Option<Wall>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Called {
+    pub call: CallId,
+    pub deadline: Clock,
+    pub called_at: Wall,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inside {
+    pub call: CallId,
+    /// When the slot is freed if nothing renews it. The room frees it 2 s later than this; a pass must never say later.
+    pub expires: Clock,
+    /// `session_max` after the claim: renewals stop here.
+    pub ends_by: Clock,
+    pub since: Wall,
+    /// A request has carried the pass: the ticket yields it no more.
+    pub carried: bool,
+    /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
+    /// stretch it.
+    pub renews_from: Clock,
+    /// An end is set (`end_grace`); renewals do not stretch it.
+    pub ending: bool,
+}
+
+impl Inside {
+    /// Use of the session is to be recorded.
+    #[must_use]
+    pub fn renewal_due(&self, now: Clock) -> bool {
+        now >= self.renews_from
+    }
+
+    /// When the session ends if a request that is forwarded now is its last: `session_ms` from now at most. A request for which
+    /// no renewal is due leaves the end where it is, and `session_max` bounds any.
+    #[must_use]
+    pub fn used_until(&self, now: Clock, session_ms: u64) -> Clock {
+        let last = if self.renewal_due(now) {
+            self.ends_by
+        } else {
+            self.expires
+        };
+        now.plus(session_ms).min(last)
+    }
+}
