@@ -3,7 +3,7 @@
 //! Each fingerprint is there before the next fact is known: the commitment before the opening, the closing when nobody can
 //! join the draw any more, the seal when the beacon's value is there. Each goes over the one before.
 
-use super::permutation::Permutation;
+use crate::draw::permutation::Permutation;
 use ropeline_ids::Hash;
 
 /// Longest name of a beacon, in bytes.

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
-use super::permutation::Permutation;
+use crate::draw::facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
+use crate::draw::permutation::Permutation;
 use ropeline_ids::Hash;
 
 /// More than figures can be long.

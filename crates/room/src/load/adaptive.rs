@@ -6,10 +6,10 @@
 //! more than it could. It gives way as soon as requests take clearly longer than at rest: beyond the shop's limit every request that is
 //! answered late was work for nothing. Beyond the bounds nobody is called until they are kept again.
 
-use super::super::codec::{Read, Reader, Writer};
-use super::controller::Bounds;
-use super::figures::Measured;
-use super::pace::{MOST as MOST_SLOTS, Pace};
+use crate::codec::{Read, Reader, Writer};
+use crate::load::controller::Bounds;
+use crate::load::figures::Measured;
+use crate::load::pace::{MOST as MOST_SLOTS, Pace};
 use ropeline_ids::Clock;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

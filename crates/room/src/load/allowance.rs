@@ -1,6 +1,6 @@
 //! How many a controller lets a room call now: tokens that come once a step, and never more than one step's of them.
 
-use super::super::codec::{Read, Reader, Writer};
+use crate::codec::{Read, Reader, Writer};
 use ropeline_ids::Clock;
 
 /// Counts in thousandths of a call, so that less than one a step is something too.

@@ -1,6 +1,6 @@
 //! Which controller a room goes by, as its settings say.
 
-use super::super::codec::{Read, Reader, Writer};
+use crate::codec::{Read, Reader, Writer};
 
 /// How a room follows what its shop can take. Within capacity and rate in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

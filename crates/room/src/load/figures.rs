@@ -1,7 +1,7 @@
 //! Figures of an upstream: what a gate reports of it, what somebody else says, and what both come to.
 
-use super::super::codec::{Read, Reader, Writer};
-use super::times::Times;
+use crate::codec::{Read, Reader, Writer};
+use crate::load::times::Times;
 use ropeline_ids::RoomName;
 
 /// What one gate saw of its upstream since its last report: the load is everybody's, all else is of the room's sessions.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::codec::{Read, Reader, Writer};
-use super::super::roster::MAX_GATES;
-use super::figures::{Circuit, Report};
+use crate::codec::{Read, Reader, Writer};
+use crate::load::figures::{Circuit, Report};
+use crate::state::roster::MAX_GATES;
 use ropeline_ids::{Clock, GateId};
 
 /// The last reports of the gates.

@@ -25,8 +25,8 @@ use gates::Gates;
 use pace::Pace;
 pub(super) use share::Share;
 
-use super::codec::{Read, Reader, Writer};
-use super::orders::Who;
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::commands::Who;
 use ropeline_ids::{Clock, GateId, LineName, Wall};
 
 /// A room's controller and its figures.

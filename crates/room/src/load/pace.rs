@@ -1,6 +1,6 @@
 //! How long a call takes to be over as load, by Little's law: those called and inside, by those who are called in a second.
 
-use super::super::codec::{Read, Reader, Writer};
+use crate::codec::{Read, Reader, Writer};
 
 /// Both of late, the older the less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The share of those called who come, measured over the last few hundred.
 
-use super::super::codec::{Read, Reader, Writer};
+use crate::codec::{Read, Reader, Writer};
 
 /// Weights of those who came and of those who did not, the latest in full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

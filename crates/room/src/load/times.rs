@@ -3,7 +3,7 @@
 //! Counts add up, so those of several gates are one count of all their requests: a percentile of the sum is that of the
 //! whole upstream, which no mean of percentiles is.
 
-use super::super::codec::{Read, Reader, Writer};
+use crate::codec::{Read, Reader, Writer};
 
 /// Steps: the last one ends at 46 s, and holds whatever took longer.
 pub const STEPS: usize = 32;

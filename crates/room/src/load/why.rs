@@ -1,8 +1,8 @@
 //! What stands in the way of calls, and what a room shows of it.
 
-use super::super::codec::{Read, Reader};
-use super::super::orders::Who;
-use super::figures::Measured;
+use crate::codec::{Read, Reader};
+use crate::entry::commands::Who;
+use crate::load::figures::Measured;
 use ropeline_ids::{Clock, Wall};
 
 /// What stands in the way of calls, but for slots and rate.

@@ -1,0 +1,359 @@
+//! One lane of a line: its eras, who is present, the records of the called, and the horizon.
+//!
+//! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
+//! anybody who is present. A lane is cheap to clone: the published view is one.
+
+pub(crate) mod bits;
+pub(crate) mod drawn;
+pub(crate) mod era;
+pub(crate) mod paged;
+pub(crate) mod presence;
+pub(crate) mod record;
+pub(crate) mod records;
+pub(crate) mod ring;
+
+use std::ops::Range;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::draw::Hash;
+use crate::lane::bits::Bits;
+use crate::lane::era::{Eras, Found};
+use crate::lane::presence::Presence;
+use crate::lane::record::{Call, Record};
+use crate::lane::records::Slots;
+use crate::lane::ring::Ring;
+use crate::line::accounts::Tags;
+use crate::line::pulse::Pulse;
+use crate::settings::Settings;
+use ropeline_ids::{Clock, Edition, Era, Number, Place};
+
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    pub eras: Eras,
+    pub presence: Presence,
+    pub slots: Slots,
+    /// Whose the places are. Not among the lane's bytes: the room writes it.
+    pub tags: Tags,
+    /// Places of virtual visitors, for as long as their rehearsal is under way. The room writes it too.
+    pub virtuals: Bits,
+    /// Places in gaps that proved to be issued.
+    back: Bits,
+    /// Places below are void.
+    horizon: Place,
+    /// How far the horizon may go once nobody is present below.
+    target: Place,
+    /// One past the highest place called.
+    head: Place,
+    /// Where `next` was.
+    issued: Ring,
+    /// Where `head` was.
+    called: Ring,
+    /// How it has been calling, where it is one of several with names; among the fields of its room.
+    pub pulse: Pulse,
+}
+
+impl Lane {
+    /// A lane that issues numbers of `era` from `first` on.
+    pub fn new(era: Era, first: u32) -> Self {
+        let eras = Eras::new(era, first);
+        let start = eras.start();
+        Self {
+            presence: Presence::new(start),
+            slots: Slots::default(),
+            tags: Tags::default(),
+            virtuals: Bits::default(),
+            back: Bits::default(),
+            horizon: start,
+            target: start,
+            head: start,
+            issued: Ring::default(),
+            called: Ring::default(),
+            pulse: Pulse::default(),
+            eras,
+        }
+    }
+
+    /// The horizon has passed the place.
+    pub fn is_void(&self, place: Place) -> bool {
+        place < self.horizon || self.eras.is_void(place)
+    }
+
+    /// Waiting, or able to: neither void nor taken.
+    pub fn is_in_line(&self, place: Place) -> bool {
+        !self.is_void(place) && !self.presence.is_taken(place)
+    }
+
+    /// True for a place in a gap that proved to be issued.
+    pub fn is_back(&self, place: Place) -> bool {
+        self.back.get(place)
+    }
+
+    /// Numbers `count` newcomers and says the first number; `None` when the era has too few left.
+    pub fn issue(&mut self, count: u32, settings: &Settings, now: Clock) -> Option<Number> {
+        let from = self.eras.next();
+        let first = self.eras.issue(count)?;
+        self.presence.issue(from, self.eras.next());
+        self.issued.note(self.eras.next(), settings.firm_within_ms, now);
+        Some(first)
+    }
+
+    /// The place of a number that was issued here, or given back.
+    pub fn place(&self, number: Number) -> Option<Place> {
+        match self.eras.find(number) {
+            Found::Issued(place) => Some(place),
+            Found::Gap(place) => self.is_back(place).then_some(place),
+            Found::Lost | Found::Late | Found::Ahead => None,
+        }
+    }
+
+    /// Like [`Lane::place`]; a genuine number in a gap is given its place back, unless the horizon has passed it.
+    pub fn reclaim(&mut self, number: Number) -> Option<Place> {
+        if let Found::Gap(place) = self.eras.find(number)
+            && !self.is_void(place)
+        {
+            self.back.set(place);
+            self.eras.give_back(place);
+        }
+        self.place(number)
+    }
+
+    /// Makes room for an era that only a ticket remembers, its numbers from `first` on. Its visitors have `late_window`
+    /// from `from` on to come back.
+    pub fn insert(&mut self, era: Era, first: u32, settings: &Settings, from: Clock) {
+        let Some(base) = self.eras.insert(era, first, self.horizon) else {
+            return;
+        };
+        // Its visitors were all to be called before those who are here. What the ring knows would void them at once.
+        self.horizon = self.horizon.min(base);
+        self.target = self.target.min(base);
+        self.called.clear();
+        self.called.note(self.head, settings.late_window_ms, from);
+    }
+
+    /// Voids the numbers of a closed era below `number` that were not issued here; false when the era is not known.
+    pub fn void_below(&mut self, number: Number) -> bool {
+        let Some(gone) = self.eras.void_below(number) else {
+            return false;
+        };
+        self.presence.void(&gone);
+        self.drop_missed(gone);
+        true
+    }
+
+    /// The horizon: places below are void.
+    pub fn horizon(&self) -> Place {
+        self.horizon
+    }
+
+    /// A visitor in line checks in. False when the place is void or taken.
+    pub fn mark(&mut self, place: Place) -> bool {
+        let in_line = self.is_in_line(place);
+        if in_line {
+            self.presence.mark(place);
+        }
+        in_line
+    }
+
+    /// Calls the lowest present visitor.
+    pub fn call(&mut self, call: Call, settings: &Settings, now: Clock) -> Option<Place> {
+        let place = self.presence.lowest()?;
+        self.call_at(place, call);
+        if place >= self.head {
+            self.head = Place(place.0 + 1);
+            self.called.note(self.head, settings.late_window_ms, now);
+        }
+        Some(place)
+    }
+
+    /// Calls who stands at a place, without a word on how far the calls have come.
+    pub fn call_at(&mut self, place: Place, call: Call) -> Call {
+        let count = match self.slots.get(place) {
+            Some(Record::Missed { count, .. }) => count.saturating_add(1),
+            _ => 1,
+        };
+        let call = Call { count, ..call };
+        self.presence.take(place);
+        self.slots.put(place, Some(Record::Called(call)));
+        call
+    }
+
+    /// The called visitor did not come: back in line once, spent the second time.
+    pub fn miss(&mut self, place: Place, call: Call) {
+        let void = self.is_void(place);
+        let again = call.count < 2;
+        // Below the horizon there are no bits left to clear, and nothing would ever take a record away again.
+        if again && !void {
+            self.presence.untake(place);
+        }
+        let record = match again {
+            _ if void => None,
+            true => Some(Record::Missed {
+                at: call.at,
+                count: call.count,
+            }),
+            false => Some(Record::Spent { at: call.at }),
+        };
+        self.slots.put(place, record);
+        self.untag(place);
+        if call.back {
+            self.mark(place);
+        }
+    }
+
+    /// Forgets what became of a number.
+    pub fn forget(&mut self, place: Place) {
+        self.slots.put(place, None);
+        self.untag(place);
+    }
+
+    /// Forgets whose a place was that is void and holds nothing.
+    pub fn untag(&mut self, place: Place) {
+        if place < self.horizon && self.slots.get(place).is_none() {
+            self.tags.put(place, None);
+        }
+    }
+
+    /// One generation passes.
+    pub fn turn(&mut self) {
+        let missed = missed_from(&self.slots, self.presence.fresh());
+        self.presence.turn(missed);
+    }
+
+    /// An entry begins: `fresh` follows the joins at `firm_within`.
+    pub fn freshen(&mut self, settings: &Settings, now: Clock) {
+        if let Some(fresh) = self.issued.ripe(settings.firm_within_ms, now) {
+            self.presence.freshen(fresh);
+        }
+    }
+
+    /// The horizon follows the calls at `late_window`, unless `held`. Says which eras are forgotten, with their ends.
+    pub fn follow(&mut self, settings: &Settings, held: bool, now: Clock) -> Vec<(Era, u32)> {
+        if !held && let Some(ripe) = self.called.ripe(settings.late_window_ms, now) {
+            self.target = self.target.max(ripe);
+        }
+        let to = self.presence.lowest().map_or(self.target, |low| low.min(self.target));
+        if to > self.horizon { self.pass(to) } else { Vec::new() }
+    }
+
+    /// When the clock alone moves `fresh` or the horizon.
+    pub fn next_due(&self, settings: &Settings, held_until: Clock) -> Option<Clock> {
+        let fresh = self.issued.due(settings.firm_within_ms);
+        let horizon = self.called.due(settings.late_window_ms).map(|due| due.max(held_until));
+        fresh.into_iter().chain(horizon).min()
+    }
+
+    /// A new log begins: `era` issues from now on, and nobody older is present without a mark.
+    pub fn begin(&mut self, era: Era) {
+        let lowest = self.eras.open(era);
+        // Who joined the old log last may never have been answered: a mark shows whether they are there.
+        self.issued.clear();
+        self.presence.freshen(self.eras.start());
+        if lowest > self.horizon {
+            self.target = self.target.max(lowest);
+            self.pass(lowest);
+        }
+    }
+
+    /// A new sale begins: whoever waits is in line no more. Says which eras are forgotten, with their ends.
+    pub fn begin_sale(&mut self) -> Vec<(Era, u32)> {
+        let next = self.eras.next();
+        self.eras.draws.give_up();
+        self.target = next;
+        if next > self.horizon {
+            self.pass(next)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// The order in which the lane is called is drawn anew, among those it was closed for.
+    pub fn draw(&mut self, edition: Edition, key: Hash) {
+        let Some(drawn) = self.eras.draws.make(edition, key) else {
+            return;
+        };
+        let (ranges, to) = (
+            || drawn.stretches.ranges(),
+            |place| drawn.stands(place).unwrap_or(place),
+        );
+        self.presence.draw(&drawn);
+        self.slots.permute(ranges(), to);
+        self.tags.permute(ranges(), to);
+        self.virtuals.permute(ranges(), to);
+        self.back.permute(ranges(), to);
+        // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
+        let start = drawn.stretches.start();
+        self.horizon = self.horizon.min(start);
+        self.target = self.target.min(start);
+        self.head = self.head.min(start);
+        self.called.clear();
+    }
+
+    /// Forgets who missed their turns, in places that are void from now on.
+    fn drop_missed(&mut self, void: Range<Place>) {
+        let records = self
+            .slots
+            .iter_from(void.start)
+            .take_while(|(place, _)| *place < void.end);
+        let missed = records.filter(|(_, record)| matches!(record, Record::Missed { .. } | Record::Spent { .. }));
+        for place in missed.map(|(place, _)| place).collect::<Vec<_>>() {
+            self.slots.put(place, None);
+        }
+    }
+
+    /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
+    fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
+        self.drop_missed(self.horizon..to);
+        let passed = self.tags.iter_from(self.horizon).take_while(|(place, _)| *place < to);
+        let passed: Vec<Place> = passed.map(|(place, _)| place).collect();
+        self.horizon = to;
+        for place in passed {
+            self.untag(place);
+        }
+        self.presence.drop_below(to);
+        // Whoever is still inside keeps the era that tells where they are.
+        let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
+        self.back.drop_below(kept);
+        self.eras.drop_below(kept)
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.eras.write(w);
+        self.presence.write(w);
+        self.slots.write(w);
+        self.back.write(w);
+        for place in [self.horizon, self.target, self.head] {
+            w.place(place);
+        }
+        self.issued.write(w);
+        self.called.write(w);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let eras = Eras::read(r)?;
+        let mut lane = Self {
+            eras,
+            presence: Presence::read(r)?,
+            slots: Slots::read(r)?,
+            tags: Tags::default(),
+            virtuals: Bits::default(),
+            back: Bits::read(r)?,
+            horizon: r.place()?,
+            target: r.place()?,
+            head: r.place()?,
+            issued: Ring::read(r)?,
+            called: Ring::read(r)?,
+            pulse: Pulse::default(),
+        };
+        let missed = missed_from(&lane.slots, lane.presence.fresh());
+        lane.presence.derive(lane.eras.next(), missed);
+        Ok(lane)
+    }
+}
+
+/// Fresh visitors who missed a turn: fresh or not, they are present only once they check in.
+fn missed_from(slots: &Slots, fresh: Place) -> impl Iterator<Item = Place> {
+    let records = slots.iter_from(fresh);
+    records
+        .filter(|(_, record)| matches!(record, Record::Missed { .. }))
+        .map(|(place, _)| place)
+}

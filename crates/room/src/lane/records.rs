@@ -1,0 +1,148 @@
+//! The records of one lane by place, in small shared pieces, so that publishing a view costs what changed.
+
+use std::ops::Range;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::lane::paged::{Leaf, Paged};
+use crate::lane::record::Record;
+use ropeline_ids::Place;
+
+/// Places in one piece.
+const PIECE: u64 = 16;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    pieces: Paged<Piece>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Piece {
+    records: [Option<Record>; 16],
+    held: u16,
+}
+
+impl Slots {
+    pub fn get(&self, place: Place) -> Option<&Record> {
+        self.pieces.get(place.0 / PIECE)?.records[of_piece(place)].as_ref()
+    }
+
+    /// The record of `place`, replaced or (`None`) removed.
+    pub fn put(&mut self, place: Place, record: Option<Record>) {
+        self.pieces.change(place.0 / PIECE, |piece| {
+            let before = std::mem::replace(&mut piece.records[of_piece(place)], record);
+            piece.held = piece.held + u16::from(record.is_some()) - u16::from(before.is_some());
+        });
+    }
+
+    /// The records of these places move to other places of them.
+    pub fn permute(&mut self, ranges: impl Iterator<Item = Range<Place>>, to: impl Fn(Place) -> Place) {
+        let held: Vec<(Place, Record)> = ranges
+            .flat_map(|range| self.within(range).collect::<Vec<_>>())
+            .collect();
+        for (place, _) in &held {
+            self.put(*place, None);
+        }
+        for (place, record) in held {
+            self.put(to(place), Some(record));
+        }
+    }
+
+    fn within(&self, range: Range<Place>) -> impl Iterator<Item = (Place, Record)> {
+        let records = self
+            .iter_from(range.start)
+            .take_while(move |(place, _)| *place < range.end);
+        records.map(|(place, record)| (place, *record))
+    }
+
+    /// All records, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Place, &Record)> {
+        self.iter_from(Place(0))
+    }
+
+    pub fn iter_from(&self, from: Place) -> impl Iterator<Item = (Place, &Record)> {
+        let pieces = self.pieces.iter_from(from.0 / PIECE);
+        pieces
+            .flat_map(|(index, piece)| piece.iter(index))
+            .skip_while(move |(place, _)| *place < from)
+    }
+
+    /// Records that are new or other than in `before`.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (Place, &'a Record)> {
+        let pieces = self.pieces.changed_since(&before.pieces);
+        pieces
+            .flat_map(|(index, piece)| piece.iter(index))
+            .filter(|(place, record)| before.get(*place) != Some(record))
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.u64(self.pieces.total());
+        for (place, record) in self.iter() {
+            w.place(place);
+            record.write(w);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let mut slots = Self::default();
+        for _ in 0..r.u64()? {
+            let place = r.place()?;
+            let record = Record::read(r)?;
+            slots.put(place, Some(record));
+        }
+        Ok(slots)
+    }
+}
+
+impl Piece {
+    fn iter(&self, index: u64) -> impl Iterator<Item = (Place, &Record)> {
+        let places = (index * PIECE..).map(Place);
+        places
+            .zip(&self.records)
+            .filter_map(|(place, record)| record.as_ref().map(|record| (place, record)))
+    }
+}
+
+impl Leaf for Piece {
+    fn count(&self) -> u16 {
+        self.held
+    }
+}
+
+fn of_piece(place: Place) -> usize {
+    usize::try_from(place.0 % PIECE).expect("a piece has 16 places")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropeline_ids::Wall;
+
+    fn missed(at: u64) -> Record {
+        Record::Missed { at: Wall(at), count: 1 }
+    }
+
+    #[test]
+    fn records_are_put_replaced_removed_and_listed_by_place() {
+        let mut slots = Slots::default();
+        for place in [40, 3, 17] {
+            slots.put(Place(place), Some(missed(place)));
+        }
+        slots.put(Place(3), Some(missed(9)));
+        slots.put(Place(17), None);
+        slots.put(Place(18), None);
+        let all: Vec<_> = slots.iter().map(|(place, record)| (place.0, *record)).collect();
+        assert_eq!(all, [(3, missed(9)), (40, missed(40))]);
+        assert_eq!(slots.iter_from(Place(4)).count(), 1);
+        assert_eq!(slots.get(Place(17)), None);
+    }
+
+    #[test]
+    fn records_come_back_from_bytes() {
+        let mut slots = Slots::default();
+        slots.put(Place(1 << 52), Some(missed(7)));
+        let mut w = Writer::default();
+        slots.write(&mut w);
+        let back = Slots::read(&mut Reader::new(&w.bytes, "slots")).unwrap();
+        assert_eq!(back.iter().collect::<Vec<_>>(), slots.iter().collect::<Vec<_>>());
+    }
+}

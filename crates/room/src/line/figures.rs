@@ -1,0 +1,79 @@
+//! What is counted of a line.
+
+use crate::codec::{Read, Reader, Writer};
+
+/// A line's figures at the view's clock; totals count from the line's first entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Figures {
+    /// Present visitors in line, all lanes.
+    pub waiting: u64,
+    pub called: u32,
+    pub inside: u32,
+    pub capacity: u32,
+    /// Sessions above what the room opened by itself.
+    pub excess: u32,
+    pub joins: u64,
+    pub calls: u64,
+    pub claims: u64,
+    pub no_shows: u64,
+    /// Sessions that ended, for whatever reason.
+    pub ends: u64,
+    pub left: u64,
+    /// Visitors let past the line.
+    pub bypasses: u64,
+    /// Pieces that there are; `None` for a line that sells none.
+    pub stock: Option<u32>,
+    /// Visitors of this edition who have completed; may exceed the stock.
+    pub completed: u32,
+    /// Called or inside, and not complete: a piece is held for each. 0 without a stock.
+    pub unfinished: u32,
+}
+
+impl Figures {
+    /// Pieces that nobody has and nobody holds; `None` without a stock.
+    #[must_use]
+    pub fn left(&self) -> Option<u32> {
+        let unsold = self.stock?.saturating_sub(self.completed);
+        Some(unsold.saturating_sub(self.unfinished))
+    }
+
+    /// All of the stock has been completed.
+    #[must_use]
+    pub fn is_sold_out(&self) -> bool {
+        self.stock.is_some_and(|stock| self.completed >= stock)
+    }
+
+    /// Waiting and capacity are worked out when the view is made.
+    pub(crate) fn write(&self, w: &mut Writer) {
+        for value in [self.called, self.inside, self.excess] {
+            w.u32(value);
+        }
+        for value in [
+            self.joins,
+            self.calls,
+            self.claims,
+            self.no_shows,
+            self.ends,
+            self.left,
+            self.bypasses,
+        ] {
+            w.u64(value);
+        }
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            called: r.u32()?,
+            inside: r.u32()?,
+            excess: r.u32()?,
+            joins: r.u64()?,
+            calls: r.u64()?,
+            claims: r.u64()?,
+            no_shows: r.u64()?,
+            ends: r.u64()?,
+            left: r.u64()?,
+            bypasses: r.u64()?,
+            ..Self::default()
+        })
+    }
+}

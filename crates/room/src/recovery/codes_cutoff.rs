@@ -1,0 +1,176 @@
+//! Since when it is known what became of codes: a single-use code that was issued before something was lost may have been used.
+//!
+//! What is lost for certain stays so: a log begun from nothing, however new its folder is, or a room that was taken out. What
+//! a gate has read that was not heard when its log was lost comes back with that gate, if it comes back.
+
+use std::collections::BTreeMap;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::effects::{Effects, Redeemed};
+use crate::entry::{Adopt, Batch, Entry, Spoke};
+use crate::state::{MAX_ROOMS, State};
+use crate::version::WITH_SCHEDULES;
+use ropeline_ids::{GateId, RoomName, Wall};
+
+/// Codes issued by then are in doubt.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Doubt {
+    /// Those of all rooms; [`UNSET`] before the first entry of a log begun from nothing.
+    all: Wall,
+    /// Of rooms that were taken out since, whose spent codes went with them.
+    removed: BTreeMap<RoomName, Wall>,
+    /// For what gates may have read that were not heard when the log began.
+    gates: BTreeMap<GateId, Wall>,
+}
+
+/// The log's first entry says when it began.
+const UNSET: Wall = Wall(u64::MAX);
+
+/// Gates that are waited for at most, as on the roster.
+const MAX_GATES: usize = 1_000;
+
+impl Doubt {
+    /// Of a log begun from nothing.
+    pub fn new(proven_new: bool) -> Self {
+        Self {
+            all: if proven_new { Wall(0) } else { UNSET },
+            ..Self::default()
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub fn settle(&mut self, now: Wall) {
+        if self.all == UNSET {
+            self.all = now;
+        }
+    }
+
+    pub fn of(&self, room: &RoomName) -> Wall {
+        let gates = self.gates.values().copied().max().unwrap_or_default();
+        let removed = self.removed.get(room).copied().unwrap_or_default();
+        self.all.max(gates).max(removed)
+    }
+
+    /// Nothing is known of what happened up to now.
+    fn all(&mut self, now: Wall) {
+        self.all = self.all.max(now);
+    }
+
+    /// A room is taken out, with what it knew.
+    pub fn remove(&mut self, room: &RoomName, now: Wall) {
+        if self.removed.len() >= MAX_ROOMS && !self.removed.contains_key(room) {
+            self.all = self.all.max(now);
+        } else {
+            let at = self.removed.entry(room.clone()).or_default();
+            *at = now.max(*at);
+        }
+    }
+
+    /// A log begins without what this gate may have read of the one before.
+    pub fn miss(&mut self, gate: GateId, now: Wall) {
+        if self.gates.len() >= MAX_GATES {
+            self.all = self.all.max(now);
+        } else {
+            let at = self.gates.entry(gate).or_default();
+            *at = now.max(*at);
+        }
+    }
+
+    /// What the gate knew is known.
+    fn hear(&mut self, gate: GateId) {
+        self.gates.remove(&gate);
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.wall(self.all);
+        w.count(self.removed.len());
+        for (room, at) in &self.removed {
+            w.text(room.as_str());
+            w.wall(*at);
+        }
+        w.count(self.gates.len());
+        for (gate, at) in &self.gates {
+            w.u64(gate.0);
+            w.wall(*at);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let all = r.wall()?;
+        let removed = r.list(9, |r| Ok((r.room_name()?, r.wall()?)))?;
+        let gates = r.list(16, |r| Ok((GateId(r.u64()?), r.wall()?)))?;
+        if !removed.is_sorted_by(|(a, _), (b, _)| a < b) || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
+            return r.wrong();
+        }
+        Ok(Self {
+            all,
+            removed: removed.into_iter().collect(),
+            gates: gates.into_iter().collect(),
+        })
+    }
+
+    /// A state's field of it; nothing where nothing is in doubt.
+    pub fn field(&self) -> Option<Vec<u8>> {
+        (!self.is_nothing()).then(|| Writer::field(|w| self.write(w)))
+    }
+}
+
+impl State {
+    /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
+    pub fn doubt_codes(&mut self, now: Wall) {
+        if self.version() >= WITH_SCHEDULES {
+            self.doubt.all(now.max(self.time().unwrap_or_default()));
+        }
+    }
+
+    /// What a gate brings back of the codes of a lost log; before its numbers.
+    pub(crate) fn bring_codes(&mut self, batch: &Batch, effects: &mut Effects) {
+        for brought in &batch.spent_codes {
+            match self
+                .rooms
+                .get_mut(&brought.room)
+                .filter(|_| self.moment.adopts.is_some())
+            {
+                Some(room) => room.bring_codes(brought, &mut self.moment),
+                None => effects.skip(1),
+            }
+        }
+    }
+
+    /// Whoever joins by a code, after all who join otherwise.
+    pub(crate) fn redeem(&mut self, batch: &Batch, effects: &mut Effects) {
+        for redeem in &batch.redeems {
+            let doubt = self.doubt.of(&redeem.room);
+            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
+                Some(room) => room.redeem(redeem, doubt, &mut self.moment),
+                None => Redeemed::refused(redeem),
+            });
+            let given_up = std::mem::take(&mut self.moment.given_up);
+            effects.give_up(&redeem.room, &redeem.line, given_up);
+        }
+    }
+
+    /// A log of which gates were not heard begins, or one that has read further: they may know of codes that were used.
+    pub(crate) fn miss(&mut self, entry: &Entry, silent: Vec<GateId>) {
+        if self.version() < WITH_SCHEDULES {
+            return;
+        }
+        let read = self.moment.past.before().map(|(era, sequence)| (era.0, sequence));
+        let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
+        let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
+        for gate in silent.into_iter().chain(ahead) {
+            self.doubt.miss(gate, entry.time);
+        }
+    }
+
+    /// An entry that counts says what its gate knew of the logs before: it brings that back, or has nothing to bring.
+    pub(crate) fn believe(&mut self, entry: &Entry) {
+        let brings = |adopt: Adopt| !adopt.done;
+        if self.version() >= WITH_SCHEDULES && !entry.batch.adopt.is_some_and(brings) {
+            self.doubt.hear(entry.gate);
+        }
+    }
+}

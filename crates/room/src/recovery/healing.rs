@@ -1,0 +1,148 @@
+//! A room's healing: nobody is called while visitors of a lost log come back.
+//!
+//! A ticket or a pass of an era that nobody knows proves that the log before was lost with every gate. Tickets last long and
+//! anybody may keep one, so each kind of token stops its own room once in a log, for a bounded time, and an operator can end
+//! it.
+
+use crate::codec::{Read, Reader, Writer};
+use crate::settings::Settings;
+use crate::view::{RoomView, View};
+use ropeline_ids::{Clock, Era};
+
+/// What proves that something was lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Proof {
+    /// Whoever waits has checked in within a generation.
+    Ticket,
+    /// One that has not run out: every other session that was lost is over, or known again, within its length.
+    Pass,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Healing {
+    until: Clock,
+    /// What has stopped the room in this log.
+    here: Proofs,
+    /// What stopped it in the logs before, and the last of these: older eras prove no more than they did there.
+    before: Proofs,
+    last: Era,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Proofs {
+    ticket: bool,
+    pass: bool,
+}
+
+impl Healing {
+    /// Nobody is called before.
+    pub fn until(&self) -> Clock {
+        self.until
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Nothing can stop the room any more in this log.
+    pub fn is_spent(&self) -> bool {
+        self.here == Proofs::ALL && self.before == Proofs::ALL
+    }
+
+    /// A token of a lost era was shown. Says whether the room stops for longer because of it.
+    pub fn prove(&mut self, proof: Proof, era: Era, settings: &Settings, now: Clock) -> bool {
+        let proofs = if era < self.last {
+            &mut self.before
+        } else {
+            &mut self.here
+        };
+        if !proofs.take(proof) {
+            return false;
+        }
+        let until = now.plus(match proof {
+            Proof::Ticket => settings.grace_ms / 2,
+            Proof::Pass => settings.session_ms,
+        });
+        let longer = until > self.until;
+        self.until = self.until.max(until);
+        longer
+    }
+
+    /// Gates have brought back all that was lost. Says whether the room was stopped.
+    pub fn end(&mut self) -> bool {
+        std::mem::take(&mut self.until) > Clock(0)
+    }
+
+    /// An operator says that nobody is waited for: nothing stops the room again in this log.
+    pub fn forbid(&mut self) {
+        (self.until, self.here, self.before) = (Clock(0), Proofs::ALL, Proofs::ALL);
+    }
+
+    /// A new log begins with the rooms; `last` is the era of the one before.
+    pub fn begin(&mut self, last: Era) {
+        let (here, before) = (self.here, self.before);
+        self.before = Proofs {
+            ticket: here.ticket || before.ticket,
+            pass: here.pass || before.pass,
+        };
+        (self.here, self.last) = (Proofs::default(), last);
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.clock(self.until);
+        for proofs in [self.here, self.before] {
+            w.flag(proofs.ticket);
+            w.flag(proofs.pass);
+        }
+        w.u64(self.last.0);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            until: r.clock()?,
+            here: Proofs::read(r)?,
+            before: Proofs::read(r)?,
+            last: Era(r.u64()?),
+        })
+    }
+}
+
+impl View {
+    /// Set while nobody is called in a room because something was lost: the clock at which that ends at the latest.
+    #[must_use]
+    pub fn healing_of(&self, room: &RoomView) -> Option<Clock> {
+        let of_all = self.healing_until.max(self.adopting);
+        of_all.max(room.healing_until(self.clock))
+    }
+}
+
+impl RoomView {
+    /// Set while visitors of a lost log come back to this room: the clock at which that ends at the latest.
+    #[must_use]
+    pub fn healing_until(&self, now: Clock) -> Option<Clock> {
+        Some(self.heals_until).filter(|until| now < *until)
+    }
+}
+
+impl Proofs {
+    const ALL: Self = Self {
+        ticket: true,
+        pass: true,
+    };
+
+    /// True the first time.
+    fn take(&mut self, proof: Proof) -> bool {
+        let used = match proof {
+            Proof::Ticket => &mut self.ticket,
+            Proof::Pass => &mut self.pass,
+        };
+        !std::mem::replace(used, true)
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            ticket: r.flag()?,
+            pass: r.flag()?,
+        })
+    }
+}

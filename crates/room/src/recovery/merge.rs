@@ -1,0 +1,336 @@
+//! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
+//!
+//! For each era of which the replica has read more: who has completed, who is present, the open sessions, the numbers that
+//! are used up, and where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is
+//! called there comes as present, in front of all others: a pass that was handed out is honoured by its own date and opens
+//! the session as excess, as after any lost call.
+
+use crate::entry::{Adopt, Batch, Change, RoomChange};
+use crate::lane::Lane;
+use crate::lane::era::Extent;
+use crate::lane::record::{Record, Session};
+use crate::line::one_place::rank;
+use crate::recovery::packer::{List, Packer};
+use crate::room::Room;
+use crate::state::{MAX_ROOMS, State};
+use crate::version::WITH_SCHEDULES;
+use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
+
+/// Changes of one batch: with the longest names and messages they take half of what a batch may.
+const CHANGES: usize = 30;
+
+/// Parts of draws in one batch, each with eight lanes of 64 stretches at most.
+const DRAWS: usize = 4;
+
+/// Rooms in one batch that come with their texts.
+const ADDITIONS: usize = 2;
+
+impl State {
+    /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
+    /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as done.
+    /// They are to go in this order, with nothing that the gate has seen of these visitors before them. Costs 24 bytes of
+    /// memory a number: a million waiting are about twenty batches.
+    #[must_use]
+    pub fn adoption(&self, now: &Self) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        let whole = self.fits(now);
+        for (adopt, further) in self.changed(now) {
+            let mut of_era = self.bring(adopt, further, now);
+            // An era of which a part stays behind has not been brought to its end.
+            if let Some(adopt) = last(&mut of_era).filter(|_| further && whole) {
+                adopt.whole = true;
+            }
+            batches.extend(of_era.into_iter().filter(|batch| further || !batch.sections.is_empty()));
+        }
+        self.bring_codes_back(&mut batches, now);
+        self.bring_rooms(&mut batches, now);
+        if let Some(adopt) = last(&mut batches) {
+            adopt.done = true;
+        }
+        batches
+    }
+
+    /// Eras whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
+    /// era's own log: the last is such a one. Visitors of older eras were called and left in that log too.
+    fn changed(&self, now: &Self) -> Vec<(Adopt, bool)> {
+        let issuing = Era(now.position.incarnation);
+        let eras = self.moment.past.ends(self.position.sequence);
+        let mut changed: Vec<_> = eras
+            .take_while(|(era, ..)| *era < issuing)
+            .map(|(era, sequence, floor)| {
+                let adopt = Adopt {
+                    era,
+                    sequence,
+                    floor,
+                    ..Adopt::default()
+                };
+                (adopt, now.ended_at(era).is_none_or(|known| known < sequence))
+            })
+            .collect();
+        let newest = changed.iter().rposition(|(_, further)| *further);
+        changed.truncate(newest.map_or(0, |newest| newest + 1));
+        changed
+    }
+
+    /// One era, in all lines of all rooms but those that `now` has in a later edition.
+    fn bring(&self, adopt: Adopt, further: bool, now: &Self) -> Vec<Batch> {
+        let mut packer = Packer::new(adopt);
+        for (name, room) in &self.rooms {
+            let stands = now
+                .rooms
+                .get(name)
+                .is_none_or(|other| other.edition() <= room.edition());
+            for (line, of) in room.lines().filter(|_| stands) {
+                packer.turn_to(name, line);
+                let lacking = room.completions_for(now.rooms.get(name), line, adopt.era);
+                for done in lacking {
+                    packer.complete(done);
+                }
+                let virtuals = room
+                    .rehearsal()
+                    .map(|rehearsal| rehearsal.id)
+                    .filter(|_| of.lanes.iter().any(|lane| !lane.virtuals.is_empty()));
+                for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
+                    if let Some(extent) = lane.eras.extent(adopt.era) {
+                        let unheard = |number: Number| room.pending.is_unheard(line, (id, number));
+                        bring_lane(&mut packer, (id, lane, false), (adopt.era, extent), &unheard);
+                        bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
+                        if further {
+                            bring_horizon(&mut packer, id, lane, (adopt.era, extent));
+                        }
+                    }
+                }
+                let Some(rehearsal) = virtuals else { continue };
+                packer.turn_to_rehearsal(name, line, rehearsal);
+                for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
+                    if let Some(extent) = lane.eras.extent(adopt.era) {
+                        bring_lane(&mut packer, (id, lane, true), (adopt.era, extent), &|_| false);
+                    }
+                }
+            }
+        }
+        packer.finish()
+    }
+
+    /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
+    /// has lost; before the numbers, some to each batch.
+    fn bring_rooms(&self, batches: &mut Vec<Batch>, now: &Self) {
+        // They were set in the newest of the eras.
+        let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
+            return;
+        };
+        let changes = self.rooms.iter().flat_map(|(name, room)| self.brought(name, room, now));
+        let changes: Vec<RoomChange> = changes.collect();
+        let adopt = Some(Adopt { whole: false, ..newest });
+        let batch = |changes: &[RoomChange]| Batch {
+            adopt,
+            rooms: changes.to_vec(),
+            ..Batch::default()
+        };
+        let kinds = changes.chunk_by(|a, b| at_once(a) == at_once(b));
+        let parts = kinds.flat_map(|kind| kind.chunks(kind.first().map_or(CHANGES, at_once)));
+        batches.splice(..0, parts.map(batch));
+    }
+
+    /// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
+    fn brought(&self, name: &RoomName, room: &Room, now: &Self) -> Vec<RoomChange> {
+        let other = now.rooms.get(name);
+        let change = |revision, change| RoomChange {
+            room: name.clone(),
+            revision,
+            change,
+            who: None,
+        };
+        let added = self.additions.get(name).filter(|_| now.version() >= WITH_SCHEDULES);
+        let add = |revision| {
+            added.map(|added| RoomChange {
+                who: added.who.clone(),
+                ..change(revision, Change::Add(Box::new(added.again())))
+            })
+        };
+        // One revision each, the room's for what was said last.
+        let made = other.is_none().then(|| {
+            let revision = room.revision.saturating_sub(1);
+            let configured = || change(revision, Change::Configure(room.configured().under(now.version())));
+            add(revision).unwrap_or_else(configured)
+        });
+        let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());
+        let revision = other
+            .map_or(0, |other| other.revision.saturating_add(1))
+            .max(room.revision);
+        let unknown = other.is_some() && now.additions.get(name).is_none();
+        let text = add(revision).filter(|_| unknown);
+        let revision = revision.saturating_add(u64::from(text.is_some()));
+        let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
+        let after = revision.saturating_add(u64::from(older));
+        let part = |(revision, (sale, lanes))| {
+            let (edition, sale) = (room.edition(), Box::new(sale));
+            change(revision, Change::Sale { edition, sale, lanes })
+        };
+        let sale = room.sale_for(other);
+        let behind = after.saturating_add(u64::try_from(sale.len()).unwrap_or(u64::MAX));
+        let drawn = (after..).zip(sale).map(part);
+        let rehearsed = room.rehearsal_for(other, self.moment.clock);
+        let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
+        let lower = other.map_or(Edition(0), Room::edition) < room.edition();
+        let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
+        let said = made.into_iter().chain(text).chain(set);
+        said.chain(regained).chain(drawn).chain(rehearsed).collect()
+    }
+
+    /// The codes that are spent here, before the numbers that they were good for.
+    fn bring_codes_back(&self, batches: &mut Vec<Batch>, now: &Self) {
+        let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
+            return;
+        };
+        let adopt = Some(Adopt { whole: false, ..newest });
+        let lacking = self
+            .rooms
+            .iter()
+            .flat_map(|(name, room)| room.codes_for(name, now.rooms.get(name)));
+        let parts = lacking.map(|brought| Batch {
+            adopt,
+            spent_codes: vec![brought],
+            ..Batch::default()
+        });
+        batches.splice(..0, parts.collect::<Vec<_>>());
+    }
+
+    /// Whether `now` can have all rooms of this state.
+    fn fits(&self, now: &Self) -> bool {
+        let lacking = self.rooms.keys().filter(|name| !now.rooms.contains_key(name));
+        now.rooms.len() + lacking.count() <= MAX_ROOMS
+    }
+}
+
+/// How many changes of this kind fit in a batch.
+fn at_once(change: &RoomChange) -> usize {
+    match change.change {
+        // Much longer than any other word.
+        Change::Sale { .. } => DRAWS,
+        Change::Add(_) => ADDITIONS,
+        _ => CHANGES,
+    }
+}
+
+fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
+    batches.last_mut().and_then(|batch| batch.adopt.as_mut())
+}
+
+type Wanted = fn(&Record) -> bool;
+
+/// One lane: what is used up, who is inside, and who is present, of virtual visitors or of everybody else. Of a number that was given for a pending id, and not shown
+/// since, nothing is said: its visitor comes with it, or with the id and is given another, and then nobody has this one.
+fn bring_lane(
+    packer: &mut Packer,
+    (id, lane, virtuals): (LaneId, &Lane, bool),
+    (era, extent): (Era, Extent),
+    unheard: &dyn Fn(Number) -> bool,
+) {
+    // Where a draw was made, an era's visitors may stand among another's.
+    let drawn = lane.eras.draws.was_made();
+    let (from, to) = if drawn {
+        (Place(0), Place(u64::MAX))
+    } else {
+        (extent.base, extent.limit)
+    };
+    let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
+        let mut numbers: Vec<Number> = places
+            .filter(|place| lane.virtuals.get(*place) == virtuals)
+            .filter_map(|place| number_at((era, extent), lane.eras.draws.came(place)))
+            .collect();
+        if drawn {
+            numbers.sort_unstable();
+        }
+        for number in numbers {
+            if list != List::Marks || !unheard(number) {
+                packer.put(list, id, number);
+            }
+        }
+    };
+    let records = || lane.slots.iter_from(from).take_while(|(place, _)| *place < to);
+    let lists: [(List, Wanted); 4] = [
+        (List::Taken, is_over),
+        (List::Spent, is_spent),
+        (List::Reopens, is_open),
+        (List::Marks, is_called),
+    ];
+    for (list, wanted) in lists {
+        let records = records().filter(|(_, record)| wanted(record));
+        put(list, &mut records.map(|(place, _)| place));
+    }
+    let taken = lane.presence.taken().ones(from, to);
+    put(List::Taken, &mut taken.filter(|place| lane.slots.get(*place).is_none()));
+    put(List::Marks, &mut lane.presence.present().ones(from, to));
+}
+
+/// Whose the live places are, once their numbers are known.
+fn bring_accounts(
+    packer: &mut Packer,
+    id: LaneId,
+    lane: &Lane,
+    (era, extent): (Era, Extent),
+    unheard: &dyn Fn(Number) -> bool,
+) {
+    if lane.tags.total() == 0 {
+        return;
+    }
+    let live = lane
+        .tags
+        .iter_from(Place(0))
+        .filter(|(place, _)| rank(lane, id, *place).is_some());
+    let mut numbers: Vec<(Number, Tag)> = live
+        .filter_map(|(place, tag)| Some((number_at((era, extent), lane.eras.draws.came(place))?, tag)))
+        .filter(|(number, _)| !unheard(*number))
+        .collect();
+    numbers.sort_unstable();
+    for (number, tag) in numbers {
+        packer.bind(id, number, tag);
+    }
+}
+
+/// Where the horizon stood. Of an era that has gone no further it may have passed whoever came back in the other log.
+fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
+    // What lies behind may be free still for another era.
+    let drawn = lane.eras.draws.first_in(extent.base.0..extent.limit.0);
+    let drawn = drawn.map_or(extent.given, Place);
+    let void = extent.from.max(lane.horizon()).min(extent.given).min(drawn);
+    if void > extent.base
+        && let Some(number) = number_at((era, extent), void)
+    {
+        packer.put(List::Voids, id, number);
+    }
+}
+
+/// What lies further than a number can say was not issued.
+fn number_at((era, extent): (Era, Extent), place: Place) -> Option<Number> {
+    let within = (extent.base..extent.limit).contains(&place);
+    let n = u32::try_from(place.0.checked_sub(extent.base.0)?).ok()?;
+    within.then_some(Number { era, n })
+}
+
+/// Also a session that ends in a moment.
+fn is_over(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::Over { .. } | Record::Inside(Session { ending: true, .. })
+    )
+}
+
+fn is_open(record: &Record) -> bool {
+    matches!(record, Record::Inside(session) if !session.ending)
+}
+
+fn is_called(record: &Record) -> bool {
+    matches!(record, Record::Called(_))
+}
+
+/// Called twice. Who still has something of the second call comes in another list too.
+fn is_spent(record: &Record) -> bool {
+    match record {
+        Record::Spent { .. } => true,
+        Record::Called(call) => call.count > 1,
+        Record::Inside(session) => session.count > 1 && !session.ending,
+        Record::Missed { .. } | Record::Over { .. } => false,
+    }
+}

@@ -1,0 +1,332 @@
+//! Codes that visitors join by: which single-use ones are spent, and who came in past the line.
+//!
+//! A spent code is remembered with the one number that it was good for until it expires; whoever asked for that number may ask
+//! again and is told the same. Where it cannot be known whether a code was used, it is not good. The spent ones lie in pieces
+//! by their first byte, so that a view shares all but what changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::codec::{Read, Reader, Writer};
+use ropeline_ids::{CodeId, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
+
+/// Most spent codes that a room remembers; over it single-use codes are not good until some have expired.
+pub const MAX_SPENT: usize = 131_072;
+
+/// Most visitors of one line that codes may have brought past it at once.
+pub const MAX_BYPASS: u32 = 1_000;
+
+type Seat = (LaneId, Number);
+
+/// A visitor who joins by a code that a gate found to be genuine and good for this line. From machine version 3 on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Redeem {
+    pub room: RoomName,
+    pub line: LineName,
+    /// The lane to join.
+    pub lane: LaneId,
+    /// The account's tags, as of [`Tagged`](crate::Tagged).
+    pub tags: Vec<Tag>,
+    pub code: CodeId,
+    /// Whoever comes again with the same one is the same visitor.
+    pub holder: PendingId,
+    pub issued: Wall,
+    pub expires: Option<Wall>,
+    /// It is good for one visitor.
+    pub single: bool,
+    /// It leads past the line.
+    pub bypass: bool,
+    /// The place in line that its holder has so far.
+    pub leaves: Option<Seat>,
+}
+
+/// Why a code was not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Denied {
+    /// The room numbers nobody, or takes no such codes.
+    Refused,
+    /// Another visitor has used it, or its number is over.
+    Spent,
+    /// Nobody is let in by codes at the moment, or what was lost is being looked for.
+    NotNow,
+    /// Records were lost after it was issued.
+    Doubtful,
+    Expired,
+}
+
+/// What a code was good for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Spent {
+    pub holder: PendingId,
+    pub expires: Wall,
+    /// When it was used, by the log's time.
+    pub at: Wall,
+    pub line: LineName,
+    pub lane: LaneId,
+    pub number: Number,
+    pub bypass: bool,
+}
+
+/// What a gate brings back of a lost log: spent codes, and who came in past the line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BroughtCodes {
+    pub room: RoomName,
+    pub spent: Vec<(CodeId, Spent)>,
+    pub past: Vec<(LineName, LaneId, Number)>,
+}
+
+/// The spent codes of a room. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct SpentCodes {
+    /// By the first byte of their ids; empty until there is one.
+    pieces: Arc<Vec<Arc<BTreeMap<CodeId, Spent>>>>,
+    count: usize,
+}
+
+impl SpentCodes {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[must_use]
+    pub fn get(&self, code: CodeId) -> Option<&Spent> {
+        self.pieces.get(usize::from(code.0[0]))?.get(&code)
+    }
+
+    /// By rising ids, those behind `after`.
+    pub fn iter_after(&self, after: Option<CodeId>) -> impl Iterator<Item = (CodeId, &Spent)> {
+        let first = after.map_or(0, |after| usize::from(after.0[0]));
+        let codes = self.pieces.iter().skip(first).flat_map(|piece| piece.iter());
+        let behind = move |(code, _): &(&CodeId, &Spent)| after.is_none_or(|after| **code > after);
+        codes.filter(behind).map(|(code, spent)| (*code, spent))
+    }
+
+    fn put(&mut self, code: CodeId, spent: Spent) {
+        let pieces = Arc::make_mut(&mut self.pieces);
+        if pieces.is_empty() {
+            pieces.resize_with(256, Arc::default);
+        }
+        let piece = Arc::make_mut(&mut pieces[usize::from(code.0[0])]);
+        self.count += usize::from(piece.insert(code, spent).is_none());
+    }
+
+    fn remove(&mut self, code: CodeId) {
+        if self.get(code).is_none() {
+            return;
+        }
+        let pieces = Arc::make_mut(&mut self.pieces);
+        let piece = Arc::make_mut(&mut pieces[usize::from(code.0[0])]);
+        self.count -= usize::from(piece.remove(&code).is_some());
+    }
+}
+
+/// What a room knows of its codes.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    pub spent: SpentCodes,
+    /// When they are forgotten; follows from them.
+    expiring: BTreeSet<(Wall, CodeId)>,
+    /// Codes that expire by then may have been forgotten, whatever a clock says that was set back.
+    swept: Wall,
+    /// Who came in past the line, and may be there still.
+    past: BTreeMap<LineName, BTreeSet<Seat>>,
+}
+
+impl Codes {
+    pub fn is_nothing(&self) -> bool {
+        self.spent.is_empty() && self.swept == Wall(0) && self.past.is_empty()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.spent.len() >= MAX_SPENT
+    }
+
+    /// A code of this date is over, or may have been forgotten.
+    pub fn is_over(&self, expires: Option<Wall>, now: Wall) -> bool {
+        expires.is_some_and(|expires| expires <= now.max(self.swept))
+    }
+
+    pub fn spend(&mut self, code: CodeId, spent: Spent) {
+        self.expiring.insert((spent.expires, code));
+        self.spent.put(code, spent);
+    }
+
+    /// Forgets codes that have expired. True if there was any.
+    pub fn sweep(&mut self, now: Wall) -> bool {
+        let mut any = false;
+        while let Some((expires, code)) = self.expiring.first().copied().filter(|(expires, _)| *expires <= now) {
+            self.expiring.remove(&(expires, code));
+            self.spent.remove(code);
+            self.swept = self.swept.max(expires);
+            any = true;
+        }
+        any
+    }
+
+    /// How many came past a line, of those that are `there` still; who may come `back` is not forgotten.
+    pub fn past(&mut self, line: &LineName, there: impl Fn(Seat) -> bool, back: impl Fn(Seat) -> bool) -> u32 {
+        let Some(seats) = self.past.get_mut(line) else { return 0 };
+        seats.retain(|seat| there(*seat) || back(*seat));
+        let count = seats.iter().filter(|seat| there(**seat)).count();
+        if seats.is_empty() {
+            self.past.remove(line);
+        }
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    pub fn let_past(&mut self, line: &LineName, seat: Seat) {
+        self.past.entry(line.clone()).or_default().insert(seat);
+    }
+
+    /// A line is gone, and all who were in it.
+    pub fn forget_line(&mut self, line: &LineName) {
+        self.past.remove(line);
+    }
+
+    /// What another history lacks of this one, in parts of so many.
+    pub fn lacking(&self, room: &RoomName, other: Option<&Self>, most: usize) -> Vec<BroughtCodes> {
+        let new = |(code, spent): &(CodeId, &Spent)| other.is_none_or(|other| other.spent.get(*code) != Some(*spent));
+        let spent: Vec<_> = self.spent.iter_after(None).filter(new).collect();
+        let past = self
+            .past
+            .iter()
+            .flat_map(|(line, seats)| seats.iter().map(move |(lane, number)| (line.clone(), *lane, *number)));
+        let known = |(line, lane, number): &(LineName, LaneId, Number)| {
+            other
+                .and_then(|other| other.past.get(line))
+                .is_some_and(|seats| seats.contains(&(*lane, *number)))
+        };
+        let past: Vec<_> = past.filter(|seat| !known(seat)).collect();
+        let part = |spent: &[(CodeId, &Spent)], past: &[(LineName, LaneId, Number)]| BroughtCodes {
+            room: room.clone(),
+            spent: spent.iter().map(|(code, spent)| (*code, (*spent).clone())).collect(),
+            past: past.to_vec(),
+        };
+        let spent = spent.chunks(most).map(|chunk| part(chunk, &[]));
+        spent.chain(past.chunks(most).map(|chunk| part(&[], chunk))).collect()
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.count(self.spent.len());
+        for (code, spent) in self.spent.iter_after(None) {
+            write_spent(w, code, spent);
+        }
+        w.wall(self.swept);
+        w.count(self.past.len());
+        for (line, seats) in &self.past {
+            w.text(line.as_str());
+            w.count(seats.len());
+            for (lane, number) in seats {
+                w.u8(lane.0);
+                w.number(*number);
+            }
+        }
+    }
+
+    /// By rising ids, so that equal ones have equal bytes.
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let mut codes = Self::default();
+        let mut last = None;
+        for _ in 0..r.count(49)? {
+            let (code, spent) = read_spent(r)?;
+            if last.replace(code).is_some_and(|last| code <= last) {
+                return r.wrong();
+            }
+            codes.spend(code, spent);
+        }
+        codes.swept = r.wall()?;
+        for _ in 0..r.count(15)? {
+            let line = r.line_name()?;
+            let listed = r.list(13, |r| Ok((r.lane()?, r.number()?)))?;
+            let rising = listed.is_sorted_by(|a, b| a < b);
+            let behind = codes.past.last_key_value().is_none_or(|(last, _)| *last < line);
+            if listed.is_empty() || !rising || !behind {
+                return r.wrong();
+            }
+            codes.past.insert(line, listed.into_iter().collect());
+        }
+        Ok(codes)
+    }
+}
+
+pub(crate) fn write_redeem(w: &mut Writer, redeem: &Redeem) {
+    w.text(redeem.room.as_str());
+    w.text(redeem.line.as_str());
+    w.u8(redeem.lane.0);
+    w.list(&redeem.tags, |w, tag| w.raw(&tag.0));
+    w.raw(&redeem.code.0);
+    w.raw(&redeem.holder.0);
+    w.wall(redeem.issued);
+    w.option(redeem.expires, Writer::wall);
+    w.flag(redeem.single);
+    w.flag(redeem.bypass);
+    w.option(redeem.leaves, |w, (lane, number)| {
+        w.u8(lane.0);
+        w.number(number);
+    });
+}
+
+pub(crate) fn read_redeem(r: &mut Reader) -> Read<Redeem> {
+    Ok(Redeem {
+        room: r.room_name()?,
+        line: r.line_name()?,
+        lane: r.lane()?,
+        tags: r.list(8, |r| Ok(Tag(r.array()?)))?,
+        code: CodeId(r.array()?),
+        holder: PendingId(r.array()?),
+        issued: r.wall()?,
+        expires: r.option(Reader::wall)?,
+        single: r.flag()?,
+        bypass: r.flag()?,
+        leaves: r.option(|r| Ok((r.lane()?, r.number()?)))?,
+    })
+}
+
+pub(crate) fn write_brought(w: &mut Writer, brought: &BroughtCodes) {
+    w.text(brought.room.as_str());
+    w.list(&brought.spent, |w, (code, spent)| write_spent(w, *code, spent));
+    w.list(&brought.past, |w, (line, lane, number)| {
+        w.text(line.as_str());
+        w.u8(lane.0);
+        w.number(*number);
+    });
+}
+
+pub(crate) fn read_brought(r: &mut Reader) -> Read<BroughtCodes> {
+    Ok(BroughtCodes {
+        room: r.room_name()?,
+        spent: r.list(49, read_spent)?,
+        past: r.list(14, |r| Ok((r.line_name()?, r.lane()?, r.number()?)))?,
+    })
+}
+
+fn write_spent(w: &mut Writer, code: CodeId, spent: &Spent) {
+    w.raw(&code.0);
+    w.raw(&spent.holder.0);
+    w.wall(spent.expires);
+    w.wall(spent.at);
+    w.text(spent.line.as_str());
+    w.u8(spent.lane.0);
+    w.number(spent.number);
+    w.flag(spent.bypass);
+}
+
+fn read_spent(r: &mut Reader) -> Read<(CodeId, Spent)> {
+    let code = CodeId(r.array()?);
+    let spent = Spent {
+        holder: PendingId(r.array()?),
+        expires: r.wall()?,
+        at: r.wall()?,
+        line: r.line_name()?,
+        lane: r.lane()?,
+        number: r.number()?,
+        bypass: r.flag()?,
+    };
+    Ok((code, spent))
+}

@@ -1,0 +1,313 @@
+//! Joins by codes: who is numbered by one, and who is called past the line.
+//!
+//! A single-use code is good for one number, whichever gates saw it, and its visitor may ask for that number again. Whatever
+//! stands in the way is found before anything changes, so that a code which is not taken is not spent.
+
+use std::sync::Arc;
+
+use super::Room;
+use crate::entry::effects::{Joined, Redeemed};
+use crate::lane::record::{EndedBy, Record};
+use crate::line::Line;
+use crate::line::one_place::rank;
+use crate::room::codes::{BroughtCodes, Denied, Redeem, Spent};
+use crate::settings::{Mode, Settings};
+use crate::state::context::Moment;
+use ropeline_ids::{LaneId, LineName, Number, RoomName, Wall};
+
+type Seat = (LaneId, Number);
+
+/// What a code led to.
+struct Grant {
+    seat: Seat,
+    past: bool,
+    new: bool,
+}
+
+impl Grant {
+    /// What its holder, or the account, has anyway.
+    fn old(seat: Seat) -> Self {
+        Self {
+            seat,
+            past: false,
+            new: false,
+        }
+    }
+}
+
+impl Redeemed {
+    fn of(redeem: &Redeem, done: Result<Grant, Denied>) -> Self {
+        let granted = done.as_ref().ok();
+        Self {
+            joined: Joined {
+                room: redeem.room.clone(),
+                line: redeem.line.clone(),
+                lane: granted.map_or(redeem.lane, |grant| grant.seat.0),
+                first: granted.map(|grant| grant.seat.1),
+                count: 1,
+                later: false,
+            },
+            past: granted.is_some_and(|grant| grant.past),
+            new: granted.is_some_and(|grant| grant.new),
+            denied: done.err(),
+        }
+    }
+
+    /// Of a room that is not there.
+    pub(crate) fn refused(redeem: &Redeem) -> Self {
+        Self::of(redeem, Err(Denied::Refused))
+    }
+}
+
+impl Room {
+    /// Single-use codes that were issued by `doubt` may have been used in what was lost.
+    pub fn redeem(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Moment) -> Redeemed {
+        Redeemed::of(redeem, self.grant(redeem, doubt, m))
+    }
+
+    fn grant(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Moment) -> Result<Grant, Denied> {
+        if self.codes.is_over(redeem.expires, m.time) {
+            return Err(Denied::Expired);
+        }
+        if let Some(before) = self.redeemed_before(redeem, m) {
+            return before;
+        }
+        if let Some(called) = self.called_already(redeem) {
+            return Ok(Grant::old(called));
+        }
+        // Neither calls nor codes are trusted while something that was lost may come back.
+        if self.waits_for_lost(m) && (redeem.single || redeem.bypass) {
+            return Err(Denied::NotNow);
+        }
+        if redeem.single && redeem.issued <= doubt {
+            return Err(Denied::Doubtful);
+        }
+        // Used before its date by the log's clock it could be used again after a loss in between.
+        let early = redeem.issued > m.time;
+        if redeem.single && (early || redeem.expires.is_none() || self.codes.is_full()) {
+            return Err(Denied::NotNow);
+        }
+        if let Some(has) = self.has_already(redeem) {
+            return Ok(Grant::old(has));
+        }
+        if redeem.bypass {
+            self.may_pass(redeem)?;
+        }
+        let seat = self.seat_by_code(redeem, m)?;
+        if redeem.bypass {
+            self.call_past(&redeem.line, seat, m);
+        }
+        self.remember(redeem, seat, m);
+        Ok(Grant {
+            seat,
+            past: redeem.bypass,
+            new: true,
+        })
+    }
+
+    /// What is said to whoever asks again, or comes with a code that another used. Who asks again is there.
+    fn redeemed_before(&mut self, redeem: &Redeem, m: &mut Moment) -> Option<Result<Grant, Denied>> {
+        if !redeem.single {
+            let seat = self.pending.get(redeem.holder, &redeem.line)?;
+            let line = self.lines.get(&redeem.line)?;
+            return lives(line, seat).then(|| Ok(Grant::old(seat)));
+        }
+        let spent = self.codes.spent.get(redeem.code)?;
+        let seat = (spent.lane, spent.number);
+        // The gate has seen the ticket of the place that is left.
+        let own = spent.holder == redeem.holder || redeem.leaves == Some(seat);
+        if !own || spent.line != redeem.line {
+            return Some(Err(Denied::Spent));
+        }
+        if m.past.may_be_lost(seat.1, m.clock) {
+            self.make(&redeem.line, m);
+        }
+        let settings = Arc::clone(&self.settings);
+        let line = self.lines.get_mut(&redeem.line);
+        let lives = line.is_some_and(|line| {
+            line.mark(seat.0, seat.1, &settings, m);
+            lives(line, seat)
+        });
+        Some(if lives {
+            Ok(Grant::old(seat))
+        } else {
+            Err(Denied::Spent)
+        })
+    }
+
+    /// Whoever the gate saw in line, and who was called meanwhile, goes on so.
+    fn called_already(&self, redeem: &Redeem) -> Option<Seat> {
+        let line = self.lines.get(&redeem.line)?;
+        redeem
+            .leaves
+            .filter(|seat| class(line, *seat).is_some_and(|class| class < WAITING))
+    }
+
+    /// A place that the code would not better: the account's, unless it waits and is led past; or the holder's in that lane.
+    fn has_already(&self, redeem: &Redeem) -> Option<Seat> {
+        let line = self.lines.get(&redeem.line)?;
+        let own = line.number_of(&redeem.tags);
+        let waits = |seat: &Seat| class(line, *seat) == Some(WAITING);
+        if redeem.bypass {
+            return own.filter(|seat| !waits(seat));
+        }
+        let leaves = redeem.leaves.filter(waits);
+        let stays = |seat: &Seat| seat.0 == redeem.lane || leaves != Some(*seat);
+        own.or(leaves).filter(stays)
+    }
+
+    /// Whether one more may come past the line.
+    fn may_pass(&mut self, redeem: &Redeem) -> Result<(), Denied> {
+        let most = self.settings.bypass_most;
+        if most == 0 {
+            return Err(Denied::Refused);
+        }
+        let line = self.lines.get(&redeem.line);
+        let inside = |seat: Seat| line.is_some_and(|line| class(line, seat).is_some_and(|class| class < WAITING));
+        let back = |seat: Seat| line.is_some_and(|line| may_come_back(line, seat));
+        let past = self.codes.past(&redeem.line, inside, back);
+        let settings = &self.settings;
+        match line {
+            _ if settings.mode != Mode::Auto || past >= most => Err(Denied::NotNow),
+            Some(line) if line.is_sold_out(settings) => Err(Denied::Refused),
+            Some(line) if line.reach(settings) == 0 => Err(Denied::NotNow),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number to be had by the code: the one that its holder waits with, where that is only to be called, or a new one.
+    fn seat_by_code(&mut self, redeem: &Redeem, m: &mut Moment) -> Result<Seat, Denied> {
+        let waits = |line: &Line, seat: &Seat| class(line, *seat) == Some(WAITING);
+        if redeem.bypass
+            && let Some(line) = self.lines.get(&redeem.line)
+            && let own = line.number_of(&redeem.tags).or(redeem.leaves)
+            && let Some(seat) = own.filter(|seat| waits(line, seat))
+        {
+            return Ok(seat);
+        }
+        if !redeem.single && !self.pending.has_room(self.settings.firm_within_ms, m.clock) {
+            return Err(Denied::NotNow);
+        }
+        let full = |line: &Line| !redeem.tags.is_empty() && !line.has_room();
+        if self.lines.get(&redeem.line).is_some_and(full) {
+            return Err(Denied::NotNow);
+        }
+        let number = self.join(&redeem.line, redeem.lane, 1, m).ok_or(Denied::Refused)?;
+        let settings = Arc::clone(&self.settings);
+        if let Some(line) = self.lines.get_mut(&redeem.line) {
+            // SECURITY: what is given up is in line. The gate has seen its ticket.
+            if let Some((lane, left)) = redeem.leaves.filter(|seat| waits(line, seat)) {
+                line.leave(lane, left, &settings, m);
+            }
+            line.bind(redeem.lane, number, &redeem.tags, &settings, m);
+        }
+        Ok((redeem.lane, number))
+    }
+
+    fn call_past(&mut self, name: &LineName, seat: Seat, m: &Moment) {
+        let settings = Arc::clone(&self.settings);
+        if let Some(line) = self.lines.get_mut(name) {
+            line.call_past(seat.0, seat.1, &settings, m);
+            self.codes.let_past(name, seat);
+        }
+    }
+
+    fn remember(&mut self, redeem: &Redeem, (lane, number): Seat, m: &Moment) {
+        self.picture = None;
+        let Some(expires) = redeem.expires.filter(|_| redeem.single) else {
+            return self.pending.put(redeem.holder, &redeem.line, (lane, number), m.clock);
+        };
+        let spent = Spent {
+            holder: redeem.holder,
+            expires,
+            at: m.time,
+            line: redeem.line.clone(),
+            lane,
+            number,
+            bypass: redeem.bypass,
+        };
+        self.codes.spend(redeem.code, spent);
+    }
+
+    /// What another history knew of codes. Of two numbers by one code, as two masters may have given, this history's counts.
+    pub fn bring_codes(&mut self, brought: &BroughtCodes, m: &mut Moment) {
+        let settings = Arc::clone(&self.settings);
+        for (code, spent) in &brought.spent {
+            if self.codes.is_over(Some(spent.expires), m.time) {
+                continue;
+            }
+            match self
+                .codes
+                .spent
+                .get(*code)
+                .map(|own| (own.line.clone(), own.lane, own.number))
+            {
+                // However many: each history bounds its own, and one that is forgotten would be good again.
+                None => self.codes.spend(*code, spent.clone()),
+                Some(own) if own != (spent.line.clone(), spent.lane, spent.number) => {
+                    // Its line, or its era, may be brought only behind this.
+                    if m.past.may_be_lost(spent.number, m.clock) {
+                        self.make(&spent.line, m);
+                    }
+                    if let Some(line) = self.lines.get_mut(&spent.line) {
+                        let adopts = m.adopts.replace(spent.number.era);
+                        line.use_up(spent.lane, spent.number, None, &settings, m);
+                        m.adopts = adopts;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let most = usize::try_from(MAX_PAST).unwrap_or(usize::MAX);
+        for (line, lane, number) in brought.past.iter().take(most) {
+            self.codes.let_past(line, (*lane, *number));
+        }
+        self.picture = None;
+    }
+
+    /// What another history lacks of these codes.
+    pub fn codes_for(&self, name: &RoomName, other: Option<&Self>) -> Vec<BroughtCodes> {
+        self.codes.lacking(name, other.map(|other| &other.codes), PART)
+    }
+}
+
+/// How good a live number is, as of [`rank`]; `None` for one that is over.
+fn class(line: &Line, (id, number): Seat) -> Option<u8> {
+    let lane = line.lanes.get(usize::from(id.0))?;
+    rank(lane, id, lane.place(number)?).map(|(class, ..)| class)
+}
+
+/// The session idled out, and a gate that was cut off meanwhile may go on with it.
+fn may_come_back(line: &Line, (id, number): Seat) -> bool {
+    let record = line
+        .lanes
+        .get(usize::from(id.0))
+        .and_then(|lane| lane.slots.get(lane.place(number)?));
+    matches!(
+        record,
+        Some(Record::Over {
+            end: EndedBy::Idling,
+            ..
+        })
+    )
+}
+
+fn lives(line: &Line, seat: Seat) -> bool {
+    class(line, seat).is_some()
+}
+
+const WAITING: u8 = 2;
+
+/// Seats of one part that are taken over at most.
+const MAX_PAST: u32 = crate::room::codes::MAX_BYPASS;
+
+/// Codes in one batch, each with the longest name of a line.
+const PART: usize = 400;
+
+impl Settings {
+    /// Bypass codes are taken.
+    #[must_use]
+    pub fn takes_bypass(&self) -> bool {
+        self.bypass_most > 0
+    }
+}

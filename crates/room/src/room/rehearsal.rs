@@ -1,0 +1,156 @@
+//! A rehearsal: virtual visitors of an operator, who are gone once nobody says any more that it goes on.
+//!
+//! What virtual visitors do comes in sections that name their rehearsal, and such a section counts only while that is under
+//! way. Which places are theirs stands in bitmaps, so the room itself sends them all off, in one step: when the rehearsal is
+//! ended, when its time is over, and when its lease has not been renewed. The lease runs on the room's clock, so that all
+//! gates agree.
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::commands::Who;
+use ropeline_ids::{Clock, RehearsalId, Wall};
+
+/// The rehearsal of a room that is under way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rehearsal {
+    pub id: RehearsalId,
+    /// Most visitors that join in it.
+    pub size: u32,
+    /// Who has joined so far.
+    pub joined: u32,
+    /// What its visitors ask of the shop reaches it.
+    pub forward: bool,
+    /// It goes on where a sale by stock or by a draw is on.
+    pub anyway: bool,
+    /// Whose it is.
+    pub by: Who,
+    pub since: Wall,
+    /// When it is over in any case, for people.
+    pub ends_at: Wall,
+    /// The same by the room's clock.
+    pub ends_by: Clock,
+    /// Everybody is sent off then, unless it is renewed before.
+    pub until: Clock,
+}
+
+/// An operator begins a rehearsal, or a gate brings one back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RehearsalOrder {
+    pub id: RehearsalId,
+    pub size: u32,
+    pub joined: u32,
+    pub forward: bool,
+    /// Also where a sale by stock or by a draw is on.
+    pub anyway: bool,
+    pub lease_ms: u64,
+    /// How long it takes at most.
+    pub for_ms: u64,
+    pub by: Who,
+}
+
+/// Most virtual visitors of one rehearsal.
+pub const MAX_REHEARSED: u32 = 200_000;
+
+/// Longest that a rehearsal goes on without being renewed, and longest that it goes on at all.
+pub const MAX_LEASE_MS: u64 = 60_000;
+pub const MAX_REHEARSAL_MS: u64 = 24 * 3_600_000;
+
+impl Rehearsal {
+    /// As an operator wants it; `None` where its bounds are none.
+    pub(crate) fn of(order: &RehearsalOrder, time: Wall, now: Clock) -> Option<Self> {
+        let bounds = (1..=MAX_REHEARSED).contains(&order.size)
+            && (1..=MAX_LEASE_MS).contains(&order.lease_ms)
+            && (1..=MAX_REHEARSAL_MS).contains(&order.for_ms);
+        let ends_by = now.plus(order.for_ms);
+        bounds.then(|| Self {
+            id: order.id,
+            size: order.size,
+            joined: order.joined.min(order.size),
+            forward: order.forward,
+            anyway: order.anyway,
+            by: order.by.bounded(),
+            since: time,
+            ends_at: time.plus(order.for_ms),
+            ends_by,
+            until: now.plus(order.lease_ms).min(ends_by),
+        })
+    }
+
+    /// It goes on for so long from now on.
+    pub(crate) fn renew(&mut self, lease_ms: u64, now: Clock) {
+        self.until = now.plus(lease_ms.min(MAX_LEASE_MS)).min(self.ends_by);
+    }
+
+    /// What makes it anew in another history, where its lease has as long to run as here.
+    pub(crate) fn order(&self, now: Clock) -> RehearsalOrder {
+        RehearsalOrder {
+            id: self.id,
+            size: self.size,
+            joined: self.joined,
+            forward: self.forward,
+            anyway: self.anyway,
+            lease_ms: self.until.since(now).max(1),
+            for_ms: self.ends_by.since(now).max(1),
+            by: self.by.clone(),
+        }
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.raw(&self.id.0);
+        w.u32(self.size);
+        w.u32(self.joined);
+        w.flag(self.forward);
+        w.flag(self.anyway);
+        self.by.write(w);
+        w.wall(self.since);
+        w.wall(self.ends_at);
+        w.clock(self.ends_by);
+        w.clock(self.until);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            id: RehearsalId(r.array()?),
+            size: r.u32()?,
+            joined: r.u32()?,
+            forward: r.flag()?,
+            anyway: r.flag()?,
+            by: Who::read(r)?,
+            since: r.wall()?,
+            ends_at: r.wall()?,
+            ends_by: r.clock()?,
+            until: r.clock()?,
+        })
+    }
+}
+
+impl RehearsalOrder {
+    /// Upper bound of the encoded size.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.by.bytes() + 40
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.raw(&self.id.0);
+        w.u32(self.size);
+        w.u32(self.joined);
+        w.flag(self.forward);
+        w.flag(self.anyway);
+        w.var(self.lease_ms);
+        w.var(self.for_ms);
+        self.by.write(w);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            id: RehearsalId(r.array()?),
+            size: r.u32()?,
+            joined: r.u32()?,
+            forward: r.flag()?,
+            anyway: r.flag()?,
+            lease_ms: r.var()?,
+            for_ms: r.var()?,
+            by: Who::read(r)?,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! The byte form of settings and overrides. What version 3 and later ones add to settings are fields at their end, which the
+//! mode's byte announces.
+
+use std::collections::BTreeMap;
+
+use super::{Mode, Overrides, Settings};
+use crate::codec::{Fields, Read, Reader, Writer};
+use crate::entry::sale::Drawing;
+use crate::load::Admission;
+use crate::settings::lanes::NamedLane;
+use crate::settings::schedule::Schedule;
+use crate::version::WITH_SCHEDULES;
+
+/// As rooms of the writer's machine version can have them.
+pub(crate) fn write_settings(w: &mut Writer, settings: &Settings) {
+    let settings = settings.under(w.version);
+    let later = Later {
+        schedule: settings.schedule,
+        draw: settings.draw,
+        stock: settings.stock,
+        lanes: settings.lanes,
+        bypass_most: settings.bypass_most,
+        admission: settings.admission,
+    };
+    let later = later.fields();
+    w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
+    w.u32(settings.capacity);
+    w.option(settings.rate_per_minute, Writer::u32);
+    for duration in [
+        settings.call_every_ms,
+        settings.session_ms,
+        settings.session_max_ms,
+        settings.claim_deadline_ms,
+        settings.grace_ms,
+        settings.firm_within_ms,
+        settings.late_window_ms,
+    ] {
+        w.u64(duration);
+    }
+    w.u32(settings.max_lines);
+    w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
+    if !later.is_empty() {
+        w.fields(&later);
+    }
+}
+
+pub(crate) fn read_settings(r: &mut Reader) -> Read<Settings> {
+    let byte = r.u8()?;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let mode = mode_of(if more { byte & !MORE } else { byte }, r)?;
+    let mut settings = Settings {
+        mode,
+        capacity: r.u32()?,
+        rate_per_minute: r.option(Reader::u32)?,
+        call_every_ms: r.u64()?,
+        session_ms: r.u64()?,
+        session_max_ms: r.u64()?,
+        claim_deadline_ms: r.u64()?,
+        grace_ms: r.u64()?,
+        firm_within_ms: r.u64()?,
+        late_window_ms: r.u64()?,
+        max_lines: r.u32()?,
+        lane_weights: r.list(2, Reader::u16)?,
+        lanes: Vec::new(),
+        schedule: None,
+        draw: None,
+        stock: None,
+        bypass_most: 0,
+        admission: None,
+    };
+    if more {
+        let later = Later::read(r)?;
+        settings.admission = later.admission;
+        (settings.schedule, settings.draw) = (later.schedule, later.draw);
+        (settings.stock, settings.lanes) = (later.stock, later.lanes);
+        settings.bypass_most = later.bypass_most;
+    }
+    Ok(settings)
+}
+
+/// What version 3 and later ones add to settings, and to overrides.
+#[derive(Default)]
+struct Later {
+    schedule: Option<Schedule>,
+    draw: Option<Drawing>,
+    stock: Option<u32>,
+    lanes: Vec<NamedLane>,
+    bypass_most: u32,
+    admission: Option<Admission>,
+}
+
+impl Later {
+    fn fields(&self) -> Fields {
+        let schedule = self.schedule.as_ref();
+        let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
+        let draw = self.draw.as_ref();
+        let draw = draw.map(|draw| (DRAW, Writer::field(|w| draw.write(w))));
+        let stock = self.stock.map(|stock| (STOCK, Writer::field(|w| w.u32(stock))));
+        let lanes = (!self.lanes.is_empty()).then(|| {
+            let field = Writer::field(|w| w.list(&self.lanes, |w, lane| lane.write(w)));
+            (LANES, field)
+        });
+        let admission = self.admission.as_ref();
+        let admission = admission.map(|admission| (ADMISSION, Writer::field(|w| admission.write(w))));
+        let bypass = (self.bypass_most > 0).then(|| (BYPASS, Writer::field(|w| w.u32(self.bypass_most))));
+        let fields = schedule.into_iter().chain(draw).chain(stock).chain(lanes);
+        fields.chain(admission).chain(bypass).collect()
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut later = Self::default();
+        let fields = r.fields()?;
+        // Nothing is never written.
+        if fields.is_empty() {
+            return r.wrong();
+        }
+        for (tag, mut field) in fields {
+            match tag {
+                SCHEDULE => later.schedule = Some(Schedule::read(&mut field)?),
+                DRAW => later.draw = Some(Drawing::read(&mut field)?),
+                STOCK => later.stock = Some(field.u32()?),
+                LANES => {
+                    later.lanes = field.list(2, NamedLane::read)?;
+                    if later.lanes.is_empty() {
+                        return field.wrong();
+                    }
+                }
+                ADMISSION => later.admission = Some(Admission::read(&mut field)?),
+                BYPASS => {
+                    later.bypass_most = field.u32()?;
+                    if later.bypass_most == 0 {
+                        return field.wrong();
+                    }
+                }
+                _ => return field.wrong(),
+            }
+            field.finish()?;
+        }
+        Ok(later)
+    }
+}
+
+/// As rooms of the writer's machine version can have them.
+pub(crate) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
+    let overrides = overrides.under(w.version);
+    let later = Later {
+        schedule: overrides.schedule,
+        draw: None,
+        stock: overrides.stock,
+        lanes: Vec::new(),
+        bypass_most: 0,
+        admission: None,
+    };
+    let mut later = later.fields();
+    if !overrides.messages.is_empty() {
+        later.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
+    }
+    w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
+    if let Some(mode) = overrides.mode {
+        w.u8(mode_byte(mode));
+    }
+    w.option(overrides.capacity, Writer::u32);
+    w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
+    w.option(overrides.message.as_deref(), Writer::text);
+    if !later.is_empty() {
+        w.fields(&later);
+    }
+}
+
+pub(crate) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
+    let byte = r.u8()?;
+    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let mode = match if more { byte & !MORE } else { byte } {
+        0 => None,
+        1 => Some(r.u8()?),
+        _ => return r.wrong(),
+    };
+    let mut overrides = Overrides {
+        mode: mode.map(|byte| mode_of(byte, r)).transpose()?,
+        capacity: r.option(Reader::u32)?,
+        rate_per_minute: r.option(|r| r.option(Reader::u32))?,
+        message: r.option(|r| r.text().map(str::to_owned))?,
+        ..Overrides::default()
+    };
+    if more {
+        read_later(r, &mut overrides)?;
+    }
+    Ok(overrides)
+}
+
+fn read_later(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
+    let fields = r.fields()?;
+    // Nothing is never written.
+    if fields.is_empty() {
+        return r.wrong();
+    }
+    for (tag, mut field) in fields {
+        match tag {
+            SCHEDULE => overrides.schedule = Some(Schedule::read(&mut field)?),
+            STOCK => overrides.stock = Some(field.u32()?),
+            MESSAGES => overrides.messages = read_messages(&mut field)?,
+            _ => return field.wrong(),
+        }
+        field.finish()?;
+    }
+    Ok(())
+}
+
+fn write_messages(w: &mut Writer, messages: &BTreeMap<String, String>) {
+    w.count(messages.len());
+    for (tag, text) in messages {
+        w.text(tag);
+        w.text(text);
+    }
+}
+
+/// At least one, by rising tags, so that equal ones have equal bytes.
+fn read_messages(r: &mut Reader) -> Read<BTreeMap<String, String>> {
+    let messages = r.list(2, |r| Ok((r.text()?.to_owned(), r.text()?.to_owned())))?;
+    if messages.is_empty() || !messages.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return r.wrong();
+    }
+    Ok(messages.into_iter().collect())
+}
+
+pub(crate) fn mode_byte(mode: Mode) -> u8 {
+    match mode {
+        Mode::Auto => 0,
+        Mode::Hold => 1,
+        Mode::Closed => 2,
+        Mode::Off => 3,
+    }
+}
+
+pub(crate) fn mode_of(byte: u8, r: &Reader) -> Read<Mode> {
+    match byte {
+        0 => Ok(Mode::Auto),
+        1 => Ok(Mode::Hold),
+        2 => Ok(Mode::Closed),
+        3 => Ok(Mode::Off),
+        _ => r.wrong(),
+    }
+}
+
+/// In a settings' mode, and in what says whether overrides have one: fields follow at their end.
+const MORE: u8 = 0x80;
+
+/// Tags of these fields. Whatever else a room is told by its configuration has its own here.
+const SCHEDULE: u8 = 1;
+const DRAW: u8 = 2;
+const STOCK: u8 = 3;
+/// Of overrides alone.
+const MESSAGES: u8 = 5;
+const LANES: u8 = 5;
+const ADMISSION: u8 = 6;
+const BYPASS: u8 = 7;

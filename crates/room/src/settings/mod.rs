@@ -1,0 +1,287 @@
+//! What an operator sets for a room, as the log carries it: integers only, no file syntax.
+
+pub(crate) mod codec;
+pub(crate) mod lanes;
+pub(crate) mod schedule;
+
+use std::collections::BTreeMap;
+
+use crate::entry::sale::Drawing;
+use crate::line::stock::MAX_STOCK;
+use crate::load::Admission;
+use crate::room::codes::MAX_BYPASS;
+use crate::settings::lanes::{MAX_LANES, NamedLane, bounded_names};
+use crate::settings::schedule::{Phase, Schedule};
+use crate::version::WITH_SCHEDULES;
+
+/// How a room treats new visitors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Wait only when full.
+    #[default]
+    Auto,
+    /// Everybody new waits, nobody is called.
+    Hold,
+    /// Nobody joins, nobody is called; those inside go on.
+    Closed,
+    /// No line; measures only.
+    Off,
+}
+
+/// The room's settings from its configuration. Durations in milliseconds of the room's clock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    pub mode: Mode,
+    /// Slots: no call unless called + sessions < capacity.
+    pub capacity: u32,
+    /// Most visitors called per minute; `None` is unlimited.
+    pub rate_per_minute: Option<u32>,
+    /// The rate's step: tokens come once a step, and the bucket never holds more than one step's.
+    pub call_every_ms: u64,
+    /// How long a session lasts after its last request; a slot is held for [`Settings::hold_ms`].
+    pub session_ms: u64,
+    pub session_max_ms: u64,
+    pub claim_deadline_ms: u64,
+    pub grace_ms: u64,
+    pub firm_within_ms: u64,
+    pub late_window_ms: u64,
+    /// Most lines of a `per` room at once.
+    pub max_lines: u32,
+    /// Weights by lane, 1 to 8 of them; calls go by deficit round robin.
+    pub lane_weights: Vec<u16>,
+    /// The lanes' names, as many as weights; empty where lanes are told apart by their order alone, as before machine
+    /// version 3. A lane keeps its index for as long as the room has it.
+    pub lanes: Vec<NamedLane>,
+    /// When the room is open; from machine version 3 on.
+    pub schedule: Option<Schedule>,
+    /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival. From machine version 3 on.
+    pub draw: Option<Drawing>,
+    /// Pieces that there are, in each line: nobody is called beyond them. From machine version 3 on.
+    pub stock: Option<u32>,
+    /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken. From
+    /// machine version 3 on.
+    pub bypass_most: u32,
+    /// Follows what the shop can take, within capacity and rate; `None`: these alone. From machine version 3 on.
+    pub admission: Option<Admission>,
+}
+
+impl Default for Settings {
+    /// The design's defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.
+    fn default() -> Self {
+        Self {
+            mode: Mode::Auto,
+            capacity: 100,
+            rate_per_minute: None,
+            call_every_ms: 1_000,
+            session_ms: 300_000,
+            session_max_ms: 7_200_000,
+            claim_deadline_ms: 90_000,
+            grace_ms: 240_000,
+            firm_within_ms: 20_000,
+            late_window_ms: 600_000,
+            max_lines: 1_000,
+            lane_weights: vec![1],
+            lanes: Vec::new(),
+            schedule: None,
+            draw: None,
+            stock: None,
+            bypass_most: 0,
+            admission: None,
+        }
+    }
+}
+
+/// What an operator changed while the room runs; each `Some` stands over the configured value, and over a restart.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Overrides {
+    pub mode: Option<Mode>,
+    pub capacity: Option<u32>,
+    /// `Some(None)` lifts the configured rate.
+    pub rate_per_minute: Option<Option<u32>>,
+    /// Shown to everybody waiting; at most [`MAX_MESSAGE`] bytes.
+    pub message: Option<String>,
+    /// Shown instead to whoever reads the language, by its tag; from machine version 3 on.
+    pub messages: BTreeMap<String, String>,
+    /// What the room goes by instead of its configured schedule; from machine version 3 on.
+    pub schedule: Option<Schedule>,
+    /// From machine version 3 on.
+    pub stock: Option<u32>,
+}
+
+/// Longest duration of a room, in milliseconds: a year.
+const MAX_MS: u64 = 366 * 24 * 3_600_000;
+
+/// Longest step of a rate, in milliseconds: a day.
+const MAX_STEP_MS: u64 = 24 * 3_600_000;
+
+impl Settings {
+    /// A session in use is renewed at most this often: a tenth of `session_ms`.
+    #[must_use]
+    pub fn renewal_ms(&self) -> u64 {
+        self.session_ms / 10
+    }
+
+    /// How long a session lasts after its last renewal. A request within [`Settings::renewal_ms`] of it is not recorded, so
+    /// a session lasts that much longer: never less than `session_ms` after its last request.
+    #[must_use]
+    pub fn hold_ms(&self) -> u64 {
+        self.session_ms.saturating_add(self.renewal_ms())
+    }
+
+    /// The settings within the bounds that the room counts in: durations of 1 ms to a year, 1 to 8 lanes that weigh at
+    /// least 1. What a validated configuration says is not changed by this.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        let within = |ms: u64| ms.clamp(1, MAX_MS);
+        let weights = self.lane_weights.iter().map(|weight| (*weight).max(1)).take(MAX_LANES);
+        let mut lane_weights: Vec<u16> = weights.collect();
+        if lane_weights.is_empty() {
+            lane_weights.push(1);
+        }
+        Self {
+            mode: self.mode,
+            capacity: self.capacity,
+            rate_per_minute: self.rate_per_minute,
+            call_every_ms: self.call_every_ms.clamp(1, MAX_STEP_MS),
+            session_ms: within(self.session_ms),
+            session_max_ms: within(self.session_max_ms),
+            claim_deadline_ms: within(self.claim_deadline_ms),
+            grace_ms: within(self.grace_ms).max(2),
+            firm_within_ms: within(self.firm_within_ms),
+            late_window_ms: within(self.late_window_ms),
+            max_lines: self.max_lines,
+            lanes: bounded_names(&self.lanes, lane_weights.len()),
+            lane_weights,
+            schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+            draw: self.draw.as_ref().and_then(Drawing::bounded),
+            stock: self.stock.map(bounded_stock),
+            bypass_most: self.bypass_most.min(MAX_BYPASS),
+            admission: self.admission.as_ref().map(Admission::bounded),
+        }
+    }
+
+    /// An operator's stop: whatever becomes free, nobody is called.
+    #[must_use]
+    pub fn calls_nobody(&self) -> bool {
+        self.capacity == 0 || self.rate_per_minute == Some(0)
+    }
+
+    /// The settings as rooms of a machine version can have them. What that version lacks must not open what it was to keep
+    /// shut: a room that goes by a schedule, or sells a stock, is closed until there are such.
+    #[must_use]
+    pub fn under(&self, version: u16) -> Self {
+        if version >= WITH_SCHEDULES {
+            return self.clone();
+        }
+        let mode = match self.mode {
+            Mode::Off => Mode::Off,
+            _ if self.schedule.is_some() || self.stock.is_some() => Mode::Closed,
+            mode => mode,
+        };
+        Self {
+            mode,
+            lanes: Vec::new(),
+            schedule: None,
+            draw: None,
+            stock: None,
+            bypass_most: 0,
+            admission: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether both say the same: of one rule, whichever windows were worked out from it, and the same lanes, in whichever
+    /// order they stand and whichever were there before.
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
+        let rule = |settings: &Self| settings.schedule.as_ref().map(|schedule| schedule.rule.clone());
+        let (schedule, lanes) = (other.schedule.clone(), other.lanes.clone());
+        rule(self) == rule(other)
+            && self.has_lanes_of(other)
+            && Self {
+                schedule,
+                lanes,
+                lane_weights: other.lane_weights.clone(),
+                ..self.clone()
+            } == *other
+    }
+}
+
+impl Mode {
+    /// Who is called comes in as a session of the room's.
+    #[must_use]
+    pub fn lets_called_in(self) -> bool {
+        matches!(self, Self::Auto | Self::Hold)
+    }
+
+    /// What the mode comes to in a phase of the room's schedule: the stricter of the two.
+    #[must_use]
+    pub fn during(self, phase: Phase) -> Self {
+        match (self, phase) {
+            (Self::Off | Self::Closed, _) | (_, Phase::Open) => self,
+            (_, Phase::Early | Phase::Closed) => Self::Closed,
+            (_, Phase::Prequeue) => Self::Hold,
+        }
+    }
+}
+
+impl Overrides {
+    /// `configured` with what is overridden, within bounds.
+    #[must_use]
+    pub fn over(&self, configured: &Settings) -> Settings {
+        let configured = configured.bounded();
+        Settings {
+            mode: self.mode.unwrap_or(configured.mode),
+            capacity: self.capacity.unwrap_or(configured.capacity),
+            rate_per_minute: self.rate_per_minute.unwrap_or(configured.rate_per_minute),
+            schedule: self.schedule.clone().or(configured.schedule),
+            stock: self.stock.or(configured.stock),
+            ..configured
+        }
+    }
+
+    /// The overrides as rooms of a machine version can have them.
+    #[must_use]
+    pub fn under(&self, version: u16) -> Self {
+        if version >= WITH_SCHEDULES {
+            return self.clone();
+        }
+        Self {
+            schedule: None,
+            messages: BTreeMap::new(),
+            stock: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether every text has the length that a room keeps.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        let mut texts = self.message.iter().chain(self.messages.values());
+        let mut tags = self.messages.keys().map(String::len);
+        texts.all(|text| text.len() <= MAX_MESSAGE)
+            && tags.all(|tag| (1..=MAX_TAG).contains(&tag))
+            && self.messages.len() <= MAX_LANGUAGES
+    }
+
+    /// The overrides within the bounds that the room counts in.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        Self {
+            schedule: self.schedule.as_ref().and_then(Schedule::bounded),
+            stock: self.stock.map(bounded_stock),
+            ..self.clone()
+        }
+    }
+}
+
+fn bounded_stock(stock: u32) -> u32 {
+    stock.min(MAX_STOCK)
+}
+
+/// Longest operator's message, in bytes of UTF-8.
+pub const MAX_MESSAGE: usize = 1_000;
+
+/// Most languages of a message, and the longest tag of one in bytes.
+pub const MAX_LANGUAGES: usize = 16;
+pub const MAX_TAG: usize = 35;

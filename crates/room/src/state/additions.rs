@@ -1,0 +1,210 @@
+//! Rooms that an operator added while the gates ran: what each was described by, and who added and removed such rooms of late.
+//!
+//! The rooms themselves are rooms like all others. This is what a gate that does not have one in its file makes it from, so it
+//! goes with the log: to gates that start later, into snapshots, and into the next log.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::commands::Who;
+use crate::settings::Settings;
+use crate::settings::codec::{read_settings, write_settings};
+use ropeline_ids::{Edition, RoomName, Wall};
+
+/// "There is this room too": what the log says of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Addition {
+    /// One `[[room]]` table, as it was written.
+    pub text: String,
+    /// What the table says of what the log carries.
+    pub settings: Settings,
+    /// When it was added, in what a gate brings back of a lost log; `None`: now.
+    pub at: Option<Wall>,
+}
+
+/// A room that was added and is there still.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Added {
+    pub text: String,
+    pub settings: Settings,
+    pub at: Wall,
+    pub who: Option<Who>,
+}
+
+/// An operator's word about a room's being there at all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Noted {
+    pub at: Wall,
+    pub room: RoomName,
+    pub who: Option<Who>,
+    /// False: removed.
+    pub added: bool,
+}
+
+/// All of them, and the last words about them, oldest first.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Additions {
+    rooms: BTreeMap<RoomName, Added>,
+    noted: VecDeque<Noted>,
+    /// The edition that rooms begin with: above each of those that were removed, so that no token of one of the same name is
+    /// taken for a token of an edition that was lost.
+    begins: Edition,
+    /// No room begins below the last revision of one that was removed: what was made of that one is none of this one's.
+    revised: u64,
+}
+
+impl Addition {
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.text(&self.text);
+        write_settings(w, &self.settings);
+        w.option(self.at, Writer::wall);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            text: r.text()?.to_owned(),
+            settings: read_settings(r)?,
+            at: r.option(Reader::wall)?,
+        })
+    }
+}
+
+impl Added {
+    /// As another log is told of it.
+    pub(crate) fn again(&self) -> Addition {
+        Addition {
+            text: self.text.clone(),
+            settings: self.settings.clone(),
+            at: Some(self.at),
+        }
+    }
+}
+
+impl Additions {
+    #[must_use]
+    pub fn get(&self, room: &RoomName) -> Option<&Added> {
+        self.rooms.get(room)
+    }
+
+    /// In the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&RoomName, &Added)> {
+        self.rooms.iter()
+    }
+
+    /// The last words about rooms, newest first.
+    pub fn noted(&self) -> impl Iterator<Item = &Noted> {
+        self.noted.iter().rev()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The edition of a room that begins now, and its revision at least.
+    pub(crate) fn begins(&self) -> (Edition, u64) {
+        (self.begins, self.revised)
+    }
+
+    /// Whether there is a place for one more, of this length.
+    pub(crate) fn takes(&self, addition: &Addition) -> bool {
+        self.rooms.len() < MAX_ADDED && (1..=MAX_ROOM_TEXT).contains(&addition.text.len())
+    }
+
+    pub(crate) fn add(&mut self, room: &RoomName, addition: &Addition, (who, now): (Option<&Who>, Wall)) {
+        let added = Added {
+            text: addition.text.clone(),
+            settings: addition.settings.bounded(),
+            at: addition.at.unwrap_or(now),
+            who: who.map(Who::bounded),
+        };
+        if addition.at.is_none() {
+            self.note(room, (added.who.clone(), now), true);
+        }
+        self.rooms.insert(room.clone(), added);
+    }
+
+    /// A room is gone, of a file or not. Whoever removes one that came with a file is noted in that file.
+    pub(crate) fn remove(
+        &mut self,
+        room: &RoomName,
+        (edition, revision): (Edition, u64),
+        (who, now): (Option<&Who>, Wall),
+    ) {
+        self.begins = self.begins.max(Edition(edition.0.saturating_add(1)));
+        self.revised = self.revised.max(revision);
+        if self.rooms.remove(room).is_some() {
+            self.note(room, (who.map(Who::bounded), now), false);
+        }
+    }
+
+    fn note(&mut self, room: &RoomName, (who, at): (Option<Who>, Wall), added: bool) {
+        if self.noted.len() >= MAX_NOTED {
+            self.noted.pop_front();
+        }
+        self.noted.push_back(Noted {
+            at,
+            room: room.clone(),
+            who,
+            added,
+        });
+    }
+
+    pub(crate) fn write(&self, w: &mut Writer) {
+        w.count(self.rooms.len());
+        for (room, added) in &self.rooms {
+            w.text(room.as_str());
+            w.text(&added.text);
+            write_settings(w, &added.settings);
+            w.wall(added.at);
+            w.option(added.who.as_ref(), |w, who| who.write(w));
+        }
+        w.count(self.noted.len());
+        for noted in &self.noted {
+            w.wall(noted.at);
+            w.text(noted.room.as_str());
+            w.option(noted.who.as_ref(), |w, who| who.write(w));
+            w.flag(noted.added);
+        }
+        w.u32(self.begins.0);
+        w.u64(self.revised);
+    }
+
+    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+        let rooms = r.list(64, |r| {
+            let room = r.room_name()?;
+            let added = Added {
+                text: r.text()?.to_owned(),
+                settings: read_settings(r)?,
+                at: r.wall()?,
+                who: r.option(Who::read)?,
+            };
+            Ok((room, added))
+        })?;
+        let noted = r.list(11, |r| {
+            Ok(Noted {
+                at: r.wall()?,
+                room: r.room_name()?,
+                who: r.option(Who::read)?,
+                added: r.flag()?,
+            })
+        })?;
+        if rooms.len() > MAX_ADDED || noted.len() > MAX_NOTED {
+            return r.wrong();
+        }
+        Ok(Self {
+            rooms: rooms.into_iter().collect(),
+            noted: noted.into(),
+            begins: r.edition()?,
+            revised: r.u64()?,
+        })
+    }
+}
+
+/// Most rooms that are added at run time, of one log.
+pub const MAX_ADDED: usize = 100;
+
+/// Longest text of one, in bytes: two of the longest fit in a batch.
+pub const MAX_ROOM_TEXT: usize = 16 * 1024;
+
+/// Words about rooms that are kept.
+const MAX_NOTED: usize = 50;

@@ -1,0 +1,138 @@
+//! Where a log begins: with the rooms of the one before, at once or from the entry on that names them as its root.
+//!
+//! A log that gates share begins without a root. Until it comes the rooms stand still: no time passes, nobody is called,
+//! no slot is freed; who speaks keeps the serial and the answers of the log before.
+
+use std::sync::Arc;
+
+use crate::entry::{Entry, StateHash};
+use crate::state::State;
+use crate::state::chain::Chain;
+use crate::state::checkpoints::Checks;
+use ropeline_ids::{Era, Position};
+
+/// What makes a state the start of a new log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Root {
+    /// It is the only one there is: a gate that has the log to itself.
+    Own,
+    /// The entry that names this hash.
+    Hash(StateHash),
+}
+
+impl State {
+    /// The same rooms under a new log: a new era for every lane, its base at least 2^20 places behind the end of the one
+    /// before; sessions, marks and places kept. Gates of the old roster are silent unless they speak before the root
+    /// comes; with [`Root::Own`] all of them are. Nothing happens unless `incarnation` is above the present one.
+    pub fn begin(&mut self, incarnation: u64, root: Root) {
+        if incarnation <= self.position.incarnation {
+            return;
+        }
+        let (now, last) = (self.moment.clock, self.moment.past.era());
+        Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.position.sequence, now);
+        self.position = Position {
+            incarnation,
+            sequence: 0,
+        };
+        self.nonce = [0; 8];
+        self.chain = Chain::begin(incarnation, self.chain);
+        self.checks = Checks::new(now);
+        self.adopting.clear();
+        self.roster.begin();
+        self.awaits = match root {
+            Root::Own => None,
+            Root::Hash(hash) => Some(hash),
+        };
+        if self.rooted() {
+            self.roster.close();
+        }
+        self.look_over_rooms();
+        for room in self.rooms.values_mut() {
+            room.begin(Era(incarnation), last, &self.moment);
+        }
+        self.settle();
+        self.published = None;
+    }
+
+    /// Whoever is present only for having joined within `firm_within` is so by a mark from now on, for as long again at
+    /// least. It is done to the rooms that a new log is to begin with, before [`State::begin`], which counts nobody as
+    /// having just joined. Not a rule of the machine, so that gates of all builds agree: what counts is the root's bytes.
+    pub fn mark_newcomers(&mut self) {
+        let now = self.moment.clock;
+        self.rooms.values_mut().for_each(|room| room.mark_newcomers(now));
+        self.published = None;
+    }
+
+    /// The same state apart from this one, with its newcomers marked; `None` where its bytes cannot be read again.
+    #[must_use]
+    pub fn with_newcomers_marked(&self) -> Option<Self> {
+        let mut marked = Self::decode(&self.encode()).ok()?;
+        marked.mark_newcomers();
+        Some(marked)
+    }
+
+    /// Begins the log of one gate that has the `root` of this hash as it came about: from these rooms with their newcomers
+    /// marked, or as they are, which is how gates of earlier builds begin. As they are if neither leads to that root.
+    pub fn go_on(&mut self, incarnation: u64, root: StateHash) {
+        if incarnation <= self.position.incarnation {
+            return;
+        }
+        if let Some(mut marked) = self.with_newcomers_marked() {
+            marked.begin(incarnation, Root::Own);
+            if marked.hash() == root {
+                *self = marked;
+                return;
+            }
+        }
+        self.begin(incarnation, Root::Own);
+    }
+
+    /// A log's first start: before its first entry, and nothing but empty, as [`State::empty`] makes it and as gates that share
+    /// a store begin from it.
+    #[must_use]
+    pub fn is_empty_log(&self) -> bool {
+        let (incarnation, version) = (self.position.incarnation, self.version());
+        let own = [true, false].map(|new| Self::empty(incarnation, new).with_version(version));
+        let root = Self::empty(0, false).with_version(version);
+        let mut shared = Self::empty(0, false).with_version(version);
+        shared.begin(incarnation, Root::Hash(root.hash()));
+        let bytes = self.encode();
+        own.iter().chain([&shared]).any(|empty| empty.encode() == bytes)
+    }
+
+    /// False from the beginning of a log that gates share to its root.
+    #[must_use]
+    pub fn rooted(&self) -> bool {
+        self.awaits.is_none()
+    }
+
+    /// The sequence at which an era ended, as far as these rooms have read it or were told; `None` for one that they do not
+    /// know, and for the one that issues numbers.
+    #[must_use]
+    pub fn ended_at(&self, era: Era) -> Option<u64> {
+        self.moment.past.ended_at(era)
+    }
+
+    /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
+    pub(crate) fn meet(&mut self, entry: &Entry) {
+        if let Some(root) = entry.batch.root.filter(|_| entry.position.sequence == 1) {
+            self.go_on(entry.position.incarnation, root);
+        }
+    }
+
+    /// Takes an entry of a log without a root. False if it says what only counts in a log with one.
+    pub(crate) fn gather(&mut self, entry: &Entry) -> bool {
+        let batch = &entry.batch;
+        self.roster.speak(entry, self.moment.clock);
+        if batch.goodbye {
+            self.roster.goodbye(entry.gate);
+        }
+        let mut silent = Vec::new();
+        if batch.root == self.awaits {
+            self.awaits = None;
+            silent = self.roster.close();
+        }
+        self.miss(entry, silent);
+        batch.rooms.is_empty() && batch.sections.is_empty()
+    }
+}

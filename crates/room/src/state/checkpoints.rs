@@ -1,0 +1,188 @@
+//! Checkpoints: where every gate hashes its state, and what their votes come to.
+//!
+//! A checkpoint falls every ten seconds or four megabytes. The hash that more than half of the roster say is confirmed.
+//! When all have said theirs and none has that many, gates work theirs out anew; when that brings none either, there is an
+//! alarm: nobody is called until a later checkpoint is confirmed.
+
+use std::collections::BTreeMap;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::{StateHash, Vote};
+use crate::state::State;
+use crate::state::roster::Roster;
+use ropeline_ids::Clock;
+
+/// Room clock from one checkpoint to the next.
+const EVERY_MS: u64 = 10_000;
+
+/// Bytes of encoded entries from one checkpoint to the next.
+const EVERY_BYTES: u64 = 4_000_000;
+
+/// A landmark falls in each.
+const HOUR_MS: u64 = 3_600_000;
+
+/// How long a dispute waits for the gates that work their states out anew.
+const DISPUTE_MS: u64 = 30_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    /// When the last checkpoint fell, and the bytes of the entries since.
+    clock: Clock,
+    bytes: u64,
+    /// The last checkpoint, until it is decided; its sequence.
+    open: Option<u64>,
+    /// Since when second votes are awaited for it.
+    disputed: Option<Clock>,
+    confirmed: Option<(u64, StateHash)>,
+    saved: Option<u64>,
+    alarm: bool,
+    /// The entry applied last is a checkpoint, and the first one of an hour of the room clock. Not part of the state's bytes.
+    landmark: bool,
+}
+
+impl Checks {
+    /// A log begins, or gets its root.
+    pub fn new(now: Clock) -> Self {
+        Self {
+            clock: now,
+            ..Self::default()
+        }
+    }
+
+    /// An entry of `bytes` was applied at `sequence`.
+    pub fn pass(&mut self, sequence: u64, bytes: u64, now: Clock) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.landmark = false;
+        // By bytes only when the last is decided: in a flood each would be outrun by the next before its votes are in.
+        let due = now.since(self.clock) >= EVERY_MS || (self.bytes >= EVERY_BYTES && self.open.is_none());
+        // One that is disputed is settled first: else the next would be disputed in its place, and so on.
+        if due && self.disputed.is_none() {
+            *self = Self {
+                clock: now,
+                bytes: 0,
+                open: Some(sequence),
+                landmark: self.clock.0 / HOUR_MS != now.0 / HOUR_MS,
+                ..*self
+            };
+        }
+    }
+
+    /// Counts the votes, as they and the roster stand now.
+    pub fn count(&mut self, roster: &Roster, now: Clock) {
+        let Some(sequence) = self.open else { return };
+        let mut votes: BTreeMap<StateHash, usize> = BTreeMap::new();
+        let mut all = true;
+        for gate in roster.gates() {
+            let counts = |vote: &Vote| vote.sequence == sequence && vote.again == self.disputed.is_some();
+            match gate.vote.filter(counts) {
+                Some(vote) => *votes.entry(vote.hash).or_default() += 1,
+                None => all = false,
+            }
+        }
+        let most = votes.iter().max_by_key(|(_, votes)| **votes);
+        let size = roster.gates().count();
+        match most {
+            Some((hash, votes)) if votes * 2 > size => self.confirm(sequence, *hash),
+            Some(_) if all => self.disagree(now),
+            _ if self.disputed.is_some_and(|since| now.since(since) >= DISPUTE_MS) => self.disagree(now),
+            _ => {}
+        }
+    }
+
+    /// A gate says that it has saved the confirmed snapshot at `sequence`.
+    pub fn save(&mut self, sequence: u64) {
+        if self.confirmed.is_some_and(|(confirmed, _)| sequence <= confirmed) {
+            self.saved = self.saved.max(Some(sequence));
+        }
+    }
+
+    fn confirm(&mut self, sequence: u64, hash: StateHash) {
+        *self = Self {
+            open: None,
+            disputed: None,
+            confirmed: Some((sequence, hash)),
+            alarm: false,
+            ..*self
+        };
+    }
+
+    /// Once it is a dispute, twice an alarm.
+    fn disagree(&mut self, now: Clock) {
+        if self.disputed.is_none() {
+            self.disputed = Some(now);
+            return;
+        }
+        *self = Self {
+            open: None,
+            disputed: None,
+            alarm: true,
+            ..*self
+        };
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.clock(self.clock);
+        w.u64(self.bytes);
+        w.option(self.open, Writer::u64);
+        w.option(self.disputed, Writer::clock);
+        w.option(self.confirmed, |w, (sequence, hash)| {
+            w.u64(sequence);
+            w.raw(&hash);
+        });
+        w.option(self.saved, Writer::u64);
+        w.flag(self.alarm);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            clock: r.clock()?,
+            bytes: r.u64()?,
+            open: r.option(Reader::u64)?,
+            disputed: r.option(Reader::clock)?,
+            confirmed: r.option(|r| Ok((r.u64()?, r.array()?)))?,
+            saved: r.option(Reader::u64)?,
+            alarm: r.flag()?,
+            landmark: false,
+        })
+    }
+}
+
+impl State {
+    /// The sequence of the entry applied last, when that is a checkpoint: the replica hashes its state now and says so with
+    /// its next batch.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<u64> {
+        self.checks.open.filter(|open| *open == self.position.sequence)
+    }
+
+    /// The entry applied last is the first checkpoint of an hour of the room clock. A gate alone votes on its state there too,
+    /// and an archive keeps it: a replay can begin from it, and the vote in the log says that it is genuine.
+    #[must_use]
+    pub fn landmark(&self) -> bool {
+        self.checkpoint().is_some() && self.checks.landmark
+    }
+
+    /// The last checkpoint of this log that more than half of the roster agreed on: its sequence and hash.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<(u64, StateHash)> {
+        self.checks.confirmed
+    }
+
+    /// The sequence of the last confirmed snapshot that a gate said it has saved.
+    #[must_use]
+    pub fn saved(&self) -> Option<u64> {
+        self.checks.saved
+    }
+
+    /// The checkpoint that all have voted on without a majority: they are to work it out anew and vote `again`.
+    #[must_use]
+    pub fn disputed(&self) -> Option<u64> {
+        self.checks.open.filter(|_| self.checks.disputed.is_some())
+    }
+
+    /// The second votes brought no majority either: nobody is called until a later checkpoint is confirmed.
+    #[must_use]
+    pub fn alarm(&self) -> bool {
+        self.checks.alarm
+    }
+}

@@ -1,0 +1,73 @@
+//! What every line is told while one entry is applied: the clock, and what holds for the whole log.
+
+use std::sync::Arc;
+
+use crate::entry::Entry;
+use crate::state::past::Past;
+use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    /// The machine version in force.
+    pub version: u16,
+    pub clock: Clock,
+    /// The entry's own time, for dates that people see.
+    pub time: Wall,
+    /// Milliseconds from the entry before to this one.
+    pub silent_ms: u64,
+    /// How long the store took for the last answer to the gate whose entry it is.
+    pub lag_ms: u64,
+    /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
+    pub first_call: Clock,
+    /// Nobody is called before, also by no operator: a gate brings an era back, or the rooms stand still. The end of time
+    /// while the end is not known.
+    pub barred_until: Clock,
+    /// No horizon moves before: a gate fell silent, and its visitors could not check in.
+    pub held_until: Clock,
+    /// The era that the entry under way brings back.
+    pub adopts: Option<Era>,
+    /// Numbers that this entry may still issue.
+    pub joins_left: u32,
+    /// Numbers that accounts gave up for better ones, until the effects take them.
+    pub given_up: Vec<(LaneId, Number)>,
+    pub past: Arc<Past>,
+}
+
+/// Most visitors that one entry numbers: a bound on memory, far above what a gate can receive between two batches.
+pub(crate) const MAX_JOINS: u32 = 1 << 20;
+
+impl Moment {
+    /// The next entry, so many milliseconds after the last.
+    pub fn go_on(&mut self, entry: &Entry, passed_ms: u64) {
+        self.clock = self.clock.plus(passed_ms);
+        self.time = entry.time;
+        self.silent_ms = passed_ms;
+        self.lag_ms = u64::from(entry.batch.lag_us / 1_000);
+        self.joins_left = MAX_JOINS;
+        self.given_up.clear();
+    }
+
+    /// The longest gap between two entries of a log in which visitors wait. Gates write four times a second then, and a slow store takes up
+    /// to three answers for a gate's next entry. A longer gap means that the store was away.
+    pub fn patience_ms(&self) -> u64 {
+        1_000 + 3 * self.lag_ms.min(1_000)
+    }
+
+    /// Nobody is called before in any room.
+    pub fn quiet_until(&self) -> Clock {
+        self.barred_until.max(self.first_call)
+    }
+
+    pub fn is_barred(&self) -> bool {
+        self.clock < self.barred_until
+    }
+
+    pub fn holds(&self) -> bool {
+        self.clock < self.held_until
+    }
+
+    /// Notes that an era exists that nobody remembers.
+    pub fn learn(&mut self, era: Era) {
+        Arc::make_mut(&mut self.past).learn(era);
+    }
+}

@@ -1,0 +1,313 @@
+//! The gates that share the log: who may speak, and up to which batch each was heard.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::codec::{read_vote, write_vote};
+use crate::entry::effects::Joined;
+use crate::entry::{Entry, Vote};
+use ropeline_ids::{Clock, GateId};
+
+/// A gate that appends nothing for this long is off the roster.
+const SILENCE_MS: u64 = 15_000;
+
+/// How long a gate that fell silent without goodbye holds every horizon: its visitors may still come back with it.
+const HOLD_MS: u64 = 3_600_000;
+
+/// Most gates on the roster, and most remembered as silent; a hundred are designed for.
+pub const MAX_GATES: usize = 1_000;
+
+/// A gate on the roster, as its last batch told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RosterGate {
+    pub id: GateId,
+    /// Of its last batch that counted.
+    pub serial: u64,
+    /// When it was last heard.
+    pub heard: Clock,
+    /// The highest machine version that it knows.
+    pub knows: u16,
+    /// The sequence that it had applied when it cut its last batch.
+    pub applied: u64,
+    /// How long its last exchange with the log took, in microseconds.
+    pub lag_us: u32,
+    /// Its last word on a checkpoint of this log.
+    pub vote: Option<Vote>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    gates: BTreeMap<GateId, Gate>,
+    /// Gates that are off it, for an hour.
+    gone: BTreeMap<GateId, Gone>,
+}
+
+/// A gate that left, or fell silent.
+#[derive(Debug)]
+struct Gone {
+    since: Clock,
+    /// Of its last batch: a copy that comes late must not count again.
+    serial: u64,
+    /// It said no goodbye.
+    silent: bool,
+}
+
+#[derive(Debug)]
+struct Gate {
+    told: RosterGate,
+    /// What the joins of its last batch were given.
+    joined: Vec<Joined>,
+    /// Heard in this log: false for a gate of the log before, until it speaks.
+    here: bool,
+}
+
+impl Roster {
+    /// Whether the entry's batch counts: of a gate on the roster, or its hello, and not a repeat.
+    pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
+        let counts = self.admits(entry);
+        if counts && !self.gates.contains_key(&entry.gate) {
+            self.gone.remove(&entry.gate);
+            self.gates.insert(entry.gate, Gate::new(entry.gate));
+        }
+        let Some(gate) = self.gates.get_mut(&entry.gate) else {
+            return false;
+        };
+        // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
+        gate.told.heard = now;
+        if counts {
+            gate.tell(entry);
+            gate.told.serial = entry.serial;
+        }
+        counts
+    }
+
+    /// What [`Roster::admit`] would say, without changing anything. Of a gate that only speaks nothing counts: its serial
+    /// is not of the batches that go to rooms.
+    pub fn admits(&self, entry: &Entry) -> bool {
+        if entry.batch.spoke.is_some() {
+            return false;
+        }
+        if let Some(gate) = self.gates.get(&entry.gate) {
+            return entry.serial > gate.told.serial;
+        }
+        let copy = self
+            .gone
+            .get(&entry.gate)
+            .is_some_and(|gone| entry.serial <= gone.serial);
+        entry.batch.hello && !copy && self.gates.len() < MAX_GATES
+    }
+
+    /// A gate speaks while the log has no root: it keeps the serial and the answers of the log before.
+    pub fn speak(&mut self, entry: &Entry, now: Clock) {
+        if entry.batch.spoke.is_some() && self.gates.len() < MAX_GATES {
+            let gone = self.gone.remove(&entry.gate);
+            let gate = self.gates.entry(entry.gate).or_insert_with(|| Gate::new(entry.gate));
+            gate.told.serial = gate.told.serial.max(gone.map_or(0, |gone| gone.serial));
+        }
+        if let Some(gate) = self.gates.get_mut(&entry.gate) {
+            gate.told.heard = now;
+            gate.tell(entry);
+            gate.here |= entry.batch.spoke.is_some();
+        }
+    }
+
+    /// Keeps what the gate's batch was given, for a gate that resumes from a snapshot.
+    pub fn answer(&mut self, gate: GateId, joined: &[Joined]) {
+        if let Some(gate) = self.gates.get_mut(&gate) {
+            gate.joined = joined.to_vec();
+        }
+    }
+
+    /// The serial of a gate's last batch, and what its joins were given.
+    pub fn answered(&self, gate: GateId) -> Option<(u64, &[Joined])> {
+        self.gates.get(&gate).map(|gate| (gate.told.serial, &*gate.joined))
+    }
+
+    pub fn goodbye(&mut self, gate: GateId) {
+        if let Some(gate) = self.gates.remove(&gate) {
+            self.remember(&gate.told, false);
+        }
+    }
+
+    /// Takes gates off that have been silent for too long.
+    pub fn sweep(&mut self, now: Clock) {
+        self.drop_gates(|gate| now.since(gate.told.heard) > SILENCE_MS);
+        self.gone.retain(|_, gone| gone.since.plus(HOLD_MS) > now);
+    }
+
+    /// A new log begins: everybody has to be heard again.
+    pub fn begin(&mut self) {
+        for gate in self.gates.values_mut() {
+            gate.here = false;
+            (gate.told.applied, gate.told.vote) = (0, None);
+        }
+    }
+
+    /// The new log has its root: whoever was not heard by now is silent. Says who is.
+    pub fn close(&mut self) -> Vec<GateId> {
+        self.drop_gates(|gate| !gate.here)
+    }
+
+    /// Until when the silence of gates holds the horizons; the start of time if nothing does.
+    pub fn held_until(&self) -> Clock {
+        let silent = self.gone.values().filter(|gone| gone.silent);
+        silent
+            .map(|gone| gone.since)
+            .max()
+            .map_or(Clock(0), |since| since.plus(HOLD_MS))
+    }
+
+    /// Gates on the roster of this log, in order of id.
+    pub fn gates(&self) -> impl Iterator<Item = &RosterGate> {
+        self.gates.values().filter(|gate| gate.here).map(|gate| &gate.told)
+    }
+
+    /// Whether every gate on the roster, and there is one, knows a machine version; `or` is a gate that may say something
+    /// else, and what.
+    pub fn knows(&self, version: u16, or: Option<(GateId, u16)>) -> bool {
+        let known = |gate: &RosterGate| {
+            or.filter(|(id, _)| *id == gate.id)
+                .map_or(gate.knows, |(_, knows)| knows)
+        };
+        let mut gates = self.gates().map(known).chain(or.map(|(_, knows)| knows)).peekable();
+        gates.peek().is_some() && gates.all(|knows| knows >= version)
+    }
+
+    fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) -> Vec<GateId> {
+        let gone = self.gates.values().filter(|gate| goes(gate));
+        let gone: Vec<RosterGate> = gone.map(|gate| gate.told.clone()).collect();
+        for gate in &gone {
+            self.gates.remove(&gate.id);
+            self.remember(gate, true);
+        }
+        gone.iter().map(|gate| gate.id).collect()
+    }
+
+    fn remember(&mut self, gate: &RosterGate, silent: bool) {
+        let gone = Gone {
+            since: gate.heard,
+            serial: gate.serial,
+            silent,
+        };
+        self.gone.insert(gate.id, gone);
+        if self.gone.len() > MAX_GATES
+            && let Some(oldest) = self.gone.iter().min_by_key(|(_, gone)| gone.since).map(|(id, _)| *id)
+        {
+            self.gone.remove(&oldest);
+        }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.count(self.gates.len());
+        for gate in self.gates.values() {
+            gate.write(w);
+        }
+        w.count(self.gone.len());
+        for (id, gone) in &self.gone {
+            w.u64(id.0);
+            w.clock(gone.since);
+            w.u64(gone.serial);
+            w.flag(gone.silent);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let gates = r.list(41, Gate::read)?;
+        let gone = r.list(25, |r| Ok((GateId(r.u64()?), Gone::read(r)?)))?;
+        if gates.len() > MAX_GATES || gone.len() > MAX_GATES {
+            return r.wrong();
+        }
+        Ok(Self {
+            gates: gates.into_iter().map(|gate| (gate.told.id, gate)).collect(),
+            gone: gone.into_iter().collect(),
+        })
+    }
+}
+
+impl Gone {
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            since: r.clock()?,
+            serial: r.u64()?,
+            silent: r.flag()?,
+        })
+    }
+}
+
+impl Gate {
+    fn new(id: GateId) -> Self {
+        Self {
+            told: RosterGate {
+                id,
+                serial: 0,
+                heard: Clock(0),
+                knows: 0,
+                applied: 0,
+                lag_us: 0,
+                vote: None,
+            },
+            joined: Vec::new(),
+            here: true,
+        }
+    }
+
+    /// What the gate says of itself.
+    fn tell(&mut self, entry: &Entry) {
+        let Entry { batch, .. } = entry;
+        if batch.hello || batch.spoke.is_some() {
+            self.told.knows = batch.knows;
+        }
+        (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
+        self.told.vote = batch.vote.or(self.told.vote);
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.told.id.0);
+        w.u64(self.told.serial);
+        w.clock(self.told.heard);
+        w.u16(self.told.knows);
+        w.u64(self.told.applied);
+        w.u32(self.told.lag_us);
+        w.option(self.told.vote, write_vote);
+        w.list(&self.joined, write_joined);
+        w.flag(self.here);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            told: RosterGate {
+                id: GateId(r.u64()?),
+                serial: r.u64()?,
+                heard: r.clock()?,
+                knows: r.u16()?,
+                applied: r.u64()?,
+                lag_us: r.u32()?,
+                vote: r.option(read_vote)?,
+            },
+            joined: r.list(8, read_joined)?,
+            here: r.flag()?,
+        })
+    }
+}
+
+fn write_joined(w: &mut Writer, joined: &Joined) {
+    w.text(joined.room.as_str());
+    w.text(joined.line.as_str());
+    w.u8(joined.lane.0);
+    w.option(joined.first, Writer::number);
+    w.u32(joined.count);
+}
+
+fn read_joined(r: &mut Reader) -> Read<Joined> {
+    Ok(Joined {
+        room: r.room_name()?,
+        line: r.line_name()?,
+        lane: r.lane()?,
+        first: r.option(Reader::number)?,
+        count: r.u32()?,
+        later: false,
+    })
+}

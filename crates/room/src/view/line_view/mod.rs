@@ -1,0 +1,341 @@
+//! One line as the request path sees it.
+//!
+//! It is a copy of the line as of one entry, sharing every page that has not changed since, and answers by the same
+//! rules: there is no second place that knows them.
+
+pub(crate) mod estimate;
+pub(crate) mod lanes;
+pub(crate) mod virtuals;
+
+pub use estimate::Estimate;
+pub use lanes::LaneFigures;
+
+use std::sync::Arc;
+
+use crate::lane::Lane;
+use crate::lane::era::Found;
+use crate::lane::record::{Call, Record, Session};
+use crate::lane::records::Slots;
+use crate::line::Line;
+use crate::line::figures::Figures;
+use crate::line::pulse::Pulse;
+use crate::line::rate::Bucket;
+use crate::line::stock::Winners;
+use crate::settings::{Mode, Settings};
+use crate::state::context::Moment;
+use crate::state::past::{Past, Proof};
+use crate::view::frame::Frame;
+use crate::view::standing::{Called, Inside, Standing, Waiting};
+use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
+
+/// One line of a room; cheap to publish, since pages that did not change are shared with the picture before.
+#[derive(Debug)]
+pub struct LineView {
+    pub edition: Edition,
+    /// The clock of the last entry that touched the line.
+    pub clock: Clock,
+    pub figures: Figures,
+    /// What of them is virtual visitors.
+    pub rehearsed: Figures,
+    lanes: Vec<Lane>,
+    bucket: Bucket,
+    pulse: Pulse,
+    last_call: Option<Wall>,
+    settings: Arc<Settings>,
+    past: Arc<Past>,
+    quiet_until: Clock,
+    keeps_calls: bool,
+    winners: Arc<Winners>,
+}
+
+impl LineView {
+    pub(crate) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, m: &Moment) -> Self {
+        Self {
+            edition,
+            clock: m.clock,
+            figures: Figures {
+                waiting: line.waiting(),
+                capacity: settings.capacity,
+                stock: settings.stock,
+                completed: line.tally.winners().count(),
+                unfinished: settings.stock.map_or(0, |_| line.tally.unfinished(line.slots())),
+                ..line.figures
+            },
+            rehearsed: Figures {
+                waiting: line.virtual_waiting(),
+                ..line.rehearsed
+            },
+            lanes: line.lanes.clone(),
+            bucket: line.bucket,
+            pulse: line.pulse.clone(),
+            last_call: line.last_call,
+            settings: Arc::clone(settings),
+            past: Arc::clone(&m.past),
+            quiet_until: line.quiet_until(m),
+            keeps_calls: line.keeps_calls,
+            winners: Arc::clone(line.tally.winners()),
+        }
+    }
+
+    /// Where `number` stands, with deadlines read at `now`. Total: any number of any era has an answer.
+    ///
+    /// A gate cut off from the log that goes on honouring sessions passes a `now` that is earlier by as much. `Unknown`
+    /// waits for the log to be read further or for a mark to give the place back; a number that no mark can bring back
+    /// is `Late`, here as far as the line knew when it was last touched ([`crate::View::standing`] knows all).
+    #[must_use]
+    pub fn standing(&self, lane: LaneId, number: Number, now: Clock) -> Standing {
+        self.stands(lane, number, &self.past, now)
+    }
+
+    pub(crate) fn stands(&self, lane: LaneId, number: Number, past: &Past, now: Clock) -> Standing {
+        let Some(line_lane) = self.lane(lane) else {
+            return Standing::Unknown;
+        };
+        let place = match line_lane.eras.find(number) {
+            Found::Issued(place) => place,
+            Found::Gap(place) if line_lane.is_back(place) => place,
+            Found::Gap(place) if !line_lane.is_void(place) => return Standing::Unknown,
+            Found::Gap(_) | Found::Late => return Standing::Late,
+            Found::Ahead => return Standing::Unknown,
+            Found::Lost => return lost(past.prove(number, now)),
+        };
+        let count = |count| CallId { lane, number, count };
+        match line_lane.slots.get(place) {
+            Some(Record::Called(call)) if self.keeps_calls || now <= call.deadline => {
+                Standing::Called(called(call, count(call.count)))
+            }
+            Some(Record::Called(call)) if call.count < 2 => late(call, waiting(line_lane, place, Some(call.at))),
+            Some(Record::Inside(session)) if now <= session.expires => {
+                Standing::Inside(self.inside(session, count(session.count)))
+            }
+            Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
+            Some(Record::Called(_) | Record::Spent { .. }) => Standing::Late,
+            Some(Record::Missed { at, .. }) => waiting(line_lane, place, Some(*at)),
+            None if line_lane.is_void(place) => Standing::Late,
+            None if line_lane.presence.is_taken(place) => Standing::Ended,
+            None => waiting(line_lane, place, None),
+        }
+    }
+
+    /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot, a
+    /// rate token and a piece of the stock free. What the room's controller allows all of its lines is another matter.
+    #[must_use]
+    pub(crate) fn open(&self, now: Clock) -> bool {
+        let held = self.figures.called.saturating_add(self.figures.inside);
+        let able = self.settings.mode == Mode::Auto && now >= self.quiet_until;
+        let free = held < self.figures.capacity && self.figures.waiting == 0 && self.figures.left() != Some(0);
+        able && free && self.bucket.at(&self.settings, now).tokens(&self.settings) > 0
+    }
+
+    /// The place of a number on the lane's axis, for finding it in a frame; `None` for a number the line does not know.
+    /// Below 2^53, so that a browser can count in it.
+    #[must_use]
+    pub fn place(&self, lane: LaneId, number: Number) -> Option<u64> {
+        self.lane(lane)?.place(number).map(|place| place.0)
+    }
+
+    /// How many are drawn in this edition, or to be drawn once the line is closed.
+    #[must_use]
+    pub fn drawn(&self, lane: LaneId) -> u32 {
+        self.lane(lane).map_or(0, |lane| lane.eras.draws.count(self.edition))
+    }
+
+    /// A visitor's number in this edition's draw, and the place that it gave them once it is made; both from 1 on. `None`
+    /// for one who was not drawn.
+    #[must_use]
+    pub fn entry(&self, lane: LaneId, number: Number) -> Option<(u32, Option<u32>)> {
+        let eras = &self.lane(lane)?.eras;
+        let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+            return None;
+        };
+        let (index, place) = eras.draws.entry(self.edition, came)?;
+        Some((index + 1, place.map(|place| place + 1)))
+    }
+
+    /// The draw of this edition is made in the lane.
+    #[must_use]
+    pub fn is_drawn(&self, lane: LaneId) -> bool {
+        self.lane(lane)
+            .is_some_and(|lane| lane.eras.draws.is_made(self.edition))
+    }
+
+    /// The number that came where this one stands: another than itself where a draw has moved it. Calls go by it.
+    #[must_use]
+    pub fn seat(&self, lane: LaneId, number: Number) -> Number {
+        let moved = || {
+            let eras = &self.lane(lane)?.eras;
+            let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+                return None;
+            };
+            let stands = eras.draws.stands(came);
+            if stands == came { None } else { eras.came_at(stands) }
+        };
+        moved().unwrap_or(number)
+    }
+
+    /// Whose a number is; `None` for a visitor without an account, and where the room has lost it.
+    #[must_use]
+    pub fn account(&self, lane: LaneId, number: Number) -> Option<Tag> {
+        let lane = self.lane(lane)?;
+        lane.tags.get(lane.place(number)?)
+    }
+
+    /// Numbers that are accounts', live or over, by lane and place, and whose each is. Costs a look at each.
+    pub fn accounts(&self) -> impl Iterator<Item = (LaneId, Number, Tag)> {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        lanes.flat_map(|(id, lane)| {
+            let tags = lane.tags.iter_from(Place(0));
+            tags.filter_map(move |(place, tag)| Some((id, lane.eras.number(place)?, tag)))
+        })
+    }
+
+    /// Called a second time and late, whether the slot is still held or not; false once the number is forgotten.
+    #[must_use]
+    pub fn missed_second(&self, lane: LaneId, number: Number) -> bool {
+        let record = self.lane(lane).and_then(|of| of.slots.get(of.place(number)?));
+        matches!(
+            record,
+            Some(Record::Called(Call { count: 2.., .. }) | Record::Spent { .. })
+        )
+    }
+
+    /// The eras whose numbers the lane still tells apart, oldest first.
+    #[must_use]
+    pub fn eras(&self, lane: LaneId) -> Vec<Era> {
+        self.lane(lane)
+            .map_or_else(Vec::new, |lane| lane.eras.known().collect())
+    }
+
+    /// The event stream's frame for one lane. At most 33 million places; trailing runs without anybody are cut.
+    #[must_use]
+    pub fn frame(&self, lane: LaneId) -> Frame {
+        self.lane(lane)
+            .map_or_else(|| Frame::empty(lane), |of| Frame::new(lane, of))
+    }
+
+    /// Numbers that were called, came in or were let in again since `before`, an earlier view of the line (`None`: all that
+    /// hold a slot), by lane and place. Where each stands says which of these it was.
+    #[must_use]
+    pub fn seated_since(&self, before: Option<&Self>) -> Vec<CallId> {
+        let nobody = Slots::default();
+        let mut seated = Vec::new();
+        for (id, lane) in (0..).map(LaneId).zip(&self.lanes) {
+            let seen = before
+                .and_then(|line| line.lane(id))
+                .map_or(&nobody, |lane| &lane.slots);
+            for (place, record) in lane.slots.changed_since(seen) {
+                let (Record::Called(Call { count, .. }) | Record::Inside(Session { count, .. })) = record else {
+                    continue;
+                };
+                seated.extend(lane.eras.number(place).map(|number| CallId {
+                    lane: id,
+                    number,
+                    count: *count,
+                }));
+            }
+        }
+        seated
+    }
+
+    /// When the line last called somebody.
+    #[must_use]
+    pub fn last_call(&self) -> Option<Wall> {
+        self.last_call
+    }
+
+    /// Who has completed in this edition, first of all the first.
+    #[must_use]
+    pub fn winners(&self) -> &Winners {
+        &self.winners
+    }
+
+    /// What is left, and held for nobody, is enough for somebody with `ahead` present visitors before them in the lane; true
+    /// without a stock. Where it is not, a piece comes to them only if somebody before them does not buy.
+    #[must_use]
+    pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
+        let left = self.figures.left();
+        left.is_none_or(|left| self.calls_until(lane, ahead, true) <= u64::from(left))
+    }
+
+    /// Whether somebody of this edition has completed; `None` for one who may still, or of whom it is not known that they
+    /// were ever in, which a genuine pass proves (`passed`).
+    #[must_use]
+    pub fn outcome(&self, lane: LaneId, number: Number, passed: bool) -> Option<bool> {
+        self.figures.stock?;
+        if self.winners.has(lane, number) {
+            return Some(true);
+        }
+        let of = self.lane(lane)?;
+        let Found::Issued(place) = of.eras.find(number) else {
+            return None;
+        };
+        match of.slots.get(place) {
+            Some(Record::Called(_) | Record::Inside(_)) => None,
+            Some(Record::Over { .. }) => Some(false),
+            // Who missed the turn was never in, unless a pass shows that they were: the room may have missed it.
+            Some(Record::Missed { .. } | Record::Spent { .. }) | None => passed.then_some(false),
+        }
+    }
+
+    fn lane(&self, lane: LaneId) -> Option<&Lane> {
+        self.lanes.get(usize::from(lane.0))
+    }
+
+    fn inside(&self, session: &Session, call: CallId) -> Inside {
+        let stretches = !session.ending && session.expires < session.ends_by;
+        Inside {
+            call,
+            expires: session.expires,
+            ends_by: session.ends_by,
+            since: session.since,
+            carried: session.carried,
+            renews_from: if stretches {
+                session.renewed.plus(self.settings.renewal_ms())
+            } else {
+                Clock(u64::MAX)
+            },
+            ending: session.ending,
+        }
+    }
+}
+
+/// Where a number stands whose era the line does not know.
+pub(crate) fn lost(proof: Proof) -> Standing {
+    if proof == Proof::Late {
+        Standing::Late
+    } else {
+        Standing::Unknown
+    }
+}
+
+fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
+    let presence = &lane.presence;
+    if lane.is_void(place) {
+        return Standing::Late;
+    }
+    Standing::Waiting(Waiting {
+        ahead: presence.ahead(place),
+        present: presence.is_present(place),
+        mark_due: !presence.is_marked(place) || !presence.is_present(place),
+        missed_at,
+    })
+}
+
+/// A visitor who is back while the slot is still held needs no second check-in.
+fn late(call: &Call, standing: Standing) -> Standing {
+    match standing {
+        Standing::Waiting(waiting) => Standing::Waiting(Waiting {
+            mark_due: waiting.mark_due && !call.back,
+            ..waiting
+        }),
+        other => other,
+    }
+}
+
+fn called(call: &Call, id: CallId) -> Called {
+    Called {
+        call: id,
+        deadline: call.deadline,
+        called_at: call.at,
+    }
+}

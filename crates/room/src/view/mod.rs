@@ -1,0 +1,215 @@
+//! What the request path reads of the rooms: an immutable picture, published after an entry is applied.
+//!
+//! Only apply changes a room. A gate that has heard nothing for a while passes a `now` that includes its own elapsed time;
+//! deadlines are read against it.
+
+pub(crate) mod frame;
+pub(crate) mod line_view;
+pub(crate) mod lines;
+pub mod pace;
+pub(crate) mod standing;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::entry::StateHash;
+use crate::entry::commands::{Deed, MAX_ORDERS, Orders};
+use crate::entry::sale::Sale;
+use crate::load::{Allowance, LoadView};
+use crate::room::codes::SpentCodes;
+use crate::room::edition::is_reset;
+use crate::room::rehearsal::Rehearsal;
+use crate::settings::schedule::{Phase, Stage};
+use crate::settings::{Mode, Overrides, Settings};
+use crate::state::additions::Additions;
+use crate::state::chain::Chain;
+use crate::state::past::Past;
+use crate::state::roster::RosterGate;
+use crate::view::line_view::LineView;
+use crate::view::lines::Lines;
+use crate::view::standing::Standing;
+use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
+
+/// All rooms as of one position of the log.
+#[derive(Debug, Default)]
+pub struct View {
+    pub position: Position,
+    /// Over every entry up to the position: what an archive of the log must end in.
+    pub chain: Chain,
+    pub clock: Clock,
+    /// Log time of the last entry.
+    pub time: Wall,
+    /// Set while nobody is called in any room because the log began from nothing: the clock at which it ends.
+    pub healing_until: Option<Clock>,
+    /// Set while nobody is called because a gate brings back an era: the clock at which that ends at the latest.
+    pub adopting: Option<Clock>,
+    /// Nobody is called because the gates do not agree on their states.
+    pub alarm: bool,
+    /// False while the rooms stand still because the log has no root yet.
+    pub rooted: bool,
+    /// The machine version in force.
+    pub version: u16,
+    /// The gates that share the log, in order of id.
+    pub roster: Vec<RosterGate>,
+    /// The last confirmed checkpoint of this log.
+    pub confirmed: Option<(u64, StateHash)>,
+    pub rooms: BTreeMap<RoomName, Arc<RoomView>>,
+    /// The rooms that operators added; the same pointer for as long as nothing about them changes.
+    pub additions: Arc<Additions>,
+    pub(super) past: Arc<Past>,
+    /// Nobody is called before in any room, for whatever reason.
+    pub(super) quiet_until: Clock,
+}
+
+/// One room: what is in force, and its lines.
+#[derive(Debug)]
+pub struct RoomView {
+    /// The configured settings with the overrides applied, and the mode as the schedule's phase lets it be.
+    pub settings: Settings,
+    /// As the gates' files say, without the overrides.
+    pub configured: Arc<Settings>,
+    /// The mode as the operator set it.
+    pub mode: Mode,
+    /// Where the room stands in its schedule, if it has one.
+    pub stage: Option<Stage>,
+    /// Before it nobody is told whether they have won; `None`: as soon as it is known.
+    pub results: Option<Wall>,
+    /// How far the draw of this edition has come.
+    pub sale: Arc<Sale>,
+    /// What operators did of late.
+    pub orders: Arc<Orders>,
+    /// The rehearsal that is under way.
+    pub rehearsal: Option<Arc<Rehearsal>>,
+    /// A sale is on whose outcome virtual visitors would have a part in: by stock, or by a draw.
+    pub decides: bool,
+    /// Single-use codes that are spent and have not expired.
+    pub spent: SpentCodes,
+    pub overrides: Overrides,
+    pub revision: u64,
+    pub edition: Edition,
+    /// Editions below were reset, and sessions of theirs are over. Those from here on ended with a sale: nobody waits with
+    /// a ticket of theirs, and their sessions run out.
+    pub voided: Edition,
+    /// Numbers of this era and later ones count whatever lower edition their tokens name: they were issued while the log
+    /// had lost the room's edition, so after the reset.
+    pub spared: Option<Era>,
+    /// What the room's controller goes by, if it has one, and what it lets all lines together call.
+    pub load: Option<LoadView>,
+    pub(super) allowance: Option<Allowance>,
+    /// Nobody is called here before, because visitors of a lost log come back.
+    pub(super) heals_until: Clock,
+    pub lines: Lines,
+}
+
+impl View {
+    /// [`LineView::standing`], also for a line that is not there: a number of it is late if the line was forgotten,
+    /// unknown if it was lost or is not made yet.
+    #[must_use]
+    pub fn standing(&self, visitor: &Visitor, now: Clock) -> Standing {
+        match self.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line)) {
+            Some(line) => line.stands(visitor.lane, visitor.number, &self.past, now),
+            None => line_view::lost(self.past.prove(visitor.number, now)),
+        }
+    }
+
+    /// `LineView::open`, also for a line that its first visitor makes. False for a room that is not there.
+    #[must_use]
+    pub fn open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
+        let allows = self.rooms.get(room).is_some_and(|room| room.allows(now));
+        allows && self.stays_open(room, line, now)
+    }
+
+    /// As [`Self::open`] for whoever was let in before: what others have taken of a step since is nothing to them.
+    #[must_use]
+    pub fn stays_open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
+        let Some(room) = self.rooms.get(room).filter(|room| room.calls()) else {
+            return false;
+        };
+        if let Some(line) = room.line(line) {
+            return line.open(now);
+        }
+        let settings = &room.settings;
+        let able = settings.mode == Mode::Auto && now >= self.quiet_until.max(room.heals_until);
+        let fits = u32::try_from(room.lines.len()).is_ok_and(|lines| lines < settings.max_lines);
+        able && fits && settings.capacity > 0 && settings.rate_per_minute != Some(0)
+    }
+}
+
+impl RoomView {
+    /// Whether somebody has won, if that may be told at `now` and they took part: see [`LineView::outcome`].
+    #[must_use]
+    pub fn outcome(&self, line: &LineView, (lane, number): (LaneId, Number), passed: bool, now: Wall) -> Option<bool> {
+        let told = self.results.is_none_or(|at| now >= at);
+        let won = line.outcome(lane, number, passed).filter(|_| told)?;
+        // Before the end of a sale a piece may still come back.
+        let over = || self.results.is_some() || line.figures.is_sold_out() || self.stage.is_some_and(is_over);
+        (won || over()).then_some(won)
+    }
+
+    #[must_use]
+    pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
+        self.lines.get(line)
+    }
+
+    /// The room's controller lets somebody be called at all, if it has one.
+    fn calls(&self) -> bool {
+        self.allowance.is_none_or(|allowance| allowance.step_milli() > 0)
+    }
+
+    /// The room's controller lets one be called at `now`, if it has one.
+    fn allows(&self, now: Clock) -> bool {
+        let step_ms = self.settings.call_every_ms;
+        self.allowance
+            .is_none_or(|allowance| allowance.at(step_ms, now).calls() > 0)
+    }
+
+    /// A ticket of this edition with this number is void: the operator has reset the room since, or another sale has begun.
+    #[must_use]
+    pub fn is_reset(&self, edition: Edition, number: Number) -> bool {
+        is_reset(edition, number, self.edition, self.spared_now())
+    }
+
+    /// The era from which on a ticket counts whatever edition it names; `None` where another sale has begun since.
+    #[must_use]
+    pub fn spared_now(&self) -> Option<Era> {
+        self.spared.filter(|_| self.edition == self.voided)
+    }
+
+    /// The room's revision as those who wait are told of it: calls by an operator change nothing that a page would have to ask
+    /// for, since whoever is called hears of it anyway. Where calls are all that is remembered it stays what it is.
+    #[must_use]
+    pub fn announced(&self) -> u64 {
+        let calls = self.orders.iter().zip(0_u64..).take_while(|(order, back)| {
+            order.revision.checked_add(*back) == Some(self.revision) && matches!(order.deed, Deed::Call { .. })
+        });
+        let calls = calls.count();
+        if calls >= MAX_ORDERS {
+            return 0;
+        }
+        self.revision.saturating_sub(u64::try_from(calls).unwrap_or(u64::MAX))
+    }
+
+    /// Whoever waits is to be drawn, so that nobody has a place yet.
+    #[must_use]
+    pub fn is_undrawn(&self) -> bool {
+        self.settings.draw.is_some() && self.sale.is_open(self.stage.as_ref())
+    }
+
+    /// An operator keeps the room closed, or out of service, whatever its schedule says.
+    #[must_use]
+    pub fn is_shut(&self) -> bool {
+        !matches!(self.mode, Mode::Auto | Mode::Hold)
+    }
+
+    /// Before the next sale, unless an operator keeps the room closed anyway.
+    #[must_use]
+    pub fn early(&self) -> Option<Stage> {
+        self.stage
+            .filter(|stage| !self.is_shut() && stage.phase == Phase::Early)
+    }
+}
+
+/// Nobody is called any more in the sale that began last.
+fn is_over(stage: Stage) -> bool {
+    matches!(stage.phase, Phase::Early | Phase::Closed)
+}
