@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use ropeline::gate::reader::used;
 use ropeline::replica::Note;
+use ropeline::room::testing::log::{LANE, Log, only, settings};
 use ropeline::room::{Claim, Number, Section, Settings, Standing};
-
-use super::support::{LANE, Log, only, settings};
 
 const CAPACITY: u32 = 3;
 const VISITORS: usize = 12;

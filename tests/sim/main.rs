@@ -32,9 +32,6 @@ mod shop;
 mod slots;
 mod stock;
 mod store;
-#[allow(dead_code, reason = "each test binary uses a part of it")]
-#[path = "../../crates/room/tests/room/support.rs"]
-mod support;
 mod trace;
 mod visits;
 mod wild;

@@ -53,7 +53,7 @@ fn a_row_without_a_test_and_a_name_that_is_no_test_are_found() {
     assert!(is_test("tests/tidy/named.rs::every_threat_names_tests_that_exist"));
     assert!(!is_test("tests/tidy/named.rs::no_such_test") && !is_test("tests/nowhere.rs::rows"));
     assert_eq!(
-        arguments("crates/room/tests/room/stories.rs::a"),
+        arguments("crates/room/tests/room/line/stories.rs::a"),
         "-p ropeline-room --test room"
     );
     assert_eq!(arguments("crates/token/src/key.rs::a"), "-p ropeline-token --lib");

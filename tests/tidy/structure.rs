@@ -15,10 +15,7 @@ const MOST_IN_A_LOOP: usize = 3;
 const LOOPS: [(&str, usize); 2] = [("crates/room", 5), ("replica", 17)];
 
 /// Folders of more source files than [`survey::MOST_FILES`].
-const FULL_FOLDERS: [(&str, usize); 2] = [
-    ("crates/room/tests/room", 44),
-    ("tests/sim", 33),
-];
+const FULL_FOLDERS: [(&str, usize); 1] = [("tests/sim", 33)];
 
 /// Types with inherent methods in more files than [`survey::MOST_METHOD_FILES`].
 const SPREAD_TYPES: [(&str, usize); 7] = [

@@ -5,8 +5,8 @@ use ropeline_room::{
     RoomName, Settings, State, VERSION, Wall, Who,
 };
 
-use super::fork::Fork;
-use super::support::{Log, room, settings};
+use crate::recovery::fork::Fork;
+use ropeline_room::testing::log::{Log, room, settings};
 
 fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()

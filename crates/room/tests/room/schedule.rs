@@ -4,8 +4,8 @@ use ropeline_room::{
     Batch, Change, Entry, Mode, Overrides, Phase, Schedule, Settings, Standing, State, VERSION, Wall, Window,
 };
 
-use super::gates::Gates;
-use super::support::{INCARNATION, Log, only, room, settings};
+use crate::log::gates::Gates;
+use ropeline_room::testing::log::{INCARNATION, Log, only, room, settings};
 
 const START: u64 = 1_000_000;
 
@@ -410,7 +410,7 @@ fn the_version_rises_and_the_schedule_with_it() {
     );
     assert_eq!(gates.state.view().rooms[&room()].stage.unwrap().phase, Phase::Open);
     let section = ropeline_room::Section {
-        joins: vec![(super::support::LANE, 1)],
+        joins: vec![(ropeline_room::testing::log::LANE, 1)],
         ..only()
     };
     let sections = vec![section];

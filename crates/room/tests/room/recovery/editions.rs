@@ -1,0 +1,96 @@
+//! Editions that a log has lost: what brings one back, and what that does to whoever is there.
+
+use ropeline_room::{Batch, Change, Edition, Era, Root, Settings, State};
+
+use ropeline_room::testing::log::{INCARNATION, Log, room, settings};
+
+fn edition(log: &mut Log) -> (u32, Option<Era>) {
+    let view = log.state.view();
+    (view.rooms[&room()].edition.0, view.rooms[&room()].spared)
+}
+
+/// The rooms of a log begun from nothing, of another era.
+fn empty(settings: Settings, time: u64) -> Log {
+    let mut new = Log::of(State::empty(INCARNATION + 100, true), settings);
+    new.time = time;
+    new
+}
+
+#[test]
+fn an_edition_only_rises_and_ends_nothing() {
+    let mut log = Log::new(settings(1));
+    let people = log.join(3);
+    log.claim(people[0], true);
+    let revision = log.state.view().rooms[&room()].revision;
+    assert_eq!(log.change(Change::Edition(Edition(2))).skipped, 0);
+    assert_eq!(edition(&mut log), (2, Some(Era(INCARNATION))));
+    assert_eq!(
+        log.state.view().rooms[&room()].revision,
+        revision,
+        "an operator said nothing"
+    );
+    for lower in [2, 1, 0] {
+        assert_eq!(log.change(Change::Edition(Edition(lower))).skipped, 1);
+    }
+    assert_eq!(edition(&mut log).0, 2);
+    assert!(log.is_inside(people[0]));
+    assert_eq!(log.ahead(people[2]), Some(1));
+    let again = State::decode(&log.state.encode()).unwrap();
+    assert_eq!(again.hash(), log.state.hash());
+}
+
+#[test]
+fn a_reset_after_that_spares_nobody() {
+    let mut log = Log::new(settings(1));
+    log.change(Change::Edition(Edition(2)));
+    log.state.begin(INCARNATION + 5, Root::Own);
+    log.rejoin();
+    assert_eq!(edition(&mut log), (2, Some(Era(INCARNATION))), "kept by a new log");
+    log.change(Change::Reset);
+    assert_eq!(edition(&mut log), (3, None));
+    log.change(Change::Edition(Edition(7)));
+    assert_eq!(edition(&mut log), (7, Some(Era(INCARNATION + 5))));
+}
+
+#[test]
+fn an_adoption_brings_the_edition_before_the_numbers() {
+    let mut log = Log::new(settings(1));
+    let before = log.join(2);
+    log.change(Change::Reset);
+    let old = log.join(3);
+    log.leave(old[0]);
+    for configured in [true, false] {
+        let mut new = if configured {
+            empty(settings(1), log.time)
+        } else {
+            Log::bare(State::empty(INCARNATION + 100, true))
+        };
+        let batches = log.state.adoption(&new.state);
+        assert!(batches[0].sections.is_empty() && !batches[0].rooms.is_empty());
+        for batch in batches {
+            assert_eq!(new.apply(0, batch).skipped, 0);
+        }
+        assert_eq!(edition(&mut new), (1, Some(Era(INCARNATION + 100))));
+        new.apply(0, Batch::default());
+        assert!(new.is_called(old[1]));
+        assert_eq!(new.ahead(old[2]), Some(0));
+        assert!(!new.mark(before[0]), "void since the reset");
+        assert!(log.state.adoption(&new.state).is_empty());
+    }
+    // Where the rooms were reset more often, what was there is void.
+    let mut new = empty(settings(1), log.time);
+    new.change(Change::Reset);
+    new.change(Change::Reset);
+    for batch in log.state.adoption(&new.state) {
+        new.apply(0, batch);
+    }
+    assert_eq!(edition(&mut new), (2, None));
+    assert_eq!(new.ahead(old[2]), None);
+}
+
+#[test]
+fn the_first_version_knows_no_lost_editions() {
+    let mut log = Log::of(State::empty(INCARNATION, true).with_version(1), settings(1));
+    assert_eq!(log.change(Change::Edition(Edition(2))).skipped, 1);
+    assert_eq!(edition(&mut log), (0, None));
+}
