@@ -105,10 +105,10 @@ pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, 
 pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predecessor>) -> Result<Opened, StartError> {
     let takes_over = former.is_some();
     let access = config
-        .log
+        .logging
         .access
         .as_ref()
-        .map(|target| AccessLog::open(target, config.log.full_addresses, metrics.log_lines_dropped.clone()));
+        .map(|target| AccessLog::open(target, config.logging.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
     let origins = UpstreamServers::start(upstream_settings(config.upstream.as_ref()))?;
     let folder = match &config.store.kind {

@@ -84,8 +84,8 @@ pub fn run(args: &RunArgs) -> ExitCode {
     say(&(config.describe() + "\n"));
     let metrics = Metrics::new();
     let options = logging::Options {
-        format: config.log.format,
-        filter: config.log.level.clone(),
+        format: config.logging.format,
+        filter: config.logging.level.clone(),
     };
     let logging = match logging::init(&options, metrics.log_lines_dropped.clone()) {
         Ok(logging) => logging,

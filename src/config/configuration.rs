@@ -5,7 +5,7 @@ use super::room::Room;
 use super::server::crawlers::Crawlers;
 use super::server::forward_auth::Asker;
 use super::server::limit::{Limit, OwnLimits};
-use super::server::logging::LogConfig;
+use super::server::logging::LoggingConfig;
 use super::server::store::Store;
 use super::server::tls::Tls;
 use super::server::{Admin, Server};
@@ -33,7 +33,7 @@ pub struct Config {
     pub limits: Vec<Limit>,
     pub own_limits: OwnLimits,
     pub crawlers: Crawlers,
-    pub log: LogConfig,
+    pub logging: LoggingConfig,
     pub(super) in_force: Vec<InForce>,
 }
 

@@ -40,7 +40,7 @@ pub use server::crawlers::{Crawler, Crawlers};
 pub use server::forward_auth::Asker;
 pub use server::limit::{Limit, OwnLimits, Rate};
 pub use server::listen::Listen;
-pub use server::logging::LogConfig;
+pub use server::logging::LoggingConfig;
 pub use server::store::{CaFile, Store, StoreKind};
 pub use server::tls::Tls;
 pub use server::{Admin, OPERATOR, Server};

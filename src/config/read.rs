@@ -116,7 +116,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let limits = server::limit::limits(reader);
     let own_limits = server::limit::own(reader, &rooms);
     let crawlers = server::crawlers::crawlers(reader);
-    let log = server::logging::log(reader);
+    let logging = server::logging::logging(reader);
     room::site::check(reader, &rooms, &limits);
     room::sign_in::sources(reader, &server, &rooms, !forward_auth.is_empty());
     if upstream.is_none() {
@@ -141,7 +141,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
         limits,
         own_limits,
         crawlers,
-        log,
+        logging,
         in_force: Vec::new(),
     })
 }

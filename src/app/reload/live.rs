@@ -109,11 +109,11 @@ impl Live {
         self.access = match (access, self.access.take()) {
             (Access::None, _) => None,
             (Access::Opened(log), _) => Some(log),
-            (Access::Turned(turn), before) => before.map(|log| log.turn(turn, config.log.full_addresses)),
+            (Access::Turned(turn), before) => before.map(|log| log.turn(turn, config.logging.full_addresses)),
         };
         shared.log_to(self.access.clone());
         // It was checked with everything else.
-        let _ = filter.set(&config.log.level);
+        let _ = filter.set(&config.logging.level);
         self.service.front.bind_by(server_settings(&config.server));
         // They have servers from then on.
         if !origins.is(&self.origins) {

@@ -62,13 +62,13 @@ fn tls(live: &Live, config: &Config) -> Result<Option<(Renewal, ServerConfig)>, 
 }
 
 fn access(live: &Live, config: &Config) -> Result<Access, StartError> {
-    let Some(target) = &config.log.access else {
+    let Some(target) = &config.logging.access else {
         return Ok(Access::None);
     };
     let dropped = live.metrics.log_lines_dropped.clone();
     let access = match &live.access {
         Some(_) => AccessLog::prepare(target).map(Access::Turned),
-        None => AccessLog::open(target, config.log.full_addresses, dropped).map(Access::Opened),
+        None => AccessLog::open(target, config.logging.full_addresses, dropped).map(Access::Opened),
     };
     access.map_err(StartError::Access)
 }

@@ -9,7 +9,7 @@ use crate::logging::{AccessTarget, Format, check_filter};
 
 /// What is logged, and how.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LogConfig {
+pub struct LoggingConfig {
     pub format: Format,
     /// A level or directives by module.
     pub level: String,
@@ -17,10 +17,10 @@ pub struct LogConfig {
     pub full_addresses: bool,
 }
 
-pub(in crate::config) fn log(reader: &Reader<'_>) -> LogConfig {
+pub(in crate::config) fn logging(reader: &Reader<'_>) -> LoggingConfig {
     let section = reader.table("logging");
     let formats = [("auto", Format::Auto), ("text", Format::Text), ("json", Format::Json)];
-    LogConfig {
+    LoggingConfig {
         format: section.word("format", &formats),
         level: section.need_as("level", level),
         access: section.need_as("access", access),
