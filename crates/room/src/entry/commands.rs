@@ -88,7 +88,7 @@ pub struct Orders(VecDeque<Order>);
 
 /// What orders are told of: before and after are of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Audited {
     mode: Mode,
     capacity: u32,
     rate: Option<u32>,
@@ -197,7 +197,7 @@ impl Orders {
     }
 }
 
-impl Told {
+impl Audited {
     pub fn of(settings: &Settings, mode: Mode, overrides: &Overrides, rule: Option<&str>) -> Self {
         let all = overrides.message.iter().map(|text| (String::new(), text));
         let each = overrides.messages.iter().map(|(tag, text)| (tag.clone(), text));

@@ -5,17 +5,17 @@ use crate::lane::record::{Call, Record};
 use crate::line::deadlines::Due;
 use crate::load::Allowance;
 use crate::settings::{Mode, Settings};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{Clock, LaneId, Number};
 
 impl Line {
     /// Nobody is called before but by an operator.
-    pub fn quiet_until(&self, m: &Moment) -> Clock {
+    pub fn quiet_until(&self, m: &Context) -> Clock {
         self.heals_until.max(m.quiet_until())
     }
 
     /// Calls as many present visitors as slots, rate and stock allow, lowest place first within each lane.
-    pub fn call(&mut self, settings: &Settings, m: &Moment) {
+    pub fn call(&mut self, settings: &Settings, m: &Context) {
         if settings.mode != Mode::Auto || m.clock < self.quiet_until(m) {
             return;
         }
@@ -31,7 +31,7 @@ impl Line {
 
     /// Calls by the lanes' turns, or of one lane; says how many. Nothing here frees a slot or brings a token, so the budget
     /// is counted once.
-    fn call_up_to(&mut self, budget: u64, only: Option<LaneId>, settings: &Settings, m: &Moment) -> u64 {
+    fn call_up_to(&mut self, budget: u64, only: Option<LaneId>, settings: &Settings, m: &Context) -> u64 {
         let weights = self.weights(settings);
         let mut calls = 0;
         while calls < budget && self.reach(settings) > 0 {
@@ -55,7 +55,7 @@ impl Line {
 
     /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, above the capacity where that
     /// was said, and while the room heals.
-    pub fn call_ordered(&mut self, settings: &Settings, m: &Moment) {
+    pub fn call_ordered(&mut self, settings: &Settings, m: &Context) {
         for (revision, order) in std::mem::take(&mut self.ordered) {
             let able = !m.is_barred() && matches!(settings.mode, Mode::Auto | Mode::Hold);
             let free = if order.beyond { u64::MAX } else { self.free(settings) };
@@ -70,7 +70,7 @@ impl Line {
     }
 
     /// When somebody can be called, if somebody waits and only the clock stands in the way.
-    pub fn call_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
+    pub fn call_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
         let able =
             settings.mode == Mode::Auto && self.free(settings) > 0 && self.reach(settings) > 0 && self.waiting() > 0;
         let allowed = match self.allowance {
@@ -94,7 +94,7 @@ impl Line {
 
     /// Calls one who waits, or has just joined, past everybody else: above the capacity and the rate, and not counted in
     /// either. The order of the others stays what it was.
-    pub fn call_past(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) {
+    pub fn call_past(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) {
         let deadline = m.clock.plus(settings.claim_deadline_ms);
         let call = Call {
             deadline,
@@ -154,7 +154,7 @@ impl Line {
         );
     }
 
-    fn call_one(&mut self, index: usize, settings: &Settings, m: &Moment) {
+    fn call_one(&mut self, index: usize, settings: &Settings, m: &Context) {
         let deadline = m.clock.plus(settings.claim_deadline_ms);
         let call = Call {
             deadline,

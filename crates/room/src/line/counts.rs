@@ -1,15 +1,15 @@
-//! How many somebody holds.
+//! How many visitors wait and how many slots are held, of a line or of all lines of a room.
 
 /// How many a line or a room holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Crowd {
+pub(crate) struct Counts {
     pub waiting: u64,
     pub slots: u64,
     /// Lines without anybody that are kept for what they have sold.
     pub sold: u64,
 }
 
-impl Crowd {
+impl Counts {
     pub fn plus(self, other: Self) -> Self {
         Self {
             waiting: self.waiting + other.waiting,

@@ -8,14 +8,14 @@ use crate::lane::record::{Call, EndedBy, Record, Session};
 use crate::line::deadlines::Due;
 use crate::room::edition::Current;
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::Proof;
 use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number};
 
 impl Line {
     /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
-    pub fn apply(&mut self, section: &Section, settings: &Settings, current: Current, m: &mut Moment) -> u32 {
+    pub fn apply(&mut self, section: &Section, settings: &Settings, current: Current, m: &mut Context) -> u32 {
         let mut skipped = 0;
         let mut note = |applied: bool| skipped += u32::from(!applied);
         for (lane, number) in &section.leaves {
@@ -66,7 +66,7 @@ impl Line {
         Some(first)
     }
 
-    pub(crate) fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
+    pub(crate) fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let in_line = lane.is_in_line(place);
@@ -98,7 +98,7 @@ impl Line {
     }
 
     /// The shop ends a session. A claim of the same batch comes after its end, so a called number is let in to end.
-    pub fn end(&mut self, end: &End, settings: &Settings, m: &Moment) -> bool {
+    pub fn end(&mut self, end: &End, settings: &Settings, m: &Context) -> bool {
         let Some(lane) = self.lane(end.lane) else { return false };
         let Some(place) = lane.place(end.number) else {
             return false;
@@ -121,7 +121,7 @@ impl Line {
     }
 
     /// A request of a called visitor is forwarded: from now on they are inside. Of one inside it is a renewal.
-    fn claim(&mut self, claim: &Claim, settings: &Settings, m: &Moment) -> bool {
+    fn claim(&mut self, claim: &Claim, settings: &Settings, m: &Context) -> bool {
         let Some(lane) = self.lane(claim.lane) else {
             return false;
         };
@@ -140,7 +140,7 @@ impl Line {
 
     /// Opens a session that a gate went on honouring, or whose genuine pass the room does not know, as excess. What its
     /// visitor, the shop or the operator ended stays ended.
-    fn reopen(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+    fn reopen(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, settings, m) else {
             return false;
         };
@@ -179,7 +179,7 @@ impl Line {
         true
     }
 
-    fn renew(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Moment) -> bool {
+    fn renew(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
@@ -189,7 +189,7 @@ impl Line {
         !session.ending
     }
 
-    pub(crate) fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+    pub(crate) fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, settings, m) else {
             return false;
         };
@@ -215,7 +215,7 @@ impl Line {
     /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
     /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
-    fn come_back(&mut self, due: Due, call: Call, m: &Moment) -> bool {
+    fn come_back(&mut self, due: Due, call: Call, m: &Context) -> bool {
         let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !self.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
         if late {
@@ -232,7 +232,7 @@ impl Line {
         number: Number,
         record: Option<Record>,
         settings: &Settings,
-        m: &mut Moment,
+        m: &mut Context,
     ) -> bool {
         if m.adopts != Some(number.era) {
             return false;
@@ -260,7 +260,7 @@ impl Line {
     }
 
     /// Where the horizon stood of an era that went on elsewhere.
-    fn void_below(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> bool {
+    fn void_below(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
         let adopts = m.adopts == Some(number.era);
         let lane = if adopts {
             self.known_lane(id, number, settings, m)
@@ -276,7 +276,7 @@ impl Line {
         id: LaneId,
         (edition, runs): (Edition, &[(Era, u32, u32)]),
         settings: &Settings,
-        m: &mut Moment,
+        m: &mut Context,
     ) {
         for (era, from, _) in runs {
             self.known_lane(id, Number { era: *era, n: *from }, settings, m);
@@ -287,7 +287,13 @@ impl Line {
     }
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.
-    pub fn known_lane(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Moment) -> Option<&mut Lane> {
+    pub fn known_lane(
+        &mut self,
+        id: LaneId,
+        number: Number,
+        settings: &Settings,
+        m: &mut Context,
+    ) -> Option<&mut Lane> {
         let from = m.clock.max(self.heals_until).max(m.first_call);
         let lane = self.lane(id)?;
         if lane.eras.find(number) == Found::Lost {
@@ -305,7 +311,7 @@ impl Line {
     }
 
     /// A called visitor comes in.
-    fn admit(&mut self, due: Due, call: &Call, settings: &Settings, m: &Moment) -> Session {
+    fn admit(&mut self, due: Due, call: &Call, settings: &Settings, m: &Context) -> Session {
         self.count(due, |figures| {
             figures.called -= 1;
             figures.claims += 1;
@@ -313,12 +319,12 @@ impl Line {
         self.open(due, call.count, false, settings, m)
     }
 
-    fn open_excess(&mut self, due: Due, count: u8, settings: &Settings, m: &Moment) -> Session {
+    fn open_excess(&mut self, due: Due, count: u8, settings: &Settings, m: &Context) -> Session {
         self.count(due, |figures| figures.excess += 1);
         self.open(due, count, true, settings, m)
     }
 
-    fn open(&mut self, due: Due, count: u8, excess: bool, settings: &Settings, m: &Moment) -> Session {
+    fn open(&mut self, due: Due, count: u8, excess: bool, settings: &Settings, m: &Context) -> Session {
         self.count(due, |figures| figures.inside += 1);
         let ends_by = m.clock.plus(settings.session_max_ms);
         Session {
@@ -335,7 +341,7 @@ impl Line {
 }
 
 /// A session that is in use; one whose end is set keeps that.
-fn renewed(session: Session, settings: &Settings, m: &Moment) -> Session {
+fn renewed(session: Session, settings: &Settings, m: &Context) -> Session {
     if session.ending {
         return session;
     }

@@ -21,7 +21,7 @@ pub(crate) mod virtuals;
 use std::sync::Arc;
 
 use crate::line::accounts::Accounts;
-pub(super) use crate::line::counts::Crowd;
+pub(super) use crate::line::counts::Counts;
 
 use crate::codec::{Read, Reader, Writer};
 use crate::draw::Hash;
@@ -37,7 +37,7 @@ use crate::line::stock::Tally;
 use crate::line::turns::Turns;
 use crate::load::Allowance;
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::Past;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Place, Wall};
 
@@ -63,7 +63,7 @@ pub(super) struct Line {
     /// Where the room's schedule holds the line.
     pub scheduled: Option<Clock>,
     /// Visitors waiting and slots held, as the room last counted them.
-    pub counted: Crowd,
+    pub counted: Counts,
     /// Operators' calls of the entry under way with their revisions, and what they came to.
     pub ordered: Vec<(u64, CallOrder)>,
     pub answered: Vec<(u64, u32)>,
@@ -93,7 +93,7 @@ impl Line {
             deadlines: Deadlines::default(),
             accounts: Accounts::default(),
             scheduled: None,
-            counted: Crowd::default(),
+            counted: Counts::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
             heals_until: Clock(0),
@@ -105,8 +105,8 @@ impl Line {
         line
     }
 
-    pub fn crowd(&self) -> Crowd {
-        Crowd {
+    pub fn counts(&self) -> Counts {
+        Counts {
             waiting: self.waiting(),
             slots: u64::from(self.slots()),
             sold: u64::from(self.is_empty() && !self.tally.winners().is_empty()),
@@ -153,7 +153,7 @@ impl Line {
     }
 
     /// The settings change from `old` to `new`.
-    pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Moment) {
+    pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Context) {
         self.grow(new, &m.past);
         // A turn under way counts calls by the old weights.
         if old.lane_weights != new.lane_weights {
@@ -166,7 +166,7 @@ impl Line {
     }
 
     /// Before the entry's sections: at most one generation turns, and newcomers of a while ago need a mark.
-    pub fn advance(&mut self, settings: &Settings, m: &Moment) {
+    pub fn advance(&mut self, settings: &Settings, m: &Context) {
         self.note_busy(m.clock);
         for lane in &mut self.lanes {
             lane.freshen(settings, m.clock);
@@ -181,7 +181,7 @@ impl Line {
     }
 
     /// After the entry's sections: expiry, calls, horizon.
-    pub fn finish(&mut self, settings: &Settings, m: &mut Moment) {
+    pub fn finish(&mut self, settings: &Settings, m: &mut Context) {
         self.expire(settings, m);
         self.call_ordered(settings, m);
         self.call(settings, m);
@@ -245,7 +245,7 @@ impl Line {
     }
 
     /// When the clock alone changes the line, if nobody says anything.
-    pub fn next_due(&mut self, settings: &Settings, m: &Moment, lasting: bool) -> Option<Clock> {
+    pub fn next_due(&mut self, settings: &Settings, m: &Context, lasting: bool) -> Option<Clock> {
         let lanes = &self.lanes;
         self.deadlines.settle(m.clock, |due| actual(lanes, due));
         let of_lanes = self
@@ -265,7 +265,7 @@ impl Line {
     }
 
     /// Nobody is here, and nobody was for so long that nobody can come back.
-    pub fn is_forgotten(&self, settings: &Settings, m: &Moment) -> bool {
+    pub fn is_forgotten(&self, settings: &Settings, m: &Context) -> bool {
         self.forget_due(settings, m).is_some_and(|due| due <= m.clock)
     }
 
@@ -274,7 +274,7 @@ impl Line {
         self.lanes.iter().flat_map(|lane| lane.eras.ends())
     }
 
-    fn forget_due(&self, settings: &Settings, m: &Moment) -> Option<Clock> {
+    fn forget_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
         // What was sold is sold, whoever comes back.
         let empty = self.is_empty() && self.tally.winners().is_empty();
         empty.then(|| self.busy.plus(settings.late_window_ms).max(m.held_until))
@@ -294,7 +294,7 @@ impl Line {
         }
     }
 
-    fn expire(&mut self, settings: &Settings, m: &Moment) {
+    fn expire(&mut self, settings: &Settings, m: &Context) {
         while let Some(batch) = self.deadlines.pop(m.clock) {
             for due in batch {
                 // The record decides, not the index: a renewal moved the one and not the other.
@@ -308,7 +308,7 @@ impl Line {
         }
     }
 
-    fn expire_one(&mut self, (id, place): Due, settings: &Settings, m: &Moment) {
+    fn expire_one(&mut self, (id, place): Due, settings: &Settings, m: &Context) {
         let Some(lane) = self.lane(id) else { return };
         match lane.slots.get(place).copied() {
             Some(Record::Called(call)) => self.miss((id, place), call, settings, m.clock),
@@ -323,7 +323,7 @@ impl Line {
     }
 
     /// A session is over: its slot is free.
-    pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Moment) {
+    pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Context) {
         self.free_piece(due);
         self.count(due, |figures| {
             figures.inside -= 1;
@@ -334,7 +334,7 @@ impl Line {
     }
 
     /// What remains of a number that holds no slot any more.
-    pub fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, settings: &Settings, m: &Moment) {
+    pub fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, settings: &Settings, m: &Context) {
         let until = m.clock.plus(settings.late_window_ms);
         if let Some(lane) = self.lane(due.0) {
             lane.presence.take(due.1);
@@ -380,7 +380,7 @@ impl Line {
             deadlines: Deadlines::default(),
             accounts: Accounts::default(),
             scheduled: None,
-            counted: Crowd::default(),
+            counted: Counts::default(),
             ordered: Vec::new(),
             answered: Vec::new(),
             heals_until: Clock(0),

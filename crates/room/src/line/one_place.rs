@@ -5,7 +5,7 @@ use crate::lane::Lane;
 use crate::lane::record::Record;
 use crate::line::accounts::{Accounts, MAX_TAGS, Tags};
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{LaneId, Number, Place, Tag};
 
 type Seat = (LaneId, Place);
@@ -33,7 +33,7 @@ impl Line {
 
     /// A live number is an account's, from now on by the first of its tags; of two the account keeps the better one. False for
     /// one that is over, or another account's.
-    pub fn bind(&mut self, id: LaneId, number: Number, tags: &[Tag], settings: &Settings, m: &mut Moment) -> bool {
+    pub fn bind(&mut self, id: LaneId, number: Number, tags: &[Tag], settings: &Settings, m: &mut Context) -> bool {
         let Some(first) = tags.first().copied() else {
             return false;
         };
@@ -60,7 +60,7 @@ impl Line {
     }
 
     /// A number lives again: if it is an account's that has another by now, the account keeps the better one.
-    pub fn revive(&mut self, (id, place): Seat, settings: &Settings, m: &mut Moment) {
+    pub fn revive(&mut self, (id, place): Seat, settings: &Settings, m: &mut Context) {
         let Some(tag) = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.tags.get(place)) else {
             return;
         };
@@ -111,7 +111,7 @@ impl Line {
     }
 
     /// Of two places of one account the better; the other is given up.
-    fn better(&mut self, one: Seat, other: Seat, settings: &Settings, m: &mut Moment) -> Seat {
+    fn better(&mut self, one: Seat, other: Seat, settings: &Settings, m: &mut Context) -> Seat {
         if one == other {
             return one;
         }

@@ -8,7 +8,7 @@ use crate::line::deadlines::Due;
 use crate::line::stock::Winner;
 use crate::room::edition::{Current, is_reset};
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{Era, LaneId};
 
 impl Line {
@@ -90,7 +90,7 @@ impl Line {
 
     /// A visitor has completed: counted once, and the session ends after its grace. What is brought back was sold by the
     /// settings of then, and where something was sold before more is counted, though the stock be taken out.
-    pub fn complete(&mut self, done: &Completion, settings: &Settings, current: Current, m: &mut Moment) -> bool {
+    pub fn complete(&mut self, done: &Completion, settings: &Settings, current: Current, m: &mut Context) -> bool {
         let sells = settings.stock.is_some() || m.adopts.is_some() || !self.tally.winners().is_empty();
         let of_sale = sells && !is_reset(done.edition, done.number, current.edition, current.spared);
         let counted = of_sale && self.count_completion(done, settings, m);
@@ -109,7 +109,7 @@ impl Line {
         counted || ended
     }
 
-    fn count_completion(&mut self, done: &Completion, settings: &Settings, m: &mut Moment) -> bool {
+    fn count_completion(&mut self, done: &Completion, settings: &Settings, m: &mut Context) -> bool {
         let (id, number) = (done.lane, done.number);
         // Whether or not its era is still told apart, the visitor was here; only a number that nobody has was not.
         let place = self
@@ -137,7 +137,7 @@ impl Line {
 
     /// The session of one who has completed: it ends as by the shop's answer, and is not opened again. One that the rooms
     /// do not know, or know no more, leaves a number that is used up.
-    fn end_completed(&mut self, done: &Completion, settings: &Settings, m: &Moment) -> bool {
+    fn end_completed(&mut self, done: &Completion, settings: &Settings, m: &Context) -> bool {
         let Some(lane) = self.lane(done.lane) else { return false };
         let Some(place) = lane.place(done.number) else {
             return false;

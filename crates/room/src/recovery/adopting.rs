@@ -90,13 +90,13 @@ fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
 impl State {
     /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
     pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
-        self.moment.past.lacking().map(|era| era.0)
+        self.context.past.lacking().map(|era| era.0)
     }
 
     /// Before the sections of an entry that brings back an era: it is known from now on, and nobody is called.
     pub(crate) fn adopt(&mut self, entry: &Entry, effects: &mut Effects) {
         let Some(adopt) = entry.batch.adopt else { return };
-        let m = &mut self.moment;
+        let m = &mut self.context;
         if self.versions.current() < SINCE_VERSION || adopt.era >= m.past.era() {
             return effects.skip(1);
         }
@@ -110,17 +110,17 @@ impl State {
 
     /// After its sections: if that was the last of them, the calls go on with the next entry.
     pub(crate) fn adopted(&mut self, entry: &Entry) {
-        let brought = self.moment.adopts.take();
+        let brought = self.context.adopts.take();
         let Some(adopt) = entry.batch.adopt.filter(|_| brought.is_some()) else {
             return;
         };
         if adopt.whole {
-            let past = Arc::make_mut(&mut self.moment.past);
+            let past = Arc::make_mut(&mut self.context.past);
             past.note_end(adopt.era, adopt.sequence);
             // Only now: a line that the gate still has may hold lower numbers.
             past.raise([(adopt.era, adopt.floor)].into_iter());
             if !past.lacks_an_era() {
-                self.rooms.values_mut().for_each(|room| room.end_healing(&self.moment));
+                self.rooms.values_mut().for_each(|room| room.end_healing(&self.context));
             }
         }
         if adopt.done {

@@ -1,4 +1,5 @@
-//! Since when it is known what became of codes: a single-use code that was issued before something was lost may have been used.
+//! The earliest issue date for which the set of used codes is complete. A single-use code that was issued before is not taken,
+//! since a log that was lost may have seen it used.
 //!
 //! What is lost for certain stays so: a log begun from nothing, however new its folder is, or a room that was taken out. What
 //! a gate has read that was not heard when its log was lost comes back with that gate, if it comes back.
@@ -14,7 +15,7 @@ use ropeline_ids::{GateId, RoomName, Wall};
 
 /// Codes issued by then are in doubt.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Doubt {
+pub(crate) struct CodesCutoff {
     /// Those of all rooms; [`UNSET`] before the first entry of a log begun from nothing.
     all: Wall,
     /// Of rooms that were taken out since, whose spent codes went with them.
@@ -29,7 +30,7 @@ const UNSET: Wall = Wall(u64::MAX);
 /// Gates that are waited for at most, as on the roster.
 const MAX_GATES: usize = 1_000;
 
-impl Doubt {
+impl CodesCutoff {
     /// Of a log begun from nothing.
     pub fn new(proven_new: bool) -> Self {
         Self {
@@ -122,7 +123,7 @@ impl State {
     /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
     pub fn doubt_codes(&mut self, now: Wall) {
         if self.version() >= WITH_SCHEDULES {
-            self.doubt.all(now.max(self.time().unwrap_or_default()));
+            self.codes_cutoff.all(now.max(self.time().unwrap_or_default()));
         }
     }
 
@@ -132,9 +133,9 @@ impl State {
             match self
                 .rooms
                 .get_mut(&brought.room)
-                .filter(|_| self.moment.adopts.is_some())
+                .filter(|_| self.context.adopts.is_some())
             {
-                Some(room) => room.bring_codes(brought, &mut self.moment),
+                Some(room) => room.bring_codes(brought, &mut self.context),
                 None => effects.skip(1),
             }
         }
@@ -143,12 +144,12 @@ impl State {
     /// Whoever joins by a code, after all who join otherwise.
     pub(crate) fn redeem(&mut self, batch: &Batch, effects: &mut Effects) {
         for redeem in &batch.redeems {
-            let doubt = self.doubt.of(&redeem.room);
+            let doubt = self.codes_cutoff.of(&redeem.room);
             effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
-                Some(room) => room.redeem(redeem, doubt, &mut self.moment),
+                Some(room) => room.redeem(redeem, doubt, &mut self.context),
                 None => Redeemed::refused(redeem),
             });
-            let given_up = std::mem::take(&mut self.moment.given_up);
+            let given_up = std::mem::take(&mut self.context.given_up);
             effects.give_up(&redeem.room, &redeem.line, given_up);
         }
     }
@@ -158,11 +159,11 @@ impl State {
         if self.version() < WITH_SCHEDULES {
             return;
         }
-        let read = self.moment.past.before().map(|(era, sequence)| (era.0, sequence));
+        let read = self.context.past.before().map(|(era, sequence)| (era.0, sequence));
         let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
         let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
         for gate in silent.into_iter().chain(ahead) {
-            self.doubt.miss(gate, entry.time);
+            self.codes_cutoff.miss(gate, entry.time);
         }
     }
 
@@ -170,7 +171,7 @@ impl State {
     pub(crate) fn believe(&mut self, entry: &Entry) {
         let brings = |adopt: Adopt| !adopt.done;
         if self.version() >= WITH_SCHEDULES && !entry.batch.adopt.is_some_and(brings) {
-            self.doubt.hear(entry.gate);
+            self.codes_cutoff.hear(entry.gate);
         }
     }
 }

@@ -54,7 +54,7 @@ impl State {
     /// era's own log: the last is such a one. Visitors of older eras were called and left in that log too.
     fn changed(&self, now: &Self) -> Vec<(Adopt, bool)> {
         let issuing = Era(now.position.incarnation);
-        let eras = self.moment.past.ends(self.position.sequence);
+        let eras = self.context.past.ends(self.position.sequence);
         let mut changed: Vec<_> = eras
             .take_while(|(era, ..)| *era < issuing)
             .map(|(era, sequence, floor)| {
@@ -170,7 +170,7 @@ impl State {
         let sale = room.sale_for(other);
         let behind = after.saturating_add(u64::try_from(sale.len()).unwrap_or(u64::MAX));
         let drawn = (after..).zip(sale).map(part);
-        let rehearsed = room.rehearsal_for(other, self.moment.clock);
+        let rehearsed = room.rehearsal_for(other, self.context.clock);
         let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
         let lower = other.map_or(Edition(0), Room::edition) < room.edition();
         let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));

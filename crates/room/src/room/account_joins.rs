@@ -6,11 +6,11 @@ use super::Room;
 use crate::entry::Section;
 use crate::entry::effects::{Effects, Pended};
 use crate::line::accounts::Tagged;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::LineName;
 
 impl Room {
-    pub(super) fn join_accounts(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+    pub(super) fn join_accounts(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         for tagged in &section.tagged {
             let joined = self.join_tagged(&section.line, tagged, m);
             effects.answer_tagged(section, tagged.lane, joined);
@@ -19,7 +19,7 @@ impl Room {
 
     /// An account that has a place is answered with it, whatever the mode; one whose pending ticket was numbered before it
     /// was known whose that is has that number from now on. An id that an account was numbered with is refused to others.
-    fn join_tagged(&mut self, line: &LineName, tagged: &Tagged, m: &mut Moment) -> Pended {
+    fn join_tagged(&mut self, line: &LineName, tagged: &Tagged, m: &mut Context) -> Pended {
         let Tagged { lane, tags, id } = tagged;
         if tags.is_empty() {
             return match id {
@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// What an account is told that is given no new number: it has one, its id was another's, or there is no room for its tag.
-    fn account_before(&mut self, line: &LineName, tagged: &Tagged, m: &mut Moment) -> Option<Pended> {
+    fn account_before(&mut self, line: &LineName, tagged: &Tagged, m: &mut Context) -> Option<Pended> {
         let tags = &tagged.tags;
         let settings = Arc::clone(&self.settings);
         let before = tagged.id.and_then(|id| self.pending.get(id, line));

@@ -10,7 +10,7 @@ use crate::lane::era::Eras;
 use crate::settings::Settings;
 use crate::settings::schedule::Phase;
 use crate::state::State;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::view::RoomView;
 use ropeline_ids::{LaneId, LineName, Place, RoomName, Wall};
 
@@ -27,13 +27,13 @@ const LATE_AGAIN_MS: u64 = 1_000;
 const LATE_MOST: u8 = 12;
 
 /// When a late line is closed. A gate's joins reach the log with its next entry, which a slow store delays by a few of its answers.
-fn late_until(m: &Moment) -> Wall {
+fn late_until(m: &Context) -> Wall {
     m.time.plus(LATE_JOINS_MS + 4 * m.lag_ms.min(2_000))
 }
 
 impl Room {
     /// A promise, or the secret that was promised; false if it is not for this room as it is now.
-    pub fn decide(&mut self, name: &RoomName, change: &Change, m: &Moment) -> bool {
+    pub fn decide(&mut self, name: &RoomName, change: &Change, m: &Context) -> bool {
         match change {
             Change::Commit {
                 edition,
@@ -89,9 +89,9 @@ impl Room {
 
     /// The opening, at `opens`: closes the line for its draw. After an outage of the store over the opening, or where it is slow, gates hold
     /// visitors who came before and have no number yet. Then the line is closed later, when these have theirs.
-    pub(super) fn open_draw(&mut self, opens: Wall, m: &Moment) {
+    pub(super) fn open_draw(&mut self, opens: Wall, m: &Context) {
         let waits = self.configured.draw.is_some() && self.sale.closed.is_none();
-        let is_slow = || m.lag_ms > SLOW_MS && self.crowd.waiting > 0;
+        let is_slow = || m.lag_ms > SLOW_MS && self.counts.waiting > 0;
         if waits && (m.time.since(opens) > m.patience_ms() || self.was_silent(m) || is_slow()) {
             let at = late_until(m);
             Arc::make_mut(&mut self.sale).late = Some(Late { at, again: 0 });
@@ -101,7 +101,7 @@ impl Room {
     }
 
     /// Closes a line whose opening the log was silent over, when it is time.
-    pub(super) fn close_late_draw(&mut self, m: &Moment) {
+    pub(super) fn close_late_draw(&mut self, m: &Context) {
         let Some(Late { at, again }) = self.sale.late else {
             return;
         };
@@ -122,8 +122,8 @@ impl Room {
         self.settle(m);
     }
 
-    fn was_silent(&self, m: &Moment) -> bool {
-        m.silent_ms > m.patience_ms() && self.crowd.waiting > 0
+    fn was_silent(&self, m: &Context) -> bool {
+        m.silent_ms > m.patience_ms() && self.counts.waiting > 0
     }
 
     /// Dates that were moved to an opening that is to come close the line then.
@@ -135,7 +135,7 @@ impl Room {
     }
 
     /// Closes the line for the draw: its visitors are drawn, and later ones stand behind.
-    pub(super) fn close_draw(&mut self, m: &Moment) {
+    pub(super) fn close_draw(&mut self, m: &Context) {
         if self.configured.draw.is_none() || self.sale.closed.is_some() {
             return;
         }
@@ -145,7 +145,7 @@ impl Room {
     }
 
     /// A token proves a log that was lost with its draw, after the opening: that draw is made anew.
-    pub(super) fn lose_draw(&mut self, m: &Moment) {
+    pub(super) fn lose_draw(&mut self, m: &Context) {
         let opened = self.stage().is_some_and(|stage| stage.phase == Phase::Open);
         if opened && self.configured.draw.is_some() && self.sale.closed.is_none() && !self.sale.closes_later() {
             Arc::make_mut(&mut self.sale).lost = true;
@@ -155,7 +155,7 @@ impl Room {
 
     /// Closes the line for a draw that was lost, once the time for its visitors to come back is over. Numbers of the present log were
     /// given after the opening: they stand behind.
-    pub(super) fn close_lost_draw(&mut self, m: &Moment) {
+    pub(super) fn close_lost_draw(&mut self, m: &Context) {
         if !self.sale.lost || self.waits_for_lost(m) {
             return;
         }
@@ -174,7 +174,7 @@ impl Room {
         self.lines.values_mut().for_each(|line| line.close_draw(close));
     }
 
-    fn draw(&mut self, name: &RoomName, secret: Hash, value: Option<&str>, m: &Moment) -> bool {
+    fn draw(&mut self, name: &RoomName, secret: Hash, value: Option<&str>, m: &Context) -> bool {
         let sale = Arc::clone(&self.sale);
         let (true, Some(commitment)) = (sale.is_awaited(), &sale.commitment) else {
             return false;
@@ -217,7 +217,7 @@ impl State {
     /// Why the room's draw keeps it as it is, whatever it is configured with.
     #[must_use]
     pub fn breaks_draw(&self, room: &RoomName, settings: &Settings) -> Option<BreaksDraw> {
-        self.rooms.get(room)?.breaks_draw(settings, self.moment.time)
+        self.rooms.get(room)?.breaks_draw(settings, self.context.time)
     }
 }
 

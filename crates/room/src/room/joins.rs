@@ -4,11 +4,11 @@ use super::Room;
 use crate::entry::Section;
 use crate::entry::effects::{Effects, Pended};
 use crate::settings::Mode;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{LaneId, LineName, Number, PendingId};
 
 impl Room {
-    pub(super) fn number(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+    pub(super) fn number(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         for (lane, count) in &section.joins {
             let first = self.join(&section.line, *lane, *count, m);
             effects.answer(section, (*lane, *count), first);
@@ -20,7 +20,7 @@ impl Room {
         self.join_accounts(section, m, effects);
     }
 
-    pub(super) fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Moment) -> Option<Number> {
+    pub(super) fn join(&mut self, line: &LineName, lane: LaneId, count: u32, m: &mut Context) -> Option<Number> {
         let joinable = matches!(self.settings.mode, Mode::Auto | Mode::Hold);
         let configured = usize::from(lane.0) < self.settings.lane_weights.len();
         let left = m.joins_left.checked_sub(count).filter(|_| count > 0)?;
@@ -38,7 +38,7 @@ impl Room {
     }
 
     /// An id that was numbered before is answered with its number, whatever the mode.
-    pub(super) fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Moment) -> Pended {
+    pub(super) fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Context) -> Pended {
         if let Some((lane, number)) = self.pending.get(id, line) {
             return Pended::Numbered(lane, number);
         }

@@ -6,12 +6,12 @@ use super::Room;
 use crate::codec::{Read, Reader, Writer};
 use crate::line::pulse::Pulse;
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::LaneId;
 
 impl Room {
     /// Lanes that the room has stay where they are. What is in a ticket's name for a place must never come to mean another.
-    pub(super) fn place_lanes(&mut self, settings: &mut Settings, m: &mut Moment) {
+    pub(super) fn place_lanes(&mut self, settings: &mut Settings, m: &mut Context) {
         let before = Arc::clone(&self.configured);
         let lines = &self.lines;
         let free = |at: usize| lines.values().all(|line| line.is_vacant(at));

@@ -6,7 +6,7 @@ use super::Room;
 use crate::entry::commands::Who;
 use crate::line::Line;
 use crate::load::{Load, Outside, Report};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{Clock, GateId, LineName};
 
 impl Room {
@@ -45,12 +45,12 @@ impl Room {
     }
 
     /// An entry begins: what holds no longer is dropped, and another number may be allowed.
-    pub(super) fn run_load(&mut self, m: &Moment) {
+    pub(super) fn run_load(&mut self, m: &Context) {
         let Some((load, admission)) = self.load.as_mut().zip(self.settings.admission) else {
             return;
         };
         let step_ms = self.settings.call_every_ms;
-        let changed = load.run(&admission, step_ms, self.crowd.slots, (m.time, m.clock));
+        let changed = load.run(&admission, step_ms, self.counts.slots, (m.time, m.clock));
         load.allowance = load.allowance.at(step_ms, m.clock);
         if changed {
             // What is told of each line does not hang on it.
@@ -60,7 +60,7 @@ impl Room {
     }
 
     /// The room goes by a controller from now on, or no longer.
-    pub(super) fn settle_load(&mut self, m: &Moment) {
+    pub(super) fn settle_load(&mut self, m: &Context) {
         match self.settings.admission {
             Some(_) if self.load.is_none() => self.load = Some(Box::new(Load::new(m.time, m.clock))),
             Some(_) => {}

@@ -28,7 +28,7 @@ use crate::entry::commands::Orders;
 use crate::entry::effects::Effects;
 use crate::entry::eviction::Eviction;
 use crate::entry::sale::Sale;
-use crate::line::{Crowd, Line};
+use crate::line::{Counts, Line};
 use crate::load::Load;
 use crate::recovery::healing::Healing;
 use crate::room::codes::Codes;
@@ -36,7 +36,7 @@ use crate::room::pending::Pending;
 use crate::room::rehearsal::Rehearsal;
 use crate::settings::schedule::Turn;
 use crate::settings::{Overrides, Settings};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::Proof;
 use crate::version::WITH_SCHEDULES;
 use crate::view::RoomView;
@@ -84,7 +84,7 @@ pub(super) struct Room {
     evicting: Vec<Eviction>,
     /// Lines that the entry under way touches.
     active: BTreeSet<LineName>,
-    pub crowd: Crowd,
+    pub counts: Counts,
     /// The lines as last published, and those that have changed since.
     painted: Lines,
     stale: BTreeSet<LineName>,
@@ -117,7 +117,7 @@ impl Room {
             dues: BTreeSet::new(),
             evicting: Vec::new(),
             active: BTreeSet::new(),
-            crowd: Crowd::default(),
+            counts: Counts::default(),
             painted: Lines::default(),
             stale: BTreeSet::new(),
             picture: None,
@@ -138,7 +138,7 @@ impl Room {
     }
 
     /// A new edition: every line begins afresh, above all numbers it has issued.
-    pub fn reset(&mut self, m: &mut Moment) {
+    pub fn reset(&mut self, m: &mut Context) {
         self.edition = Edition(self.edition.0.saturating_add(1));
         self.forget_sale();
         self.voided = self.edition;
@@ -149,7 +149,7 @@ impl Room {
     }
 
     /// Takes back an edition that the log had lost; false if it is not above the room's.
-    pub fn regain(&mut self, edition: Edition, m: &Moment) -> bool {
+    pub fn regain(&mut self, edition: Edition, m: &Context) -> bool {
         let higher = edition > self.edition;
         if higher {
             (self.edition, self.voided) = (edition, edition);
@@ -165,7 +165,7 @@ impl Room {
     }
 
     /// Forgets every line, its numbers never to be issued again.
-    pub fn close(&mut self, m: &mut Moment) {
+    pub fn close(&mut self, m: &mut Context) {
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
             self.forget(&name, m);
         }
@@ -194,7 +194,7 @@ impl Room {
     }
 
     /// A new log begins; `last` is the era of the one before.
-    pub fn begin(&mut self, era: Era, last: Era, m: &Moment) {
+    pub fn begin(&mut self, era: Era, last: Era, m: &Context) {
         self.healing.begin(last);
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
             if let Some(line) = self.lines.get_mut(&name) {
@@ -213,7 +213,7 @@ impl Room {
     }
 
     /// An entry begins: lines that are due, or named by it, go with its clock.
-    pub fn advance(&mut self, m: &Moment) {
+    pub fn advance(&mut self, m: &Context) {
         self.pending.forget(self.settings.late_window_ms, m.clock);
         if self.codes.sweep(m.time) {
             self.picture = None;
@@ -232,7 +232,7 @@ impl Room {
         }
     }
 
-    pub fn apply(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+    pub fn apply(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         let current = self.current();
         self.heal(section, m);
         if self.sells_in(section, current, m) {
@@ -259,7 +259,7 @@ impl Room {
     }
 
     /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
-    pub fn finish(&mut self, m: &mut Moment) {
+    pub fn finish(&mut self, m: &mut Context) {
         // PERF: every entry passes all rooms, and in nearly all of them nothing happens.
         if self.active.is_empty() {
             return;
@@ -288,12 +288,12 @@ impl Room {
     }
 
     /// Works every line's schedule out anew, after something changed that all of them depend on.
-    pub fn reschedule(&mut self, m: &Moment) {
+    pub fn reschedule(&mut self, m: &Context) {
         self.plan_all(m);
         self.repaint();
     }
 
-    pub(super) fn plan_all(&mut self, m: &Moment) {
+    pub(super) fn plan_all(&mut self, m: &Context) {
         for name in self.lines.keys().cloned().collect::<Vec<_>>() {
             self.plan(&name, m);
         }
@@ -305,7 +305,7 @@ impl Room {
         self.picture = None;
     }
 
-    fn settle(&mut self, m: &Moment) {
+    fn settle(&mut self, m: &Context) {
         let (old, kept) = (Arc::clone(&self.settings), self.keeps_calls);
         self.enforce();
         self.settle_load(m);
@@ -321,12 +321,12 @@ impl Room {
         self.picture = None;
     }
 
-    fn keeps_calls(&self, m: &Moment) -> bool {
+    fn keeps_calls(&self, m: &Context) -> bool {
         self.keeps_calls && m.version >= WITH_SCHEDULES
     }
 
     /// Whether a turn can be missed.
-    pub(super) fn tell_lines(&mut self, m: &Moment) {
+    pub(super) fn tell_lines(&mut self, m: &Context) {
         let keeps_calls = self.keeps_calls(m);
         for line in self.lines.values_mut() {
             line.keeps_calls = keeps_calls;
@@ -334,7 +334,7 @@ impl Room {
     }
 
     /// Counts visitors let past the line. A line of a `per` room that nobody waits at is not made for that.
-    fn bypass(&mut self, section: &Section, m: &Moment) {
+    fn bypass(&mut self, section: &Section, m: &Context) {
         if section.line.is_only() {
             self.make(&section.line, m);
         }
@@ -344,7 +344,7 @@ impl Room {
     }
 
     /// Whether the section's tokens prove that the line was there and was lost.
-    fn proves_loss(&self, section: &Section, m: &Moment) -> bool {
+    fn proves_loss(&self, section: &Section, m: &Context) -> bool {
         let lost = |number: &Number| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| m.adopts == Some(number.era));
@@ -355,7 +355,7 @@ impl Room {
     }
 
     /// Makes the line if it is not there; false when there are too many.
-    pub(super) fn make(&mut self, name: &LineName, m: &Moment) -> bool {
+    pub(super) fn make(&mut self, name: &LineName, m: &Context) -> bool {
         if self.lines.contains_key(name) {
             return true;
         }
@@ -366,7 +366,7 @@ impl Room {
         room
     }
 
-    fn make_anyway(&mut self, name: &LineName, m: &Moment) {
+    fn make_anyway(&mut self, name: &LineName, m: &Context) {
         if !self.lines.contains_key(name) {
             let mut line = Line::new(&self.settings, &m.past, m.clock);
             line.heals_until = self.healing.until();
@@ -376,11 +376,11 @@ impl Room {
         }
     }
 
-    fn forget(&mut self, name: &LineName, m: &mut Moment) {
+    fn forget(&mut self, name: &LineName, m: &mut Context) {
         let Some(line) = self.lines.remove(name) else { return };
         self.codes.forget_line(name);
         Arc::make_mut(&mut m.past).raise(line.ends());
-        self.crowd = self.crowd.less(line.counted);
+        self.counts = self.counts.less(line.counted);
         if let Some(at) = line.scheduled {
             self.dues.remove(&(at, name.clone()));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Room;
-use crate::entry::commands::{CallOrder, Deed, MAX_CALL, Order, Told, Who};
+use crate::entry::commands::{Audited, CallOrder, Deed, MAX_CALL, Order, Who};
 use crate::entry::eviction::Eviction;
 use crate::settings::Mode;
 use crate::settings::schedule::Phase;
@@ -21,9 +21,9 @@ impl Room {
     }
 
     /// As it is before or after a change.
-    pub fn told(&self) -> Told {
+    pub fn audited(&self) -> Audited {
         let rule = self.schedule().map(|schedule| schedule.rule.as_str());
-        Told::of(&self.settings, self.mode(), &self.overrides, rule)
+        Audited::of(&self.settings, self.mode(), &self.overrides, rule)
     }
 
     /// Takes note of a change; one of the oldest is forgotten for it.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::Room;
 use crate::settings::Settings;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::view::RoomView;
 use crate::view::line_view::LineView;
 
 impl Room {
-    pub fn view(&mut self, m: &Moment) -> Arc<RoomView> {
+    pub fn view(&mut self, m: &Context) -> Arc<RoomView> {
         if let Some(picture) = &self.picture {
             return Arc::clone(picture);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Room;
 use crate::draw::Draw;
 use crate::entry::sale::{Drawing, DrawnLane, Sale};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::Proof;
 use ropeline_ids::{Edition, LaneId, Number, RoomName};
 
@@ -17,7 +17,7 @@ impl Room {
         name: &RoomName,
         edition: Edition,
         (sale, lanes): (&Sale, &[DrawnLane]),
-        m: &mut Moment,
+        m: &mut Context,
     ) -> bool {
         let wanted = m.adopts.is_some() && edition == self.edition && self.configured.draw.is_some();
         let same = |of: &Sale| of.made.as_ref().map(|made| made.secret);
@@ -42,7 +42,7 @@ impl Room {
     }
 
     /// Closes a lane for the draw as it was closed there. What it lacks of these numbers is made room for.
-    fn close_as(&mut self, lane: &DrawnLane, m: &mut Moment) {
+    fn close_as(&mut self, lane: &DrawnLane, m: &mut Context) {
         let edition = self.edition;
         let lost = |(era, from, _): &(_, u32, u32)| {
             let number = Number { era: *era, n: *from };
@@ -58,7 +58,7 @@ impl Room {
     }
 
     /// Makes the draw of every lane that is closed for it.
-    pub(super) fn order_lines(&mut self, name: &RoomName, m: &Moment) {
+    pub(super) fn order_lines(&mut self, name: &RoomName, m: &Context) {
         let sale = Arc::clone(&self.sale);
         let (Some(commitment), Some(made)) = (&sale.commitment, &sale.made) else {
             return;

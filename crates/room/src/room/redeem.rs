@@ -12,7 +12,7 @@ use crate::line::Line;
 use crate::line::one_place::rank;
 use crate::room::codes::{BroughtCodes, Denied, Redeem, Spent};
 use crate::settings::{Mode, Settings};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{LaneId, LineName, Number, RoomName, Wall};
 
 type Seat = (LaneId, Number);
@@ -61,11 +61,11 @@ impl Redeemed {
 
 impl Room {
     /// Single-use codes that were issued by `doubt` may have been used in what was lost.
-    pub fn redeem(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Moment) -> Redeemed {
+    pub fn redeem(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Context) -> Redeemed {
         Redeemed::of(redeem, self.grant(redeem, doubt, m))
     }
 
-    fn grant(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Moment) -> Result<Grant, Denied> {
+    fn grant(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Context) -> Result<Grant, Denied> {
         if self.codes.is_over(redeem.expires, m.time) {
             return Err(Denied::Expired);
         }
@@ -106,7 +106,7 @@ impl Room {
     }
 
     /// What is said to whoever asks again, or comes with a code that another used. Who asks again is there.
-    fn redeemed_before(&mut self, redeem: &Redeem, m: &mut Moment) -> Option<Result<Grant, Denied>> {
+    fn redeemed_before(&mut self, redeem: &Redeem, m: &mut Context) -> Option<Result<Grant, Denied>> {
         if !redeem.single {
             let seat = self.pending.get(redeem.holder, &redeem.line)?;
             let line = self.lines.get(&redeem.line)?;
@@ -176,7 +176,7 @@ impl Room {
     }
 
     /// The number to be had by the code: the one that its holder waits with, where that is only to be called, or a new one.
-    fn seat_by_code(&mut self, redeem: &Redeem, m: &mut Moment) -> Result<Seat, Denied> {
+    fn seat_by_code(&mut self, redeem: &Redeem, m: &mut Context) -> Result<Seat, Denied> {
         let waits = |line: &Line, seat: &Seat| class(line, *seat) == Some(WAITING);
         if redeem.bypass
             && let Some(line) = self.lines.get(&redeem.line)
@@ -204,7 +204,7 @@ impl Room {
         Ok((redeem.lane, number))
     }
 
-    fn call_past(&mut self, name: &LineName, seat: Seat, m: &Moment) {
+    fn call_past(&mut self, name: &LineName, seat: Seat, m: &Context) {
         let settings = Arc::clone(&self.settings);
         if let Some(line) = self.lines.get_mut(name) {
             line.call_past(seat.0, seat.1, &settings, m);
@@ -212,7 +212,7 @@ impl Room {
         }
     }
 
-    fn remember(&mut self, redeem: &Redeem, (lane, number): Seat, m: &Moment) {
+    fn remember(&mut self, redeem: &Redeem, (lane, number): Seat, m: &Context) {
         self.picture = None;
         let Some(expires) = redeem.expires.filter(|_| redeem.single) else {
             return self.pending.put(redeem.holder, &redeem.line, (lane, number), m.clock);
@@ -230,7 +230,7 @@ impl Room {
     }
 
     /// What another history knew of codes. Of two numbers by one code, as two masters may have given, this history's counts.
-    pub fn bring_codes(&mut self, brought: &BroughtCodes, m: &mut Moment) {
+    pub fn bring_codes(&mut self, brought: &BroughtCodes, m: &mut Context) {
         let settings = Arc::clone(&self.settings);
         for (code, spent) in &brought.spent {
             if self.codes.is_over(Some(spent.expires), m.time) {

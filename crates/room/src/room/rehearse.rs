@@ -11,13 +11,13 @@ use crate::line::Line;
 use crate::line::figures::Figures;
 use crate::room::rehearsal::{Rehearsal, RehearsalOrder};
 use crate::settings::schedule::Phase;
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{Clock, LineName, RehearsalId};
 
 impl Room {
     /// Begins a rehearsal. False while one is under way, where its bounds are none, and in a sale by stock or by a draw, whose
     /// outcome virtual visitors would have a part in.
-    pub fn rehearse(&mut self, order: &RehearsalOrder, m: &Moment) -> bool {
+    pub fn rehearse(&mut self, order: &RehearsalOrder, m: &Context) -> bool {
         if self.rehearsal.is_some() || (self.decides() && !order.anyway) {
             return false;
         }
@@ -51,7 +51,7 @@ impl Room {
     }
 
     /// A rehearsal that nobody has renewed is over, and so is one that a sale with an outcome has come upon, unless that was wanted.
-    pub(super) fn lapse(&mut self, m: &Moment) {
+    pub(super) fn lapse(&mut self, m: &Context) {
         // PERF: every entry passes all rooms, and hardly any rehearses.
         let Some(rehearsal) = &self.rehearsal else { return };
         if rehearsal.until <= m.clock || (!rehearsal.anyway && self.decides()) {
@@ -78,7 +78,7 @@ impl Room {
     }
 
     /// Numbers whoever joins by a section; of a rehearsal's visitors no more than it is for.
-    pub(super) fn take_joins(&mut self, section: &Section, m: &mut Moment, effects: &mut Effects) {
+    pub(super) fn take_joins(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         let Some(rehearsal) = self.rehearsal.clone().filter(|_| section.rehearsal.is_some()) else {
             return self.number(section, m, effects);
         };

@@ -9,12 +9,12 @@ use super::Room;
 use crate::entry::sale::BreaksDraw;
 use crate::settings::schedule::{Phase, Schedule, Stage, Turn, Window};
 use crate::settings::{Mode, Overrides, Settings};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use ropeline_ids::{Edition, Wall};
 
 impl Room {
     /// What the configuration says now.
-    pub fn configure(&mut self, mut settings: Settings, m: &mut Moment) {
+    pub fn configure(&mut self, mut settings: Settings, m: &mut Context) {
         settings.schedule = joined(self.configured.schedule.as_ref(), settings.schedule);
         // The opening is over: the visitors in line were promised a draw, and by this beacon.
         if self.sale.is_due() {
@@ -38,7 +38,7 @@ impl Room {
     }
 
     /// What the operator says now. False for what a gate brings back from before that was set here.
-    pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &mut Moment) -> bool {
+    pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &mut Context) -> bool {
         let era = m.adopts.unwrap_or(m.past.era());
         let fresh = self.worded.is_none_or(|(last, _)| era >= last);
         if fresh {
@@ -51,7 +51,7 @@ impl Room {
     }
 
     /// More windows of the rule that the room goes by; false if it goes by another.
-    pub fn extend(&mut self, rule: &str, windows: &[Window], m: &Moment) -> bool {
+    pub fn extend(&mut self, rule: &str, windows: &[Window], m: &Context) -> bool {
         let schedule = match &mut self.overrides.schedule {
             Some(schedule) => Some(schedule),
             None => Arc::make_mut(&mut self.configured).schedule.as_mut(),
@@ -69,7 +69,7 @@ impl Room {
     /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now, and one that is open
     /// by it has opened now. The sale that the edition is of goes on, however its end was moved, and also where the dates
     /// led elsewhere for a while.
-    fn go_by(&mut self, m: &mut Moment, take: impl FnOnce(&mut Self)) {
+    fn go_by(&mut self, m: &mut Context, take: impl FnOnce(&mut Self)) {
         let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
         let phase = |room: &Self| room.stage().map(|stage| stage.phase);
         let (before, was) = (rule(self), phase(self));
@@ -92,7 +92,7 @@ impl Room {
     }
 
     /// Does what was due by now, in its order. A rehearsal that was over before has no part in it.
-    pub fn follow(&mut self, m: &mut Moment) {
+    pub fn follow(&mut self, m: &mut Context) {
         self.lapse(m);
         self.close_late_draw(m);
         // PERF: every entry passes all rooms, and in nearly all of them nothing turns.
@@ -166,7 +166,7 @@ impl Room {
 
     /// Whoever waits waits no more, and tickets so far are worth nothing; sessions and calls of the edition before go on as
     /// they are and run out.
-    fn begin_edition(&mut self, m: &mut Moment) {
+    fn begin_edition(&mut self, m: &mut Context) {
         self.edition = Edition(self.edition.0.saturating_add(1));
         self.forget_sale();
         self.pending.clear();

@@ -6,7 +6,7 @@ use crate::entry::{Completion, Section};
 use crate::line::Line;
 use crate::line::stock::Tally;
 use crate::room::edition::{Current, is_reset};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::Proof;
 use ropeline_ids::{Era, LineName};
 
@@ -42,7 +42,7 @@ impl Room {
     }
 
     /// Something was sold that counts, also in a line that was forgotten since.
-    pub(super) fn sells_in(&self, section: &Section, current: Current, m: &Moment) -> bool {
+    pub(super) fn sells_in(&self, section: &Section, current: Current, m: &Context) -> bool {
         let sells = self.settings.stock.is_some() || m.adopts.is_some();
         let counts = |done: &Completion| {
             let over = is_reset(done.edition, done.number, current.edition, current.spared);
@@ -55,7 +55,7 @@ impl Room {
     pub(super) fn has_room(&self) -> bool {
         let lines = u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
         let most = u64::from(self.settings.max_lines);
-        lines.saturating_sub(self.crowd.sold) < most && lines < most.saturating_mul(SOLD_LINES)
+        lines.saturating_sub(self.counts.sold) < most && lines < most.saturating_mul(SOLD_LINES)
     }
 
     pub(super) fn regain_stock(&mut self, spared: Era) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::entry::{Entry, StateHash};
 use crate::state::State;
 use crate::state::chain::Chain;
-use crate::state::checkpoints::Checks;
+use crate::state::checkpoints::Checkpoints;
 use ropeline_ids::{Era, Position};
 
 /// What makes a state the start of a new log.
@@ -28,15 +28,15 @@ impl State {
         if incarnation <= self.position.incarnation {
             return;
         }
-        let (now, last) = (self.moment.clock, self.moment.past.era());
-        Arc::make_mut(&mut self.moment.past).open(Era(incarnation), self.position.sequence, now);
+        let (now, last) = (self.context.clock, self.context.past.era());
+        Arc::make_mut(&mut self.context.past).open(Era(incarnation), self.position.sequence, now);
         self.position = Position {
             incarnation,
             sequence: 0,
         };
         self.nonce = [0; 8];
         self.chain = Chain::begin(incarnation, self.chain);
-        self.checks = Checks::new(now);
+        self.checkpoints = Checkpoints::new(now);
         self.adopting.clear();
         self.roster.begin();
         self.awaits = match root {
@@ -48,7 +48,7 @@ impl State {
         }
         self.look_over_rooms();
         for room in self.rooms.values_mut() {
-            room.begin(Era(incarnation), last, &self.moment);
+            room.begin(Era(incarnation), last, &self.context);
         }
         self.settle();
         self.published = None;
@@ -58,7 +58,7 @@ impl State {
     /// least. It is done to the rooms that a new log is to begin with, before [`State::begin`], which counts nobody as
     /// having just joined. Not a rule of the machine, so that gates of all builds agree: what counts is the root's bytes.
     pub fn mark_newcomers(&mut self) {
-        let now = self.moment.clock;
+        let now = self.context.clock;
         self.rooms.values_mut().for_each(|room| room.mark_newcomers(now));
         self.published = None;
     }
@@ -110,7 +110,7 @@ impl State {
     /// know, and for the one that issues numbers.
     #[must_use]
     pub fn ended_at(&self, era: Era) -> Option<u64> {
-        self.moment.past.ended_at(era)
+        self.context.past.ended_at(era)
     }
 
     /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
@@ -123,7 +123,7 @@ impl State {
     /// Takes an entry of a log without a root. False if it says what only counts in a log with one.
     pub(crate) fn gather(&mut self, entry: &Entry) -> bool {
         let batch = &entry.batch;
-        self.roster.speak(entry, self.moment.clock);
+        self.roster.speak(entry, self.context.clock);
         if batch.goodbye {
             self.roster.goodbye(entry.gate);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::entry::commands::{Deed, Told};
+use crate::entry::commands::{Audited, Deed};
 use crate::entry::effects::Changed;
 use crate::entry::{Change, RoomChange};
 use crate::recovery::adopting::SINCE_VERSION;
@@ -16,7 +16,7 @@ impl State {
     pub(crate) fn change(&mut self, change: &RoomChange) -> Changed {
         let version = self.versions.current();
         let before = self.before(change);
-        let m = &mut self.moment;
+        let m = &mut self.context;
         let full = self.rooms.len() >= MAX_ROOMS;
         let (begins, revised) = self.additions.begins();
         // What another history brings is the room of there, as it was.
@@ -121,7 +121,7 @@ impl State {
             room.revision = revision;
             let made = matches!(&change.change, Change::Add(said) if said.at.is_none()).then_some(Deed::Added);
             if let Some(deed) = made.or_else(|| before.and_then(|before| deed(change, &before, room))) {
-                room.note_order(revision, (change.who.clone(), deed), self.moment.time);
+                room.note_order(revision, (change.who.clone(), deed), self.context.time);
             }
         }
         self.look_over_rooms();
@@ -132,12 +132,12 @@ impl State {
         let Some(mut room) = self.rooms.remove(&change.room) else {
             return;
         };
-        room.close(&mut self.moment);
+        room.close(&mut self.context);
         if self.versions.current() >= WITH_SCHEDULES {
-            let (gone, now) = ((room.edition(), change.revision), self.moment.time);
+            let (gone, now) = ((room.edition(), change.revision), self.context.time);
             let said = (change.who.as_ref(), now);
             Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
-            self.doubt.remove(&change.room, now);
+            self.codes_cutoff.remove(&change.room, now);
         }
     }
 
@@ -146,7 +146,7 @@ impl State {
         let noted = change.who.is_some() || matches!(change.change, Change::Configure(_));
         let room = self.rooms.get(&change.room)?;
         (noted && self.versions.current() >= WITH_SCHEDULES).then(|| Before {
-            told: room.told(),
+            audited: room.audited(),
             edition: room.edition(),
             rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),
         })
@@ -156,12 +156,12 @@ impl State {
     pub(crate) fn look_over_rooms(&mut self) {
         let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
         let session_max_ms = longest(|room| room.settings.session_max_ms);
-        Arc::make_mut(&mut self.moment.past).trust(session_max_ms);
+        Arc::make_mut(&mut self.context.past).trust(session_max_ms);
     }
 }
 
 struct Before {
-    told: Told,
+    audited: Audited,
     edition: Edition,
     /// Virtual visitors of the rehearsal that was under way.
     rehearsed: u32,
@@ -171,10 +171,10 @@ struct Before {
 fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
     match &change.change {
         Change::Configure(_) => {
-            let changes = before.told.changes(&room.told());
+            let changes = before.audited.changes(&room.audited());
             (!changes.is_empty()).then_some(Deed::Set(changes))
         }
-        Change::Override(_) => Some(Deed::Set(before.told.changes(&room.told()))),
+        Change::Override(_) => Some(Deed::Set(before.audited.changes(&room.audited()))),
         Change::Call(order) => Some(Deed::Call {
             asked: order.count,
             called: 0,

@@ -25,7 +25,7 @@ const HOUR_MS: u64 = 3_600_000;
 const DISPUTE_MS: u64 = 30_000;
 
 #[derive(Debug, Default)]
-pub(crate) struct Checks {
+pub(crate) struct Checkpoints {
     /// When the last checkpoint fell, and the bytes of the entries since.
     clock: Clock,
     bytes: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Checks {
     landmark: bool,
 }
 
-impl Checks {
+impl Checkpoints {
     /// A log begins, or gets its root.
     pub fn new(now: Clock) -> Self {
         Self {
@@ -152,37 +152,37 @@ impl State {
     /// its next batch.
     #[must_use]
     pub fn checkpoint(&self) -> Option<u64> {
-        self.checks.open.filter(|open| *open == self.position.sequence)
+        self.checkpoints.open.filter(|open| *open == self.position.sequence)
     }
 
     /// The entry applied last is the first checkpoint of an hour of the room clock. A gate alone votes on its state there too,
     /// and an archive keeps it: a replay can begin from it, and the vote in the log says that it is genuine.
     #[must_use]
     pub fn landmark(&self) -> bool {
-        self.checkpoint().is_some() && self.checks.landmark
+        self.checkpoint().is_some() && self.checkpoints.landmark
     }
 
     /// The last checkpoint of this log that more than half of the roster agreed on: its sequence and hash.
     #[must_use]
     pub fn confirmed(&self) -> Option<(u64, StateHash)> {
-        self.checks.confirmed
+        self.checkpoints.confirmed
     }
 
     /// The sequence of the last confirmed snapshot that a gate said it has saved.
     #[must_use]
     pub fn saved(&self) -> Option<u64> {
-        self.checks.saved
+        self.checkpoints.saved
     }
 
     /// The checkpoint that all have voted on without a majority: they are to work it out anew and vote `again`.
     #[must_use]
     pub fn disputed(&self) -> Option<u64> {
-        self.checks.open.filter(|_| self.checks.disputed.is_some())
+        self.checkpoints.open.filter(|_| self.checkpoints.disputed.is_some())
     }
 
     /// The second votes brought no majority either: nobody is called until a later checkpoint is confirmed.
     #[must_use]
     pub fn alarm(&self) -> bool {
-        self.checks.alarm
+        self.checkpoints.alarm
     }
 }

@@ -1,4 +1,4 @@
-//! What every line is told while one entry is applied: the clock, and what holds for the whole log.
+//! The context of the entry under way: the clock, and what holds for the whole log.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::state::past::Past;
 use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct Context {
     /// The machine version in force.
     pub version: u16,
     pub clock: Clock,
@@ -36,7 +36,7 @@ pub(crate) struct Moment {
 /// Most visitors that one entry numbers: a bound on memory, far above what a gate can receive between two batches.
 pub(crate) const MAX_JOINS: u32 = 1 << 20;
 
-impl Moment {
+impl Context {
     /// The next entry, so many milliseconds after the last.
     pub fn go_on(&mut self, entry: &Entry, passed_ms: u64) {
         self.clock = self.clock.plus(passed_ms);

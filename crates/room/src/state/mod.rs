@@ -21,14 +21,14 @@ use crate::entry::effects::{Effects, Joined};
 use crate::entry::sale::Owed;
 use crate::entry::{Batch, Entry, StateHash};
 use crate::recovery::adopting::Adopting;
-use crate::recovery::codes_cutoff::Doubt;
+use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::room::Room;
 use crate::settings::Settings;
 use crate::settings::schedule::Schedule;
 use crate::state::additions::Additions;
 use crate::state::chain::Chain;
-use crate::state::checkpoints::Checks;
-use crate::state::context::{MAX_JOINS, Moment};
+use crate::state::checkpoints::Checkpoints;
+use crate::state::context::{Context, MAX_JOINS};
 use crate::state::past::Past;
 use crate::state::roster::{Roster, RosterGate};
 use crate::state::versions::Versions;
@@ -60,11 +60,11 @@ pub struct State {
     /// The root that is waited for: until it comes the rooms stand still.
     pub(super) awaits: Option<StateHash>,
     pub(super) versions: Versions,
-    pub(super) checks: Checks,
+    pub(super) checkpoints: Checkpoints,
     pub(super) adopting: Adopting,
-    pub(super) moment: Moment,
+    pub(super) context: Context,
     pub(super) roster: Roster,
-    pub(super) doubt: Doubt,
+    pub(super) codes_cutoff: CodesCutoff,
     pub(super) rooms: BTreeMap<RoomName, Room>,
     /// Those of them that are in no file, and what became of such.
     pub(super) additions: Arc<Additions>,
@@ -78,7 +78,7 @@ impl State {
     #[must_use]
     pub fn empty(incarnation: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
-        let moment = Moment {
+        let context = Context {
             version: VERSION,
             clock: Clock(0),
             time: Wall(0),
@@ -102,11 +102,11 @@ impl State {
             time: None,
             awaits: None,
             versions: Versions::new(VERSION),
-            checks: Checks::new(Clock(0)),
+            checkpoints: Checkpoints::new(Clock(0)),
             adopting: Adopting::default(),
-            moment,
+            context,
             roster: Roster::default(),
-            doubt: Doubt::new(proven_new),
+            codes_cutoff: CodesCutoff::new(proven_new),
             rooms: BTreeMap::new(),
             additions: Arc::default(),
             published: None,
@@ -117,7 +117,7 @@ impl State {
     /// log (unless it begins an embedded one), or that this binary is too old for ([`State::wants`]).
     pub fn apply(&mut self, entry: &Entry) -> Effects {
         let mut effects = Effects {
-            clock: self.moment.clock,
+            clock: self.context.clock,
             ignored: true,
             ..Effects::default()
         };
@@ -135,7 +135,7 @@ impl State {
             effects.ignored = !self.gather(entry);
         }
         self.settle();
-        effects.clock = self.moment.clock;
+        effects.clock = self.context.clock;
         effects
     }
 
@@ -174,7 +174,7 @@ impl State {
     /// The clock after the last entry.
     #[must_use]
     pub fn clock(&self) -> Clock {
-        self.moment.clock
+        self.context.clock
     }
 
     /// The gates that share the log, in order of id; without a root those that have spoken.
@@ -225,7 +225,7 @@ impl State {
     /// What the gates owe the rooms that draw: a promise of a secret, or the secret itself.
     pub fn owed(&self) -> impl Iterator<Item = (&RoomName, Owed<'_>)> {
         // A secret is not told while another history may still bring back the draw that it made.
-        let m = &self.moment;
+        let m = &self.context;
         self.rooms.iter().filter_map(move |(name, room)| {
             let owed = room.owed()?;
             (matches!(owed, Owed::Promise(..)) || !room.waits_for_lost(m)).then_some((name, owed))
@@ -242,20 +242,20 @@ impl State {
         if let Some(view) = &self.published {
             return Arc::clone(view);
         }
-        let moment = &self.moment;
+        let context = &self.context;
         let rooms = self
             .rooms
             .iter_mut()
-            .map(|(name, room)| (name.clone(), room.view(moment)))
+            .map(|(name, room)| (name.clone(), room.view(context)))
             .collect();
         let view = View {
             position: self.position,
             chain: self.chain,
-            clock: moment.clock,
-            time: moment.time,
-            healing_until: Some(moment.first_call).filter(|first| moment.clock < *first),
-            quiet_until: moment.quiet_until(),
-            adopting: self.adopting.until().filter(|until| moment.clock < *until),
+            clock: context.clock,
+            time: context.time,
+            healing_until: Some(context.first_call).filter(|first| context.clock < *first),
+            quiet_until: context.quiet_until(),
+            adopting: self.adopting.until().filter(|until| context.clock < *until),
             version: self.version(),
             rooted: self.rooted(),
             alarm: self.alarm(),
@@ -263,7 +263,7 @@ impl State {
             roster: self.roster().cloned().collect(),
             rooms,
             additions: Arc::clone(&self.additions),
-            past: Arc::clone(&moment.past),
+            past: Arc::clone(&context.past),
         };
         Arc::clone(self.published.insert(Arc::new(view)))
     }
@@ -274,8 +274,8 @@ impl State {
     pub fn tick_ms(&self) -> u64 {
         let any = |held: fn(&Room) -> u64| self.rooms.values().any(|room| held(room) > 0);
         match () {
-            () if any(|room| room.crowd.waiting) => 250,
-            () if any(|room| room.crowd.slots) => 1_000,
+            () if any(|room| room.counts.waiting) => 250,
+            () if any(|room| room.counts.slots) => 1_000,
             () => IDLE_TICK_MS,
         }
     }
@@ -304,7 +304,7 @@ impl State {
     /// What an entry does to the rooms of a log with a root.
     fn work(&mut self, entry: &Entry, step: &Step, effects: &mut Effects) {
         self.tick(entry, step.passed_ms);
-        let clock = self.moment.clock;
+        let clock = self.context.clock;
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
         // Time passes with every entry, whoever it is of.
         if effects.ignored {
@@ -320,15 +320,15 @@ impl State {
         }
         self.roster.sweep(clock);
         self.versions.agree(&self.roster, clock);
-        self.checks.count(&self.roster, clock);
-        self.checks.pass(self.position.sequence, step.bytes, clock);
+        self.checkpoints.count(&self.roster, clock);
+        self.checkpoints.pass(self.position.sequence, step.bytes, clock);
     }
 
     /// What the gate saw of the rooms' upstreams.
     fn measure(&mut self, entry: &Entry) {
         for (room, report) in &entry.batch.load {
             if let Some(room) = self.rooms.get_mut(room) {
-                room.take_report(entry.gate, report, self.moment.clock);
+                room.take_report(entry.gate, report, self.context.clock);
             }
         }
         if entry.batch.goodbye {
@@ -337,14 +337,14 @@ impl State {
     }
 
     fn tick(&mut self, entry: &Entry, passed_ms: u64) {
-        self.moment.go_on(entry, passed_ms);
-        self.doubt.settle(entry.time);
+        self.context.go_on(entry, passed_ms);
+        self.codes_cutoff.settle(entry.time);
     }
 
     /// What gates say among themselves.
     fn heed(&mut self, entry: &Entry) {
         if let Some(sequence) = entry.batch.saved {
-            self.checks.save(sequence);
+            self.checkpoints.save(sequence);
         }
         if let Some(version) = self.raised(entry) {
             self.raise(version, entry.time);
@@ -356,7 +356,7 @@ impl State {
 
     fn run(&mut self, batch: &Batch, effects: &mut Effects) {
         for room in self.rooms.values_mut() {
-            room.follow(&mut self.moment);
+            room.follow(&mut self.context);
         }
         for change in &batch.rooms {
             effects.change(self.change(change));
@@ -371,16 +371,16 @@ impl State {
                 room.name(&redeem.line);
             }
         }
-        self.rooms.values_mut().for_each(|room| room.advance(&self.moment));
+        self.rooms.values_mut().for_each(|room| room.advance(&self.context));
         self.bring_codes(batch, effects);
         for section in &batch.sections {
             match self.rooms.get_mut(&section.room) {
-                Some(room) if room.hears(section) => room.apply(section, &mut self.moment, effects),
+                Some(room) if room.hears(section) => room.apply(section, &mut self.context, effects),
                 _ => effects.refuse(section),
             }
         }
         self.redeem(batch, effects);
-        self.rooms.values_mut().for_each(|room| room.finish(&mut self.moment));
+        self.rooms.values_mut().for_each(|room| room.finish(&mut self.context));
     }
 
     /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
@@ -392,12 +392,12 @@ impl State {
             _ if !self.rooted() || self.alarm() => Clock(u64::MAX),
             until => until.unwrap_or_default(),
         };
-        let m = &mut self.moment;
+        let m = &mut self.context;
         let sooner = held_until < m.held_until || barred_until < m.barred_until;
         let later = barred_until > m.barred_until;
         (m.held_until, m.barred_until) = (held_until, barred_until);
         if sooner {
-            self.rooms.values_mut().for_each(|room| room.reschedule(&self.moment));
+            self.rooms.values_mut().for_each(|room| room.reschedule(&self.context));
         } else if later {
             self.rooms.values_mut().for_each(Room::repaint);
         }

@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use crate::entry::StateHash;
 use crate::recovery::adopting::Adopting;
-use crate::recovery::codes_cutoff::Doubt;
+use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::recovery::healing::Healing;
 use crate::room::Room;
 use crate::state::additions::Additions;
 use crate::state::chain::Chain;
-use crate::state::checkpoints::Checks;
-use crate::state::context::{MAX_JOINS, Moment};
+use crate::state::checkpoints::Checkpoints;
+use crate::state::context::{Context, MAX_JOINS};
 use crate::state::past::Past;
 use crate::state::roster::Roster;
 use crate::state::versions::Versions;
@@ -56,18 +56,18 @@ impl State {
         w.option(self.time, Writer::wall);
         w.option(self.awaits, |w, hash| w.raw(&hash));
         self.versions.write(&mut w);
-        self.checks.write(&mut w);
+        self.checkpoints.write(&mut w);
         self.adopting.write(&mut w);
-        w.clock(self.moment.clock);
-        w.wall(self.moment.time);
-        w.clock(self.moment.first_call);
+        w.clock(self.context.clock);
+        w.wall(self.context.time);
+        w.clock(self.context.first_call);
         let heal = self.rooms.iter().filter(|(_, room)| !room.healing.is_nothing());
         let heal: Vec<_> = heal.collect();
         w.list(&heal, |w, (name, room)| {
             w.text(name.as_str());
             room.healing.write(w);
         });
-        self.moment.past.write(&mut w);
+        self.context.past.write(&mut w);
         self.roster.write(&mut w);
         w.count(self.rooms.len());
         for (name, room) in &self.rooms {
@@ -75,8 +75,8 @@ impl State {
             room.write(&mut w);
         }
         let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
-        let doubt = self.doubt.field().map(|field| (DOUBT, field));
-        write_later(&mut w, &additions.into_iter().chain(doubt).collect::<Fields>());
+        let codes_cutoff = self.codes_cutoff.field().map(|field| (DOUBT, field));
+        write_later(&mut w, &additions.into_iter().chain(codes_cutoff).collect::<Fields>());
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -134,13 +134,13 @@ fn read(r: &mut Reader) -> Read<State> {
     let chain = Chain(r.array()?);
     let time = r.option(Reader::wall)?;
     let awaits = r.option(Reader::array)?;
-    let (versions, checks, adopting) = (Versions::read(r)?, Checks::read(r)?, Adopting::read(r)?);
+    let (versions, checkpoints, adopting) = (Versions::read(r)?, Checkpoints::read(r)?, Adopting::read(r)?);
     let (clock, moment_time): (Clock, Wall) = (r.clock()?, r.wall()?);
     let first_call = r.clock()?;
     let healing = r.list(21, |r| Ok((r.room_name()?, Healing::read(r)?)))?;
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
-    let moment = Moment {
+    let context = Context {
         version: versions.current(),
         clock,
         time: moment_time,
@@ -160,18 +160,18 @@ fn read(r: &mut Reader) -> Read<State> {
     }
     let mut rooms: BTreeMap<_, Room> = rooms.into_iter().collect();
     for room in rooms.values_mut() {
-        room.tell_lines(&moment);
+        room.tell_lines(&context);
     }
     for (name, healing) in healing {
         let Some(room) = rooms.get_mut(&name) else {
             return r.wrong();
         };
         room.healing = healing;
-        room.heed_healing(&moment);
+        room.heed_healing(&context);
     }
-    let (mut additions, mut doubt) = (Additions::default(), Doubt::default());
+    let (mut additions, mut codes_cutoff) = (Additions::default(), CodesCutoff::default());
     read_later(r, |tag, field| match tag {
-        DOUBT => Doubt::read(field).map(|read| doubt = read),
+        DOUBT => CodesCutoff::read(field).map(|read| codes_cutoff = read),
         ADDITIONS => Additions::read(field).map(|read| additions = read),
         _ => field.wrong(),
     })?;
@@ -182,11 +182,11 @@ fn read(r: &mut Reader) -> Read<State> {
         time,
         awaits,
         versions,
-        checks,
+        checkpoints,
         adopting,
-        moment,
+        context,
         roster,
-        doubt,
+        codes_cutoff,
         rooms,
         additions: Arc::new(additions),
         published: None,
@@ -194,6 +194,9 @@ fn read(r: &mut Reader) -> Read<State> {
     // What follows from the rest, in the order in which one needs the other.
     state.look_over_rooms();
     state.settle();
-    state.rooms.values_mut().for_each(|room| room.reschedule(&state.moment));
+    state
+        .rooms
+        .values_mut()
+        .for_each(|room| room.reschedule(&state.context));
     Ok(state)
 }

@@ -5,7 +5,7 @@
 
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::Entry;
-use crate::recovery::codes_cutoff::Doubt;
+use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::state::State;
 use crate::state::roster::Roster;
 use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
@@ -85,10 +85,10 @@ impl State {
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
         self.versions.raise(version.clamp(OLDEST, VERSION));
-        self.moment.version = self.version();
+        self.context.version = self.version();
         if self.version() < WITH_SCHEDULES {
             // Rooms of these versions have no codes that could be used up.
-            self.doubt = Doubt::default();
+            self.codes_cutoff = CodesCutoff::default();
         }
         self.published = None;
         self
@@ -121,7 +121,7 @@ impl State {
     #[must_use]
     pub fn agreed(&self) -> Option<u16> {
         let (version, since) = self.versions.agreement?;
-        (self.moment.clock.since(since) >= AGREED_MS).then_some(version)
+        (self.context.clock.since(since) >= AGREED_MS).then_some(version)
     }
 
     /// Whether this binary can read the entry and what it leads to.
@@ -133,9 +133,9 @@ impl State {
     pub(crate) fn raise(&mut self, version: u16, now: Wall) {
         let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
         self.versions.raise(version);
-        self.moment.version = version;
+        self.context.version = version;
         for room in self.rooms.values_mut() {
-            room.tell_lines(&self.moment);
+            room.tell_lines(&self.context);
         }
         // What this log knows of codes begins here.
         if codes {

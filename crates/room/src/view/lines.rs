@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::line::Line;
     use crate::settings::Settings;
-    use crate::state::context::Moment;
+    use crate::state::context::Context;
     use crate::state::past::Past;
     use ropeline_ids::{Clock, Edition, Era, Wall};
 
@@ -153,7 +153,7 @@ mod tests {
         let past = Arc::new(Past::new(Era(1)));
         let settings = Arc::new(Settings::default());
         let line = Line::new(&settings, &past, Clock(0));
-        let moment = Moment {
+        let context = Context {
             version: 1,
             clock: Clock(0),
             time: Wall(0),
@@ -167,7 +167,7 @@ mod tests {
             given_up: Vec::new(),
             past,
         };
-        Arc::new(LineView::new(&line, Edition(edition), &settings, &moment))
+        Arc::new(LineView::new(&line, Edition(edition), &settings, &context))
     }
 
     fn name(i: u32) -> LineName {

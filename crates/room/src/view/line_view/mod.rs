@@ -22,7 +22,7 @@ use crate::line::pulse::Pulse;
 use crate::line::rate::Bucket;
 use crate::line::stock::Winners;
 use crate::settings::{Mode, Settings};
-use crate::state::context::Moment;
+use crate::state::context::Context;
 use crate::state::past::{Past, Proof};
 use crate::view::frame::Frame;
 use crate::view::standing::{Called, Inside, Standing, Waiting};
@@ -49,7 +49,7 @@ pub struct LineView {
 }
 
 impl LineView {
-    pub(crate) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, m: &Moment) -> Self {
+    pub(crate) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, m: &Context) -> Self {
         Self {
             edition,
             clock: m.clock,
