@@ -33,7 +33,7 @@ use detached::{Kept, Taken};
 use ending::Endable;
 
 pub use ending::Former;
-pub use session::{Admission, Session};
+pub use session::{Permission, Session};
 
 /// Forwards a request, as a session's or as nobody's, and gives the answer or the page that says why there is none. Where a
 /// proxy asks, it is the proxy that forwards it: the answer is that it may.
@@ -43,7 +43,7 @@ pub async fn forward(
     mut request: Box<Halves>,
     pages: &Pages,
     outcome: Outcome,
-    mut right: Admission<'_>,
+    mut right: Permission<'_>,
 ) -> Answer {
     if let Some(rehearsed) = visit.rehearsed {
         if !rehearsed.forward {
@@ -59,7 +59,7 @@ pub async fn forward(
     if visit.aim != Aim::Shop {
         let answer = forward_auth::go_on(visit, &request.head, outcome, right.session());
         return match right {
-            Admission::Bounded(sort, _) => forward_auth::bounded(answer, sort.as_str()),
+            Permission::Bounded(sort, _) => forward_auth::bounded(answer, sort.as_str()),
             _ => answer,
         };
     }
@@ -76,7 +76,7 @@ pub async fn forward(
     // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
     // is received ahead holds one while it comes: it counts against a bound of its own.
     let place = match &mut right {
-        Admission::Bounded(sort, crawler) => match gate.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
+        Permission::Bounded(sort, crawler) => match gate.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
             Some(place) => Some(place),
             None => return unadmitted::over(pages, visit),
         },
@@ -160,7 +160,7 @@ async fn received(
     visit: &Visit,
     upstream: &Upstream,
     request: &mut Halves,
-    (whose, right): (BodyOf, &Admission<'_>),
+    (whose, right): (BodyOf, &Permission<'_>),
     pages: &Pages,
 ) -> Result<(Duration, Wall), Answer> {
     let Halves { head, body, told, .. } = request;
@@ -221,7 +221,7 @@ pub mod ending;
 pub mod failed;
 mod session;
 /// What a virtual visitor is given in place of the shop's answer.
-pub fn stand_in(head: &Parts, outcome: Outcome, right: &Admission<'_>) -> Answer {
+pub fn stand_in(head: &Parts, outcome: Outcome, right: &Permission<'_>) -> Answer {
     let body = "{\"state\":\"inside\",\"virtual\":true}".to_owned();
     let mut response = json(StatusCode::OK, "rehearsed", "application/json", body);
     if let Some(session) = right.session() {

@@ -96,7 +96,7 @@ pub fn report<'r>(
 
 /// The meter of a room that goes by it; the one from before goes on.
 pub fn of_room(room: &crate::config::Room, before: Option<&Arc<RoomMeter>>) -> Option<Arc<RoomMeter>> {
-    let bound_us = room.settings.admission?.late_us();
+    let bound_us = room.settings.load_control?.late_us();
     Some(match before {
         Some(before) if before.is_of(bound_us) => Arc::clone(before),
         _ => Arc::new(RoomMeter::new(bound_us)),

@@ -4,8 +4,8 @@ use super::codes;
 use crate::charts::whole_in_words;
 use crate::logging::rfc3339;
 use crate::room::{
-    Admission, Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, Mode, Number, Outside, Overrides,
-    Section, Settings, Who,
+    Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, LoadControl, Mode, Number, Outside,
+    Overrides, Section, Settings, Who,
 };
 
 /// A gate's id, as everywhere.
@@ -71,7 +71,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
     }
 }
 
-fn admission(admission: Option<&Admission>) -> String {
+fn admission(admission: Option<&LoadControl>) -> String {
     let Some(admission) = admission else {
         return "none".to_owned();
     };
@@ -159,7 +159,7 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
         ("late_window", duration(settings.late_window_ms)),
         ("max_lines", settings.max_lines.to_string()),
         ("lane weights", weights.join(":")),
-        ("admission", admission(settings.admission.as_ref())),
+        ("admission", admission(settings.load_control.as_ref())),
         (
             "schedule",
             settings

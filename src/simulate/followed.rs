@@ -73,7 +73,7 @@ impl Follower {
 
     /// `None` for a room that does not follow its shop.
     pub fn followed(&self, settings: &Settings) -> Option<Followed> {
-        let by = match settings.admission?.by {
+        let by = match settings.load_control?.by {
             Controller::Linear(_) => "linear",
             Controller::Adaptive(_) => "adaptive",
         };
@@ -140,7 +140,7 @@ fn thousandth(count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Admission, Bounds, Wall};
+    use crate::room::{Bounds, LoadControl, Wall};
 
     fn load(step_milli: u64, why: Why) -> LoadView {
         LoadView {
@@ -161,11 +161,11 @@ mod tests {
         follower.pass(&load(2_000, Why::Free), true, 1_000);
         follower.pass(&load(0, Why::Errors), true, 3_000);
         follower.pass(&load(9_000, Why::Free), false, 60_000);
-        let settings = |admission| Settings {
-            admission,
+        let settings = |load_control| Settings {
+            load_control,
             ..Settings::default()
         };
-        let adaptive = Admission::by(Controller::Adaptive(Bounds::default()));
+        let adaptive = LoadControl::by(Controller::Adaptive(Bounds::default()));
         let followed = follower.followed(&settings(Some(adaptive))).unwrap();
         let figures = [
             followed.mean_calls,

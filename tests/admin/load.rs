@@ -1,7 +1,7 @@
 //! Figures of the shop from elsewhere: who may give them, what is refused, and what a room makes of them.
 
 use ropeline::admin::{Entrance, May, Named, Options, Token};
-use ropeline::room::{Admission, Controller, Linear, Settings, Standing, Why};
+use ropeline::room::{Controller, Linear, LoadControl, Settings, Standing, Why};
 use serde_json::{Value, json};
 
 use crate::support::{Gate, room_name};
@@ -11,7 +11,7 @@ const ROOM: &str = "/api/v1/rooms/main";
 
 pub fn following() -> Settings {
     Settings {
-        admission: Some(Admission::by(Controller::Linear(Linear::default()))),
+        load_control: Some(LoadControl::by(Controller::Linear(Linear::default()))),
         ..Settings::default()
     }
 }

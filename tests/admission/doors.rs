@@ -1,7 +1,7 @@
 //! Who says how many are called: a fixed rate, or the real room with its controller.
 
 use ropeline::room::{
-    Admission, Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadView, Number, Report, RoomChange,
+    Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadControl, LoadView, Number, Report, RoomChange,
     RoomName, Section, Settings, State, Wall,
 };
 
@@ -54,7 +54,7 @@ const DAY_MS: u64 = 86_400_000;
 
 impl Room {
     /// With a time for sessions they end by that alone.
-    pub fn new(admission: Admission, session_ms: Option<u64>) -> Self {
+    pub fn new(admission: LoadControl, session_ms: Option<u64>) -> Self {
         let settings = Settings {
             capacity: 2_000,
             claim_deadline_ms: 20_000,
@@ -62,7 +62,7 @@ impl Room {
             session_max_ms: session_ms.unwrap_or(DAY_MS),
             grace_ms: DAY_MS,
             firm_within_ms: DAY_MS,
-            admission: Some(admission),
+            load_control: Some(admission),
             ..Settings::default()
         };
         Self {

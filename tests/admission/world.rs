@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use ropeline::room::{Admission, Bounds, Controller, Report};
+use ropeline::room::{Bounds, Controller, LoadControl, Report};
 use ropeline::simulate::Observed;
 use ropeline::simulate::shop::{Cliff, Done, Shop};
 
@@ -61,8 +61,8 @@ struct World<'a> {
 }
 
 /// As a room has it that says no more than that it goes by its shop.
-pub fn admission() -> Admission {
-    Admission::by(Controller::Adaptive(Bounds::default()))
+pub fn admission() -> LoadControl {
+    LoadControl::by(Controller::Adaptive(Bounds::default()))
 }
 
 pub fn run(course: &Course, door: &mut dyn Door) -> Trace {

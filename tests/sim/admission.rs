@@ -2,7 +2,7 @@
 //! that is slow, fails, hangs or is away, or report nothing. The ledger judges that nobody is called but on figures that
 //! hold, never above the capacity, and that all gates make the same of it.
 
-use ropeline::room::{Admission, Bounds, Circuit, Controller, Linear, Report, Times};
+use ropeline::room::{Bounds, Circuit, Controller, Linear, LoadControl, Report, Times};
 
 use super::chance::Chance;
 use super::faults::Fault;
@@ -81,7 +81,7 @@ fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
     ];
     let run = |seed| {
         let plain = Plan {
-            admission: Some(Admission::by(controllers[usize::try_from(seed).unwrap_or(0) % 2])),
+            admission: Some(LoadControl::by(controllers[usize::try_from(seed).unwrap_or(0) % 2])),
             ..Plan::plain(seed)
         };
         plan(plain).holds(test)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ropeline::replica::Condition;
-use ropeline::room::{Admission, VERSION};
+use ropeline::room::{LoadControl, VERSION};
 
 use super::added;
 use super::chance::Chance;
@@ -43,7 +43,7 @@ pub struct Plan {
     /// A room beside takes codes.
     pub codes: bool,
     /// The room follows what its shop can take.
-    pub admission: Option<Admission>,
+    pub admission: Option<LoadControl>,
 }
 
 /// What a run came to.

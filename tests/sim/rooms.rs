@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ropeline::calendar::Plan;
 use ropeline::room::{
-    Admission, Drawing, LaneId, LineName, LineView, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
+    Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
 };
 
 use super::codes;
@@ -32,7 +32,7 @@ thread_local! {
     static SALE: Cell<Option<Sale>> = const { Cell::new(None) };
     static STOCK: Cell<Option<u32>> = const { Cell::new(None) };
     static CODES: Cell<bool> = const { Cell::new(false) };
-    static ADMISSION: Cell<Option<Admission>> = const { Cell::new(None) };
+    static ADMISSION: Cell<Option<LoadControl>> = const { Cell::new(None) };
     static ACCOUNTS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -47,7 +47,7 @@ pub fn take_codes(on: bool) {
 }
 
 /// The room follows what its shop can take.
-pub fn follow(admission: Option<Admission>) {
+pub fn follow(admission: Option<LoadControl>) {
     ADMISSION.set(admission);
 }
 
@@ -94,7 +94,7 @@ pub fn settings() -> Settings {
         firm_within_ms: 6_000,
         late_window_ms: 60_000,
         stock: STOCK.get(),
-        admission: ADMISSION.get(),
+        load_control: ADMISSION.get(),
         ..Settings::default()
     }
 }

@@ -1,6 +1,6 @@
 //! Rooms that follow their shop, before one that takes only so much.
 
-use ropeline::room::{Admission, Bounds, Controller, Linear, Mode, Overrides, Settings, Why};
+use ropeline::room::{Bounds, Controller, Linear, LoadControl, Mode, Overrides, Settings, Why};
 use ropeline::simulate::{Outcome, Plan, Upstream, html, text};
 
 use super::{plan, run};
@@ -9,7 +9,7 @@ use super::{plan, run};
 fn before(per_sec: &[(u64, u32)], by: Option<Controller>) -> Plan {
     let settings = Settings {
         capacity: 2_000,
-        admission: by.map(Admission::by),
+        load_control: by.map(LoadControl::by),
         ..Settings::default()
     };
     let mut plan = Plan {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ropeline::room::{Admission, Bounds, Controller, Settings};
+use ropeline::room::{Bounds, Controller, LoadControl, Settings};
 use ropeline::simulate::{Plan, Upstream};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
 /// All that there can be, in one run.
 fn outcome() -> Value {
     let settings = Settings {
-        admission: Some(Admission::by(Controller::Adaptive(Bounds::default()))),
+        load_control: Some(LoadControl::by(Controller::Adaptive(Bounds::default()))),
         ..Settings::default()
     };
     let plan = Plan {

@@ -1,7 +1,7 @@
 //! The patterns that estimates are held to: how people come, what they do, and what happens meanwhile.
 
 use ropeline::room::{
-    Admission, Bounds, Controller, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
+    Bounds, Controller, LoadControl, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
 };
 use ropeline::simulate::{Arrive, Crowd, Plan, Stays, Upstream};
 
@@ -223,7 +223,7 @@ fn followed() -> Vec<Pattern> {
             p95_ms: 1_500,
             errors_permille: 50,
         });
-        plan.settings.admission = Some(Admission::by(by));
+        plan.settings.load_control = Some(LoadControl::by(by));
         plan.settings.capacity = 2_000;
         plan.upstream = Some(Upstream {
             per_sec: per_sec.to_vec(),

@@ -57,8 +57,8 @@ pub use line::accounts::{Bound, Tagged};
 pub use line::figures::Figures;
 pub use line::stock::{MAX_STOCK, Winner, Winners};
 pub use load::{
-    Admission, Bounds, Circuit, Controller, Linear, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report,
-    Reported, STEPS, TTL_MS, Times, Why,
+    Bounds, Circuit, Controller, Linear, LoadControl, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside,
+    Report, Reported, STEPS, TTL_MS, Times, Why,
 };
 pub use room::codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Spent, SpentCodes};
 pub use room::edition::is_reset;

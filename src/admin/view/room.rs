@@ -52,7 +52,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
 fn admission(view: &RoomView, load: &LoadView, now: Clock) -> api::Admission {
     let (until, who) = load.outside.clone().unzip();
     api::Admission {
-        by: match view.settings.admission.map(|admission| admission.by) {
+        by: match view.settings.load_control.map(|admission| admission.by) {
             Some(Controller::Linear(_)) => "linear".to_owned(),
             _ => "adaptive".to_owned(),
         },

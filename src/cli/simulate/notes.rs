@@ -76,7 +76,7 @@ fn refuse(args: &SimulateArgs, room: &Room) -> Result<(), String> {
             "the room {name} is off: it has no line that could be simulated"
         ));
     }
-    if room.settings.admission.is_some() && args.shop.is_none() {
+    if room.settings.load_control.is_some() && args.shop.is_none() {
         return Err(format!(
             "the room {name} follows what its shop can take: say with --shop what that is, such as --shop 60/s"
         ));

@@ -2,7 +2,7 @@
 
 use crate::config::document::Section;
 use crate::config::document::value::{one_of, pair};
-use crate::room::{Admission, Bounds, Controller, Linear};
+use crate::room::{Bounds, Controller, Linear, LoadControl};
 
 /// What the file may name.
 #[derive(Clone, Copy)]
@@ -11,7 +11,7 @@ enum By {
     Adaptive,
 }
 
-pub(in crate::config) fn admission(section: &Section<'_>) -> Option<Admission> {
+pub(in crate::config) fn load_control(section: &Section<'_>) -> Option<LoadControl> {
     let words = [("linear", By::Linear), ("adaptive", By::Adaptive)];
     let by = section.get_as("by", |node, form| one_of(node, form, &words));
     let ttl_ms = section.need("ttl");
@@ -24,7 +24,7 @@ pub(in crate::config) fn admission(section: &Section<'_>) -> Option<Admission> {
         By::Linear => Controller::Linear(linear),
         By::Adaptive => Controller::Adaptive(bounds),
     };
-    Some(Admission { by, ttl_ms })
+    Some(LoadControl { by, ttl_ms })
 }
 
 fn linear(section: &Section<'_>) -> Linear {

@@ -25,7 +25,7 @@ use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use draw::drawing;
 use identity::{Identities, identities};
 use lanes::{Lane, lanes, weights_and_names};
-use load_control::admission;
+use load_control::load_control;
 use page::{Page, page};
 use proof::{Proof, proof};
 use schedule::schedule;
@@ -174,8 +174,8 @@ fn room(section: &Section<'_>) -> Room {
         lanes: Vec::new(),
         settings,
     };
-    room.settings.admission = admission(&section.table("room.load_control"));
-    if room.settings.admission.is_some() && room.settings.call_every_ms > MAX_FOLLOWED_STEP_MS {
+    room.settings.load_control = load_control(&section.table("room.load_control"));
+    if room.settings.load_control.is_some() && room.settings.call_every_ms > MAX_FOLLOWED_STEP_MS {
         let wrong = "a room that follows what its shop can take would let in the visitors of so long a time at once";
         section.mistake("call_every", wrong, "at most 10s");
     }

@@ -52,7 +52,7 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room]) {
         );
         reader.warning(&format!("{}.ends_on", room.place), wrong, "the room without it");
     }
-    for room in rooms.iter().filter(|room| room.settings.admission.is_some()) {
+    for room in rooms.iter().filter(|room| room.settings.load_control.is_some()) {
         let wrong = format!(
             "without [upstream] the gate sees nothing of the shop, so \"{}\" calls nobody but while figures are given",
             room.name

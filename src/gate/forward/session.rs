@@ -56,8 +56,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// By what right a request is forwarded.
-pub enum Admission<'a> {
+/// Why a request is forwarded.
+pub enum Permission<'a> {
     /// It belongs to no room, or needs no admission.
     Free,
     /// It passes the line without a session, within this bound, and within that of crawlers if it is one's.
@@ -71,7 +71,7 @@ pub enum Admission<'a> {
     Session(Session<'a>),
 }
 
-impl<'a> Admission<'a> {
+impl<'a> Permission<'a> {
     /// What is to be looked after while the request is under way: a session, and a socket that the open room let in.
     pub fn held(&self, head: &Parts) -> Option<Right> {
         match self {

@@ -103,7 +103,7 @@ impl Shared {
     /// When a room's page template cannot be used; `check` has told so before.
     pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
         let old = |room: &RoomName| before?.rules.iter().find(|old| old.room.name == *room);
-        let follows = config.rooms.iter().any(|room| room.settings.admission.is_some());
+        let follows = config.rooms.iter().any(|room| room.settings.load_control.is_some());
         let rules = config.rooms.iter().map(|room| {
             let mut rules = Rules::new(room.clone(), &parts.metrics)?;
             if let Some(old) = old(&room.name) {

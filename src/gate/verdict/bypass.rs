@@ -13,7 +13,7 @@ use super::decide::{Purpose, TicketState, Verdict, verdict};
 use super::facts::facts;
 use super::refusals;
 use crate::gate::bounds::unadmitted::Sort;
-use crate::gate::forward::{self, Admission};
+use crate::gate::forward::{self, Permission};
 use crate::gate::request::aim::Aim;
 use crate::gate::request::headers::PASS_HEADER;
 use crate::gate::request::preflight;
@@ -30,7 +30,7 @@ pub async fn preflight(gate: &Gate, visit: &Visit, mut request: Box<Halves>) -> 
     let pages = &gate.shared.pages;
     match gate.shared.limits.preflight(visit.client) {
         Ok(()) => {
-            let right = Admission::Bounded(Sort::Preflight, None);
+            let right = Permission::Bounded(Sort::Preflight, None);
             forward::forward(gate, visit, request, pages, Outcome::Preflight, right).await
         }
         Err(over) => over.answer(pages, visit),
@@ -43,17 +43,17 @@ pub async fn return_route(gate: &Gate, visit: &Visit, mut request: Box<Halves>, 
         return over.answer(&rules.pages, visit);
     }
     request.body.limit(gate.shared.limits.return_body);
-    let right = Admission::Bounded(Sort::Post, None);
+    let right = Permission::Bounded(Sort::Post, None);
     forward::forward(gate, visit, request, &rules.pages, Outcome::Returned, right).await
 }
 
 /// By what right a request goes on that its room leaves outside. One with a session of the room counts against no bound.
-pub fn right_outside(shared: &Shared, visit: &Visit, head: &Parts, outside: Outside) -> Admission<'static> {
+pub fn right_outside(shared: &Shared, visit: &Visit, head: &Parts, outside: Outside) -> Permission<'static> {
     if is_inside(shared, visit, head, outside.room) {
-        return Admission::Free;
+        return Permission::Free;
     }
     let is_read = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
-    Admission::Bounded(if is_read { Sort::Read } else { Sort::Post }, None)
+    Permission::Bounded(if is_read { Sort::Read } else { Sort::Post }, None)
 }
 
 fn is_inside(shared: &Shared, visit: &Visit, head: &Parts, room: usize) -> bool {
@@ -86,6 +86,6 @@ pub async fn crawl(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<Hal
     let Some(hold) = hold else {
         return refusals::not_now(seat, visit, worth);
     };
-    let right = Admission::Bounded(Sort::Read, Some(hold));
+    let right = Permission::Bounded(Sort::Read, Some(hold));
     forward::forward(gate, visit, request, &seat.rules.pages, Outcome::Crawler, right).await
 }

@@ -13,7 +13,7 @@ use super::answers::{Answer, Refusal};
 use super::arrival::Newcomer;
 use super::decide::{PassState, Purpose, Verdict, decide};
 use super::{bypass, cacheable, inside, join, line_page, outage, refusals, settle, sign_in_form, while_off};
-use crate::gate::forward::{self, Admission, ending};
+use crate::gate::forward::{self, Permission, ending};
 use crate::gate::forward_auth;
 use crate::gate::request::kind::{self, Kind};
 use crate::gate::request::visit::Visit;
@@ -64,7 +64,7 @@ pub async fn routed(
                     Outcome::Outside,
                     bypass::right_outside(&gate.shared, visit, &request.head, outside),
                 ),
-                (None, None) => (Outcome::Outside, Admission::Free),
+                (None, None) => (Outcome::Outside, Permission::Free),
             };
             if let Some(place) = &place {
                 request.meets = place.ends_on;
@@ -132,7 +132,7 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
     request.former = (!by_pass).then(|| ending::former(seat, &worth)).flatten();
     match verdict {
         Verdict::Forward => {
-            let right = Admission::Open(seat);
+            let right = Permission::Open(seat);
             forward::forward(gate, visit, request, &rules.pages, Outcome::Open, right).await
         }
         Verdict::LetPast => Box::pin(outage::let_past(gate, seat, visit, request, &worth)).await,

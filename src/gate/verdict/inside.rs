@@ -16,7 +16,7 @@ use crate::token::{Pass, Ticket};
 use super::answers::Answer;
 use super::decide::{PassState, TicketState};
 use super::{line_page, refusals};
-use crate::gate::forward::{self, Admission, Session};
+use crate::gate::forward::{self, Permission, Session};
 use crate::gate::request::account::account;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::reader::{number_of, used};
@@ -97,7 +97,7 @@ pub async fn forward_in(
         is_new: matches!(named.standing, Standing::Called(_)),
         ..Session::of(seat, &named.pass, cookies)
     };
-    let right = Admission::Session(session);
+    let right = Permission::Session(session);
     Some(forward::forward(gate, visit, request, &seat.rules.pages, entry.outcome, right).await)
 }
 

@@ -17,7 +17,7 @@ use super::inside::{self, Entry};
 use super::line_page::{self, LinePage};
 use super::{refusals, settle};
 use crate::gate::bounds::limits::Asker;
-use crate::gate::forward::{self, Admission, failed};
+use crate::gate::forward::{self, Permission, failed};
 use crate::gate::request::aim::Aim;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::proof::{self, Asked, PROOF_HEADER, Proof};
@@ -134,7 +134,7 @@ pub async fn join(
         // Switched off on another gate, which this one had not read yet.
         Joined::Refused if gate.shared.is_off(&seat.rules.room.name) => {
             let pages = &seat.rules.pages;
-            let right = Admission::Off(seat.rules.room.name.clone(), seat.line.clone());
+            let right = Permission::Off(seat.rules.room.name.clone(), seat.line.clone());
             forward::forward(gate, visit, request, pages, Outcome::Outside, right).await
         }
         Joined::Refused => refused_to(seat, visit, coming),

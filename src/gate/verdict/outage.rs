@@ -12,7 +12,7 @@ use crate::room::RoomName;
 
 use super::answers::Answer;
 use super::refusals;
-use crate::gate::forward::{self, Admission};
+use crate::gate::forward::{self, Permission};
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::Seat;
 use crate::gate::seat::worth::Worth;
@@ -29,7 +29,7 @@ pub async fn let_past(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<
     {
         tracing::warn!(%room, "cut off from the store: everybody is let past the line until it is back (on_outage)");
     }
-    let right = Admission::LetPast(seat);
+    let right = Permission::LetPast(seat);
     forward::forward(gate, visit, request, &seat.rules.pages, Outcome::LetPast, right).await
 }
 

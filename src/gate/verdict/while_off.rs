@@ -11,24 +11,24 @@ use crate::router::{InRoom, LineOf};
 use super::decide::{PassState, Purpose, Verdict, verdict};
 use super::facts::facts;
 use super::inside;
-use crate::gate::forward::{Admission, Session};
+use crate::gate::forward::{Permission, Session};
 use crate::gate::request::headers::PASS_HEADER;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::Seat;
 use crate::gate::state::shared::Shared;
 
 /// By what right a request passes a room that holds nobody back.
-pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Admission<'a>) {
+pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Permission<'a>) {
     match session_while_off(shared, visit, head, place) {
-        Some(session) => (Outcome::Inside, Admission::Session(session)),
-        None if shared.never_waits(place.index, visit.client) => (Outcome::Outside, Admission::Free),
+        Some(session) => (Outcome::Inside, Permission::Session(session)),
+        None if shared.never_waits(place.index, visit.client) => (Outcome::Outside, Permission::Free),
         None => {
             let room = shared.rules[place.index].room.name.clone();
             let line = match &place.line {
                 LineOf::Line(line) => line.clone(),
                 LineOf::Unknown => LineName::ONLY,
             };
-            (Outcome::Outside, Admission::Off(room, line))
+            (Outcome::Outside, Permission::Off(room, line))
         }
     }
 }

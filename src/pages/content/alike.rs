@@ -94,7 +94,7 @@ impl<'a> InLine<'a> {
             claim_deadline_ms: settings.claim_deadline_ms,
             session_ms: settings.session_ms,
             session_max_ms: settings.session_max_ms,
-            follows: settings.admission.is_some(),
+            follows: settings.load_control.is_some(),
             draws: settings.draw.is_some(),
             opens: stage.map(|stage| stage.window.opens),
             forms: stage.is_some_and(|stage| stage.phase == Phase::Prequeue),

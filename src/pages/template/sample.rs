@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
-use crate::room::{Admission, Bounds, Controller, Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
+use crate::room::{
+    Bounds, Controller, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
+};
 
 /// A page with its name, which is the request id too, so that no two samples are alike.
 pub struct Case {
@@ -17,7 +19,7 @@ static LINE: LazyLock<LineName> = LazyLock::new(|| LineName::new("<événement> 
 static ONLY: LineName = LineName::ONLY;
 static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
-    admission: Some(Admission::by(Controller::Adaptive(Bounds::default()))),
+    load_control: Some(LoadControl::by(Controller::Adaptive(Bounds::default()))),
     ..Settings::default()
 });
 

@@ -14,7 +14,7 @@ const MOST_AT_ONCE: u64 = 60;
 impl Ledger {
     /// Nobody is called but on figures that hold; those whom operators have called are left out of `made`.
     pub fn judge_load(&mut self, book: &Book, made: u64, at: Position, settings: &Settings) {
-        if settings.admission.is_none() || made == 0 {
+        if settings.load_control.is_none() || made == 0 {
             return;
         }
         if book.clock >= book.figures_until {

@@ -415,7 +415,7 @@ impl Ledger {
         self.judge_stock(book, made, at, line);
         let reach = figures.left() != Some(0);
         self.judge_load(book, made.saturating_sub(ordered), at, settings);
-        let all_are_called = settings.admission.is_none();
+        let all_are_called = settings.load_control.is_none();
         if may_call && !adopting && slots < capacity && figures.waiting > 0 && reach && all_are_called {
             self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
         }

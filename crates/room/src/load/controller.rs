@@ -4,7 +4,7 @@ use crate::codec::{Read, Reader, Writer};
 
 /// How a room follows what its shop can take. Within capacity and rate in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Admission {
+pub struct LoadControl {
     pub by: Controller,
     /// Figures older than this say nothing; without any nobody is called. Milliseconds of the room's clock.
     pub ttl_ms: u64,
@@ -60,7 +60,7 @@ impl Default for Bounds {
     }
 }
 
-impl Admission {
+impl LoadControl {
     /// Unless set otherwise figures hold for 10 s.
     #[must_use]
     pub fn by(by: Controller) -> Self {

@@ -14,7 +14,7 @@ mod share;
 mod times;
 mod why;
 
-pub use controller::{Admission, Bounds, Controller, Linear, TTL_MS};
+pub use controller::{Bounds, Controller, Linear, LoadControl, TTL_MS};
 pub use figures::{Circuit, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside, Report, Reported};
 pub use times::{STEPS, Times};
 pub use why::{LoadView, Why};
@@ -110,7 +110,7 @@ impl Load {
 
     /// Drops what holds no longer, and decides anew where that is due; `slots` are called or inside. True if another number
     /// may be called.
-    pub fn run(&mut self, admission: &Admission, step_ms: u64, slots: u64, (time, now): (Wall, Clock)) -> bool {
+    pub fn run(&mut self, load_control: &LoadControl, step_ms: u64, slots: u64, (time, now): (Wall, Clock)) -> bool {
         self.gates.drop_old(now);
         self.outside.take_if(|given| now >= given.until);
         let known = self.outside.is_some() || !self.gates.is_empty();
@@ -121,7 +121,7 @@ impl Load {
         self.bind(step_ms, now);
         let is_odd = self.adaptive.is_filling(now);
         self.pace.note(slots, self.calls, is_odd, now.since(self.decided));
-        let (step_milli, why) = self.decide(admission, step_ms, now);
+        let (step_milli, why) = self.decide(load_control, step_ms, now);
         self.allowance.set(step_milli, now);
         if (why, step_milli == 0) != (self.why, before.0 == 0) {
             (self.why, self.since) = (why, time);
@@ -149,7 +149,7 @@ impl Load {
     }
 
     /// How many may be called a step, in thousandths, and what stands in the way of more.
-    fn decide(&mut self, admission: &Admission, step_ms: u64, now: Clock) -> (u64, Why) {
+    fn decide(&mut self, load_control: &LoadControl, step_ms: u64, now: Clock) -> (u64, Why) {
         let Some(seen) = self.measured() else {
             self.adaptive.stop(&self.pace, now);
             return (0, Why::Figures);
@@ -160,7 +160,7 @@ impl Load {
             let trial = if seen.circuit == Circuit::Trial { 1_000 } else { 0 };
             return (trial, Why::Circuit);
         }
-        match admission.by {
+        match load_control.by {
             Controller::Linear(linear) => self.by_requests(&linear, &seen),
             Controller::Adaptive(bounds) => {
                 let why = match self.adaptive.decide(bounds, &seen, self.binds, &self.pace, now) {

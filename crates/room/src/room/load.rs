@@ -12,8 +12,8 @@ use ropeline_ids::{Clock, GateId, LineName};
 impl Room {
     /// What a gate saw; nothing in a room that does not go by it.
     pub fn take_report(&mut self, gate: GateId, report: &Report, now: Clock) {
-        if let Some((load, admission)) = self.load.as_mut().zip(self.settings.admission) {
-            load.take(gate, report, admission.ttl_ms, now);
+        if let Some((load, load_control)) = self.load.as_mut().zip(self.settings.load_control) {
+            load.take(gate, report, load_control.ttl_ms, now);
             self.picture = None;
         }
     }
@@ -46,11 +46,11 @@ impl Room {
 
     /// An entry begins: what holds no longer is dropped, and another number may be allowed.
     pub(super) fn run_load(&mut self, m: &Context) {
-        let Some((load, admission)) = self.load.as_mut().zip(self.settings.admission) else {
+        let Some((load, load_control)) = self.load.as_mut().zip(self.settings.load_control) else {
             return;
         };
         let step_ms = self.settings.call_every_ms;
-        let changed = load.run(&admission, step_ms, self.counts.slots, (m.time, m.clock));
+        let changed = load.run(&load_control, step_ms, self.counts.slots, (m.time, m.clock));
         load.allowance = load.allowance.at(step_ms, m.clock);
         if changed {
             // What is told of each line does not hang on it.
@@ -61,7 +61,7 @@ impl Room {
 
     /// The room goes by a controller from now on, or no longer.
     pub(super) fn settle_load(&mut self, m: &Context) {
-        match self.settings.admission {
+        match self.settings.load_control {
             Some(_) if self.load.is_none() => self.load = Some(Box::new(Load::new(m.time, m.clock))),
             Some(_) => {}
             None => {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Mode, Overrides, Settings};
 use crate::codec::{Fields, Read, Reader, Writer};
 use crate::entry::sale::Drawing;
-use crate::load::Admission;
+use crate::load::LoadControl;
 use crate::settings::lanes::NamedLane;
 use crate::settings::schedule::Schedule;
 use crate::version::WITH_SCHEDULES;
@@ -20,7 +20,7 @@ pub(crate) fn write_settings(w: &mut Writer, settings: &Settings) {
         stock: settings.stock,
         lanes: settings.lanes,
         bypass_most: settings.bypass_most,
-        admission: settings.admission,
+        load_control: settings.load_control,
     };
     let later = later.fields();
     w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
@@ -66,11 +66,11 @@ pub(crate) fn read_settings(r: &mut Reader) -> Read<Settings> {
         draw: None,
         stock: None,
         bypass_most: 0,
-        admission: None,
+        load_control: None,
     };
     if more {
         let later = Later::read(r)?;
-        settings.admission = later.admission;
+        settings.load_control = later.load_control;
         (settings.schedule, settings.draw) = (later.schedule, later.draw);
         (settings.stock, settings.lanes) = (later.stock, later.lanes);
         settings.bypass_most = later.bypass_most;
@@ -86,7 +86,7 @@ struct Later {
     stock: Option<u32>,
     lanes: Vec<NamedLane>,
     bypass_most: u32,
-    admission: Option<Admission>,
+    load_control: Option<LoadControl>,
 }
 
 impl Later {
@@ -100,11 +100,11 @@ impl Later {
             let field = Writer::field(|w| w.list(&self.lanes, |w, lane| lane.write(w)));
             (LANES, field)
         });
-        let admission = self.admission.as_ref();
-        let admission = admission.map(|admission| (ADMISSION, Writer::field(|w| admission.write(w))));
+        let load_control = self.load_control.as_ref();
+        let load_control = load_control.map(|control| (LOAD_CONTROL, Writer::field(|w| control.write(w))));
         let bypass = (self.bypass_most > 0).then(|| (BYPASS, Writer::field(|w| w.u32(self.bypass_most))));
         let fields = schedule.into_iter().chain(draw).chain(stock).chain(lanes);
-        fields.chain(admission).chain(bypass).collect()
+        fields.chain(load_control).chain(bypass).collect()
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
@@ -125,7 +125,7 @@ impl Later {
                         return field.wrong();
                     }
                 }
-                ADMISSION => later.admission = Some(Admission::read(&mut field)?),
+                LOAD_CONTROL => later.load_control = Some(LoadControl::read(&mut field)?),
                 BYPASS => {
                     later.bypass_most = field.u32()?;
                     if later.bypass_most == 0 {
@@ -149,7 +149,7 @@ pub(crate) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
         stock: overrides.stock,
         lanes: Vec::new(),
         bypass_most: 0,
-        admission: None,
+        load_control: None,
     };
     let mut later = later.fields();
     if !overrides.messages.is_empty() {
@@ -252,5 +252,5 @@ const STOCK: u8 = 3;
 /// Of overrides alone.
 const MESSAGES: u8 = 5;
 const LANES: u8 = 5;
-const ADMISSION: u8 = 6;
+const LOAD_CONTROL: u8 = 6;
 const BYPASS: u8 = 7;

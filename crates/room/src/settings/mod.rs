@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::entry::sale::Drawing;
 use crate::line::stock::MAX_STOCK;
-use crate::load::Admission;
+use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
 use crate::settings::lanes::{MAX_LANES, NamedLane, bounded_names};
 use crate::settings::schedule::{Phase, Schedule};
@@ -62,7 +62,7 @@ pub struct Settings {
     /// machine version 3 on.
     pub bypass_most: u32,
     /// Follows what the shop can take, within capacity and rate; `None`: these alone. From machine version 3 on.
-    pub admission: Option<Admission>,
+    pub load_control: Option<LoadControl>,
 }
 
 impl Default for Settings {
@@ -86,7 +86,7 @@ impl Default for Settings {
             draw: None,
             stock: None,
             bypass_most: 0,
-            admission: None,
+            load_control: None,
         }
     }
 }
@@ -156,7 +156,7 @@ impl Settings {
             draw: self.draw.as_ref().and_then(Drawing::bounded),
             stock: self.stock.map(bounded_stock),
             bypass_most: self.bypass_most.min(MAX_BYPASS),
-            admission: self.admission.as_ref().map(Admission::bounded),
+            load_control: self.load_control.as_ref().map(LoadControl::bounded),
         }
     }
 
@@ -185,7 +185,7 @@ impl Settings {
             draw: None,
             stock: None,
             bypass_most: 0,
-            admission: None,
+            load_control: None,
             ..self.clone()
         }
     }

@@ -33,7 +33,7 @@ impl LineView {
         let held = u64::from(self.figures.called) + u64::from(self.figures.inside);
         let slots = u64::from(self.figures.capacity);
         let alone = self.lanes.len() < 2;
-        let follows = self.settings.admission.is_some();
+        let follows = self.settings.load_control.is_some();
         // Somebody waits although slots are free: it is the rate that they wait for.
         if alone && !follows && tokens_ms > 0 && held < slots {
             let most_ms = self.tokens_in(fewest.max(likely), now)?;

@@ -368,7 +368,7 @@ fn a_controller_that_is_taken_out_and_set_again_begins_anew() {
     log.join(500);
     calls(&mut log, 30, report(100, 20, 0));
     log.change(Change::Configure(Settings {
-        admission: None,
+        load_control: None,
         ..adaptive()
     }));
     assert!(log.state.view().rooms[&room()].load.is_none());

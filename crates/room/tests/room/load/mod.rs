@@ -5,7 +5,7 @@ mod hangs;
 
 use proptest::prelude::*;
 use ropeline_room::{
-    Admission, Batch, Bounds, Change, Changed, Circuit, Controller, Effects, GateId, LineName, Linear, LoadView,
+    Batch, Bounds, Change, Changed, Circuit, Controller, Effects, GateId, LineName, Linear, LoadControl, LoadView,
     Outside, Report, RoomChange, RoomName, Section, Settings, Times, Why,
 };
 
@@ -15,7 +15,7 @@ const CAPACITY: u32 = 1_000;
 
 fn by(controller: Controller) -> Settings {
     Settings {
-        admission: Some(Admission::by(controller)),
+        load_control: Some(LoadControl::by(controller)),
         claim_deadline_ms: 60_000,
         grace_ms: 3_600_000,
         firm_within_ms: 1_800_000,
@@ -372,8 +372,8 @@ proptest! {
                 }
                 Step::Capacity(new) => {
                     capacity = new;
-                    let admission = log.state.configured(&room()).unwrap().admission;
-                    log.change(Change::Configure(Settings { capacity, admission, ..adaptive() }));
+                    let load_control = log.state.configured(&room()).unwrap().load_control;
+                    log.change(Change::Configure(Settings { capacity, load_control, ..adaptive() }));
                 }
                 Step::By(which) => {
                     let settings = [adaptive(), linear(), settings(0)][usize::from(which)].clone();

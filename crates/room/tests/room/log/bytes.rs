@@ -5,9 +5,9 @@ use proptest::option;
 use proptest::prelude::*;
 use ropeline_room::draw::Hash;
 use ropeline_room::{
-    Addition, Admission, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
-    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId,
-    Late, LineName, Linear, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem,
+    Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId, Commitment,
+    Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId, Late,
+    LineName, Linear, LoadControl, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem,
     RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent,
     Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
@@ -45,7 +45,7 @@ prop_compose! {
     }
 }
 
-fn admission() -> impl Strategy<Value = Admission> {
+fn load_control() -> impl Strategy<Value = LoadControl> {
     let linear = any::<[u32; 4]>().prop_map(|[most, least, from, until]| {
         Controller::Linear(Linear {
             most,
@@ -60,7 +60,7 @@ fn admission() -> impl Strategy<Value = Admission> {
             errors_permille,
         })
     });
-    (prop_oneof![linear, adaptive], any::<u64>()).prop_map(|(by, ttl_ms)| Admission { by, ttl_ms })
+    (prop_oneof![linear, adaptive], any::<u64>()).prop_map(|(by, ttl_ms)| LoadControl { by, ttl_ms })
 }
 
 prop_compose! {
@@ -90,13 +90,13 @@ prop_compose! {
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
         stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
-        lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), admission in option::of(admission()),
+        lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), load_control in option::of(load_control()),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
             durations;
         Settings {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
-            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, admission,
+            firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, load_control,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
             draw: beacon.map(|beacon| Drawing { beacon }),
         }
