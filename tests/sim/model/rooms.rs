@@ -8,7 +8,7 @@ use ropeline::room::{
     Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
 };
 
-use super::codes;
+use crate::codes;
 
 pub const LANE: LaneId = LaneId(0);
 pub const CAPACITY: u32 = 12;

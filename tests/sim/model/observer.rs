@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use ropeline::room::{Effects, Entry, GateId, Position, State, View, Wall};
 
-use super::accounts;
-use super::added::RoomBook;
-use super::code_book::{self, CodeBook};
 use super::ledger::{Ledger, Rooms};
+use crate::accounts;
+use crate::added::RoomBook;
+use crate::code_book::{self, CodeBook};
 
 /// What is watched, and what goes wrong.
 #[derive(Default)]

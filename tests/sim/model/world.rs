@@ -10,7 +10,6 @@ use ropeline::replica::protocol::{Answer, Ask, Step};
 use ropeline::room::Number;
 use ropeline::store::{Trouble, Unavailable};
 
-use super::chance::Chance;
 use super::faults::{Fault, Traps};
 use super::gate::Gate;
 use super::link::Weather;
@@ -18,6 +17,7 @@ use super::observer;
 use super::people::Person;
 use super::store::Server;
 use super::trace::Trace;
+use crate::chance::Chance;
 
 /// Microseconds since the world began.
 pub type Time = u64;
@@ -46,7 +46,7 @@ pub enum Event {
     /// The shop's answer to a request that completed passes the gate of this slot and life.
     Completed(usize, u64, Number),
     /// Something happens about codes.
-    Desk(super::codes::Word),
+    Desk(crate::codes::Word),
     /// Gates look at their shop.
     Look,
     Fault(Fault),
@@ -80,9 +80,9 @@ pub struct World {
     /// Visitors that operators have had let in: how often.
     pub orders: u64,
     /// Virtual visitors.
-    pub troupe: super::rehearsal::Troupe,
-    pub desk: super::codes::Desk,
-    pub works: super::added::Works,
+    pub troupe: crate::rehearsal::Troupe,
+    pub desk: crate::codes::Desk,
+    pub works: crate::added::Works,
     pub tally: Tally,
     pub faults: Vec<String>,
     /// New visitors come on average so often; none when 0.
@@ -167,9 +167,9 @@ impl World {
             lives: 0,
             calls: 0,
             orders: 0,
-            troupe: super::rehearsal::Troupe::default(),
-            desk: super::codes::Desk::default(),
-            works: super::added::Works::default(),
+            troupe: crate::rehearsal::Troupe::default(),
+            desk: crate::codes::Desk::default(),
+            works: crate::added::Works::default(),
             tally: Tally::default(),
             faults: Vec::new(),
             arrivals_every: 0,

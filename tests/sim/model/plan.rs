@@ -6,17 +6,17 @@ use std::fmt::Write as _;
 use ropeline::replica::Condition;
 use ropeline::room::{LoadControl, VERSION};
 
-use super::added;
-use super::chance::Chance;
-use super::codes;
 use super::faults::Fault;
 use super::link::Weather;
 use super::observer;
 use super::people::Is;
 use super::rooms::{self, Sale};
-use super::stock;
 use super::store::{EPOCH_MS, Flaw};
 use super::world::{Event, SECOND, Tally, Time, World};
+use crate::added;
+use crate::chance::Chance;
+use crate::codes;
+use crate::stock;
 
 /// What a run is to be.
 pub struct Plan {

@@ -8,12 +8,12 @@ use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
 use ropeline::room::{LineName, Number, PendingId, pace};
 use tokio::sync::oneshot::error::TryRecvError;
 
-use super::accounts::{share, tags_of};
 use super::gate::{Asking, Joiner};
 use super::judge::{Eyes, Pass, Ticket, Worth};
 use super::people::{Is, Kind, Person};
 use super::rooms::{self, LANE};
 use super::world::{Event, MILLI, SECOND, Time, World};
+use crate::accounts::{share, tags_of};
 
 impl World {
     pub fn arrival(&mut self) {

@@ -9,11 +9,11 @@ use ropeline::replica::{Arrival, JoinOutcome, Note, Options, Unrecorded};
 use ropeline::room::{Clock, GateId, Number, View, Visitor, Wall};
 use tokio::sync::oneshot::Receiver;
 
-use super::chance::Chance;
 use super::judge;
 use super::observer;
 use super::rooms;
 use super::world::Time;
+use crate::chance::Chance;
 
 /// One life of a gate's process.
 pub struct Gate {
@@ -32,7 +32,7 @@ pub struct Gate {
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
     /// Who waits for what becomes of a code.
-    pub shown: Vec<super::codes::Showing>,
+    pub shown: Vec<crate::codes::Showing>,
     /// Marks that it was told of and that are not in the log, and since when.
     pub marks: BTreeMap<Number, Time>,
     /// Visitors of whom nothing was known, and whose number is being asked for.

@@ -2,9 +2,9 @@
 
 use ropeline::room::Number;
 
-use super::chance::Chance;
 use super::judge::{Pass, Ticket};
 use super::world::{SECOND, Time};
+use crate::chance::Chance;
 
 /// One visitor's life.
 pub struct Person {

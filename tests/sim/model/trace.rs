@@ -2,8 +2,8 @@
 
 use std::fmt::Arguments;
 
-use super::chance::number;
 use super::world::Time;
+use crate::chance::number;
 
 /// FNV-1a over every line (Fowler, Noll and Vo): it need only tell runs apart.
 pub struct Trace {
