@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -213,4 +214,34 @@ fn gates_that_share_a_store_are_upgraded_one_by_one() {
         (gates["gates"].as_array().unwrap().len() == 1).then_some(())
     });
     assert_eq!(waiting.position(), Some(1));
+}
+
+#[test]
+fn a_purchase_whose_answer_begins_during_the_upgrade_is_counted() {
+    let room = "routes = [\"/*\"]\nstock = 3\ncompletes_on = [{ route = \"/hold\", status = 200 }]";
+    let site = Site::new(room, "");
+    let mut old = Old::start(&site);
+    let buys = old.gate.insider().sets_out_for("/hold");
+    site.shop.holds(1);
+    let heir = std::thread::scope(|scope| {
+        let heir = scope.spawn(|| Heir::after(&site, &old));
+        until("the next process", || {
+            old.gate
+                .program
+                .err()
+                .contains("the next process is started")
+                .then_some(())
+        });
+        // Longer than the next process takes to want the store. Were it closed by then, the purchase would have nowhere to go.
+        std::thread::park_timeout(Duration::from_secs(2));
+        site.shop.let_go();
+        heir.join().unwrap()
+    });
+    assert!(buys.answer().is_the_shops());
+    old.ends();
+    let sold = until("the purchase", || {
+        let room = heir.asks_admin("/api/v1/rooms/shop");
+        room["completed"].as_u64().filter(|sold| *sold > 0)
+    });
+    assert_eq!(sold, 1);
 }
