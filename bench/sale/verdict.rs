@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ropeline::accounts::Identity;
 use ropeline::room::{Era, Number, RoomName, Tag};
-use ropeline::token::{Key, KeyId, Keyring, Secret};
+use ropeline::token::{Key, KeyId, Keyring, Secret, account_tags};
 use serde_json::Value;
 
 use crate::house::{ROOM, Receipts, SECRET};
@@ -187,7 +187,7 @@ fn names(crowd: &Crowd) -> HashMap<Tag, u64> {
     let room = RoomName::new(ROOM).expect("a name");
     let tag = |index: u64| {
         let identity = Identity::new(&account(index)).expect("an account");
-        ring.account_tags(&room, &identity)[0]
+        account_tags(&ring, &room, &identity)[0]
     };
     let joins = (0..crowd.plan.joins()).filter(|index| crowd.plan.join(*index).kind == Kind::First);
     joins.map(|index| (tag(index), index)).collect()

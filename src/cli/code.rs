@@ -187,7 +187,7 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
             single: args.single_use,
             issued: now,
         };
-        let text = keyring.sign_code(&room.name, &line, &code);
+        let text = code.sign(keyring, &room.name, &line);
         codes.push((
             text.ok_or_else(|| wrong("the lane's name is too long".to_owned()))?,
             code,
@@ -276,7 +276,7 @@ fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)
     let found = config.rooms.iter().find_map(|room| {
         let lines = room.per.iter().flat_map(|per| &per.allow);
         let mut lines = std::iter::once(&only).chain(lines);
-        lines.find_map(|line| Some((room, keyring.read_code(&room.name, line, text)?)))
+        lines.find_map(|line| Some((room, Code::read(keyring, &room.name, line, text)?)))
     });
     let Some((room, code)) = found else {
         return Err(wrong(

@@ -115,7 +115,7 @@ async fn a_code_goes_before_the_claim_and_the_claim_before_the_network() {
         single: false,
         issued: Wall(time::wall().0 / 1_000 * 1_000),
     };
-    let code = keyring().sign_code(&room(), &LineName::ONLY, &code).unwrap();
+    let code = code.sign(&keyring(), &room(), &LineName::ONLY).unwrap();
     assert_eq!(lane_of(&mut house.guest_at("192.0.2.7")).await, OFFICE);
     let mut gold = house.guest_at("192.0.2.8");
     show(&mut gold, &token(&claims("ann", &json!("gold"))), "");

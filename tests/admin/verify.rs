@@ -1,7 +1,7 @@
 //! Where a session stands, asked as a shop asks it.
 
 use ropeline::room::{CallId, Edition, Standing, Visitor};
-use ropeline::token::Pass;
+use ropeline::token::{Pass, PassId};
 use serde_json::{Value, json};
 
 use crate::support::{Gate, keyring, path_of};
@@ -28,7 +28,7 @@ fn session(visitor: &Visitor, count: u8, edition: u32) -> String {
         edition,
         number: visitor.number,
         call: count,
-        id: keyring().pass_id(room, line, edition, call),
+        id: PassId::new(&keyring(), room, line, edition, call),
         expires_at: ropeline::time::wall(),
     };
     pass.session_header()

@@ -50,14 +50,14 @@ async fn shows(house: &House, text: &str, target: &str) -> String {
 #[tokio::test]
 async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
     let house = House::open(ONE, "").await;
-    let good = keyring().sign_mark(&room(), &mark());
+    let good = mark().sign(&keyring(), &room());
     assert_eq!(
         shows(&house, &good, "/seats").await,
         "rehearsal_over",
         "none is under way"
     );
     begin(&house, ID).await;
-    let refused = |mark: Mark| keyring().sign_mark(&room(), &mark);
+    let refused = |mark: Mark| mark.sign(&keyring(), &room());
     let another = RehearsalId([4; 8]);
     for (word, text) in [
         (
@@ -90,11 +90,14 @@ async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
         ),
         (
             "rehearsal_mark",
-            keyring().sign_mark(&RoomName::new("other").unwrap(), &mark()),
+            mark().sign(&keyring(), &RoomName::new("other").unwrap()),
         ),
         (
             "rehearsal_mark",
-            keyring_of("a secret of somebody else, as long as any other is").sign_mark(&room(), &mark()),
+            mark().sign(
+                &keyring_of("a secret of somebody else, as long as any other is"),
+                &room(),
+            ),
         ),
     ] {
         assert_eq!(shows(&house, &text, "/seats").await, word);
@@ -106,13 +109,11 @@ async fn a_mark_is_good_for_its_rehearsal_its_size_and_its_time() {
     );
     assert_eq!(house.gate.room().await["joins"], 0);
     // Only both say that the shop is asked.
-    let forward = keyring().sign_mark(
-        &room(),
-        &Mark {
-            forward: true,
-            ..mark()
-        },
-    );
+    let forward = Mark {
+        forward: true,
+        ..mark()
+    }
+    .sign(&keyring(), &room());
     assert_eq!(shows(&house, &forward, "/seats").await, "rehearsed");
     assert_eq!(shows(&house, &good, "/seats").await, "waiting");
     tells(&house, "/end", "{}").await;

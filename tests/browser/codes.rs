@@ -28,7 +28,7 @@ fn code() -> String {
         issued: Wall(0),
     };
     let room = RoomName::new(ROOM).expect("a name");
-    ring.sign_code(&room, &LineName::ONLY, &code).expect("a code")
+    code.sign(&ring, &room, &LineName::ONLY).expect("a code")
 }
 
 #[tokio::test]

@@ -23,10 +23,11 @@ fn lost(ticket: &Ticket) -> String {
         n: number.n + 1_000,
         ..number
     });
-    keyring().sign_ticket(&Ticket {
+    Ticket {
         place,
         ..ticket.clone()
-    })
+    }
+    .sign(&keyring())
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ropeline::accounts::Identity;
 use ropeline::room::{LineName, RoomName, Tag};
-use ropeline::token::{Key, KeyId, Keyring, Secret, SessionName, ticket_cookie};
+use ropeline::token::{Key, KeyId, Keyring, Secret, SessionName, Ticket, account_tags, ticket_cookie};
 
 use super::case::{Case, Thing};
 
@@ -115,8 +115,7 @@ impl Gate {
     /// The tag of an account in the room of `thing`.
     pub fn tag(&self, thing: Thing, account: &str) -> Option<Tag> {
         let room = RoomName::new(thing.room()).expect("a room");
-        self.keyring
-            .account_tags(&room, &Identity::new(account)?)
+        account_tags(&self.keyring, &room, &Identity::new(account)?)
             .first()
             .copied()
     }
@@ -130,7 +129,7 @@ impl Gate {
             .lines()
             .filter_map(|line| line.split_once(": ").map(|(_, value)| value));
         let token = set.find_map(|value| value.strip_prefix(&name)?.split(';').next())?;
-        self.keyring.read_ticket(&room, &line, token)?.identity
+        Ticket::read(&self.keyring, &room, &line, token)?.identity
     }
 }
 

@@ -15,8 +15,7 @@ const MOST_IN_A_LOOP: usize = 3;
 const LOOPS: [(&str, usize); 2] = [("crates/room", 5), ("replica", 17)];
 
 /// Types with inherent methods in more files than [`survey::MOST_METHOD_FILES`].
-const SPREAD_TYPES: [(&str, usize); 7] = [
-    ("Keyring", 11),
+const SPREAD_TYPES: [(&str, usize); 6] = [
     ("Line", 6),
     ("LineView", 4),
     ("Protocol", 16),

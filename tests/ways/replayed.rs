@@ -216,7 +216,7 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         single: false,
         issued: Wall(0),
     };
-    let code = keyring().sign_code(&room(), &LineName::ONLY, &code).unwrap();
+    let code = code.sign(&keyring(), &room(), &LineName::ONLY).unwrap();
     for asker in ASKERS {
         let proxy = Asking::open(asker, &format!("{ONE}\n{PRESS}"), "").await;
         proxy.inside().await;

@@ -8,23 +8,21 @@ use hmac::Mac as _;
 use super::key::Keyring;
 use ropeline_ids::{Identity, RoomName, Tag};
 
-impl Keyring {
-    /// The tags of an account in a room by each key, first that of the key which signs: all gates with the same keys have the
-    /// same. A tag by a key that only verifies still names the account, for as long as that key is kept.
-    #[must_use]
-    pub fn account_tags(&self, room: &RoomName, identity: &Identity) -> Vec<Tag> {
-        // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it; and a room's name has no zero
-        // byte, which ends it.
-        let parts = [b"ropeline account ", room.as_str().as_bytes(), b"\0", identity.expose()];
-        self.iter()
-            .map(|signer| {
-                let mac: [u8; 32] = signer.mac_of(&parts).finalize().into_bytes().into();
-                let mut tag = [0; 8];
-                tag.copy_from_slice(&mac[..8]);
-                Tag(tag)
-            })
-            .collect()
-    }
+/// The tags of an account in a room by each key, first that of the key which signs: all gates with the same keys have the
+/// same. A tag by a key that only verifies still names the account, for as long as that key is kept.
+#[must_use]
+pub fn account_tags(keys: &Keyring, room: &RoomName, identity: &Identity) -> Vec<Tag> {
+    // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it; and a room's name has no zero
+    // byte, which ends it.
+    let parts = [b"ropeline account ", room.as_str().as_bytes(), b"\0", identity.expose()];
+    keys.iter()
+        .map(|signer| {
+            let mac: [u8; 32] = signer.mac_of(&parts).finalize().into_bytes().into();
+            let mut tag = [0; 8];
+            tag.copy_from_slice(&mac[..8]);
+            Tag(tag)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -40,7 +38,7 @@ mod tests {
         };
         let ring = Keyring::new(keys.iter().map(key).collect()).expect("a ring");
         let room = RoomName::new(room).expect("a name");
-        ring.account_tags(&room, &Identity::new(account).expect("an account"))
+        account_tags(&ring, &room, &Identity::new(account).expect("an account"))
     }
 
     #[test]

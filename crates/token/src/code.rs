@@ -53,6 +53,26 @@ impl std::fmt::Display for Grant {
 }
 
 impl Code {
+    /// The code as text for a link; for every line of the room if that is [`LineName::ONLY`]. `None` for a lane's name that is
+    /// longer than any.
+    #[must_use]
+    pub fn sign(&self, keys: &Keyring, room: &RoomName, line: &LineName) -> Option<String> {
+        let known = match &self.grant {
+            Grant::Lane(name) => (1..=MAX_LANE_NAME).contains(&name.len()),
+            Grant::Bypass => true,
+        };
+        known.then(|| keys.seal(Scope::new(CODE, room, line), &encode(self)))
+    }
+
+    /// The code that `text` is, if it is genuine and of this room, for this line or all of them; in force or not.
+    #[must_use]
+    pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> Option<Self> {
+        let lines = [&LineName::ONLY, line];
+        let mut lines = lines.into_iter().take(if line.is_only() { 1 } else { 2 });
+        let opened = lines.find_map(|line| keys.unseal(Scope::new(CODE, room, line), text))?;
+        decode(opened.payload())
+    }
+
     /// Its use is decided in the log, whoever has it.
     #[must_use]
     pub fn is_redeemed(&self) -> bool {
@@ -80,38 +100,6 @@ impl Code {
             (Some(starts), _) if now < starts => CodeDate::NotYet(starts),
             _ => CodeDate::Good,
         }
-    }
-}
-
-impl Keyring {
-    /// The code as text for a link; for every line of the room if that is [`LineName::ONLY`]. `None` for a lane's name that is
-    /// longer than any.
-    #[must_use]
-    pub fn sign_code(&self, room: &RoomName, line: &LineName, code: &Code) -> Option<String> {
-        let fits = |name: &String| (1..=MAX_LANE_NAME).contains(&name.len());
-        let known = match &code.grant {
-            Grant::Lane(name) => fits(name),
-            Grant::Bypass => true,
-        };
-        known.then(|| self.seal(scope(room, line), &encode(code)))
-    }
-
-    /// The code that `text` is, if it is genuine and of this room, for this line or all of them; in force or not.
-    #[must_use]
-    pub fn read_code(&self, room: &RoomName, line: &LineName, text: &str) -> Option<Code> {
-        let lines = [&LineName::ONLY, line];
-        let mut lines = lines.into_iter().take(if line.is_only() { 1 } else { 2 });
-        let opened = lines.find_map(|line| self.unseal(scope(room, line), text))?;
-        decode(opened.payload())
-    }
-}
-
-fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
-    Scope {
-        kind: CODE,
-        room,
-        line,
-        rehearsal: None,
     }
 }
 
@@ -200,11 +188,9 @@ mod tests {
     #[test]
     fn a_code_is_good_for_its_room_its_line_and_its_keys_alone() {
         let line = LineName::new("4711").expect("a line");
-        let all = ring(7)
-            .sign_code(&room("shop"), &LineName::ONLY, &code())
-            .expect("a code");
-        let one = ring(7).sign_code(&room("shop"), &line, &code()).expect("a code");
-        let read = |byte, name, line: &LineName, text: &str| ring(byte).read_code(&room(name), line, text);
+        let all = code().sign(&ring(7), &room("shop"), &LineName::ONLY).expect("a code");
+        let one = code().sign(&ring(7), &room("shop"), &line).expect("a code");
+        let read = |byte, name, line: &LineName, text: &str| Code::read(&ring(byte), &room(name), line, text);
         assert_eq!(read(7, "shop", &LineName::ONLY, &all), Some(code()));
         assert_eq!(read(7, "shop", &line, &all), Some(code()), "every line");
         assert_eq!(read(7, "shop", &line, &one), Some(code()));
@@ -226,16 +212,14 @@ mod tests {
                 issued,
                 ..code()
             };
-            let text = ring(7)
-                .sign_code(&room("shop"), &LineName::ONLY, &code)
-                .expect("a code");
-            assert_eq!(ring(7).read_code(&room("shop"), &LineName::ONLY, &text), Some(code));
+            let text = code.sign(&ring(7), &room("shop"), &LineName::ONLY).expect("a code");
+            assert_eq!(Code::read(&ring(7), &room("shop"), &LineName::ONLY, &text), Some(code));
         }
         let long = Code {
             grant: Grant::Lane("x".repeat(33)),
             ..code()
         };
-        assert_eq!(ring(7).sign_code(&room("shop"), &LineName::ONLY, &long), None);
+        assert_eq!(long.sign(&ring(7), &room("shop"), &LineName::ONLY), None);
         // A name beside the flag of a way past the line.
         let mut bytes = encode(&Code { single: true, ..code() });
         bytes[14] |= BYPASS;
@@ -255,15 +239,13 @@ mod tests {
 
     #[test]
     fn any_altered_character_is_refused() {
-        let text = ring(7)
-            .sign_code(&room("shop"), &LineName::ONLY, &code())
-            .expect("a code");
+        let text = code().sign(&ring(7), &room("shop"), &LineName::ONLY).expect("a code");
         for at in 0..text.len() {
             let mut altered = text.clone().into_bytes();
             altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
             let altered = String::from_utf8(altered).expect("text");
             assert_eq!(
-                ring(7).read_code(&room("shop"), &LineName::ONLY, &altered),
+                Code::read(&ring(7), &room("shop"), &LineName::ONLY, &altered),
                 None,
                 "{at}"
             );

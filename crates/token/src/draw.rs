@@ -5,30 +5,21 @@ use hmac::Mac as _;
 use super::key::Keyring;
 use ropeline_ids::{Edition, Hash, RoomName};
 
-impl Keyring {
-    /// The secret of a draw by each key, that of the key which signs first: a promise made before the keys were rotated is
-    /// kept by one that still verifies. The salt is the promise's own.
-    pub fn draw_secrets(&self, room: &RoomName, edition: Edition, salt: &[u8; 16]) -> impl Iterator<Item = Hash> {
-        // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.
-        let parts = [
-            b"ropeline draw secret",
-            salt.as_slice(),
-            &edition.0.to_le_bytes(),
-            room.as_str().as_bytes(),
-        ];
-        self.iter()
-            .map(move |signer| {
-                Hash(
-                    signer
-                        .mac_of(&parts.each_ref().map(|part| *part))
-                        .finalize()
-                        .into_bytes()
-                        .into(),
-                )
-            })
-            .collect::<Vec<_>>()
-            .into_iter()
-    }
+/// The secret of a draw by each key, that of the key which signs first: a promise made before the keys were rotated is
+/// kept by one that still verifies. The salt is the promise's own.
+#[must_use]
+pub fn draw_secrets(keys: &Keyring, room: &RoomName, edition: Edition, salt: &[u8; 16]) -> Vec<Hash> {
+    // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.
+    let edition = edition.0.to_le_bytes();
+    let parts = [
+        b"ropeline draw secret",
+        salt.as_slice(),
+        &edition,
+        room.as_str().as_bytes(),
+    ];
+    keys.iter()
+        .map(|signer| Hash(signer.mac_of(&parts).finalize().into_bytes().into()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -47,7 +38,7 @@ mod tests {
 
     fn secrets(keys: &[(&str, u8)], room: &str, edition: u32, salt: u8) -> Vec<Hash> {
         let room = RoomName::new(room).expect("a name");
-        ring(keys).draw_secrets(&room, Edition(edition), &[salt; 16]).collect()
+        draw_secrets(&ring(keys), &room, Edition(edition), &[salt; 16])
     }
 
     #[test]

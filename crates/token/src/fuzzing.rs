@@ -3,11 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::code::CODE;
+use super::code::{CODE, Code};
 use super::name::{PASS, TICKET};
-use super::proof;
+use super::proof::{self, Challenge};
 use super::seal::{MAX_PAYLOAD, Scope};
-use super::{Key, KeyId, Keyring, Pass, Reference, Secret, SessionName};
+use super::{Key, KeyId, Keyring, Pass, Reference, Secret, SessionName, Ticket};
 use ropeline_ids::{LineName, RoomName};
 
 /// A byte that chooses the line, one the place and one the bits to flip; then a token's text, and also a payload to sign.
@@ -25,15 +25,7 @@ pub fn token(data: &[u8]) {
     let payload = &rest[..rest.len().min(MAX_PAYLOAD)];
     for kind in [PASS, TICKET, proof::KIND, CODE] {
         let (room, line) = (&room, &line);
-        let token = keys.seal(
-            Scope {
-                kind,
-                room,
-                line,
-                rehearsal: None,
-            },
-            payload,
-        );
+        let token = keys.seal(Scope::new(kind, room, line), payload);
         let known = read(&keys, room, line, &token);
         let forged = flipped(&token, *at, *bits);
         assert!(!read(&keys, room, line, &forged), "{forged} was {token}");
@@ -96,7 +88,7 @@ fn keys() -> Keyring {
 /// Whether `text` is a token of the line. One that is has no other text.
 fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
     if let Some(name) = SessionName::read(text) {
-        let _ = keys.call_of(&name);
+        let _ = name.call(keys);
     }
     if let Some(reference) = Reference::parse(text) {
         assert_eq!(Reference::parse(&reference.to_string()), Some(reference));
@@ -104,29 +96,27 @@ fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
     if let Some((_, Some(nonces))) = proof::parse(text) {
         assert!(nonces.len() <= proof::PARTS as usize + 1, "{text}");
     }
-    let challenge = keys.read_challenge(room, line, text);
-    let (pass, ticket) = (keys.read_pass(room, line, text), keys.read_ticket(room, line, text));
-    let code = keys.read_code(room, line, text);
+    let challenge = Challenge::read(keys, room, line, text);
+    let (pass, ticket) = (Pass::read(keys, room, line, text), Ticket::read(keys, room, line, text));
+    let code = Code::read(keys, room, line, text);
     let kinds = [pass.is_some(), ticket.is_some(), challenge.is_some(), code.is_some()];
     assert!(kinds.iter().filter(|is| **is).count() < 2, "{text} is two things");
     if let Some(challenge) = &challenge {
-        let again = keys.sign_challenge(room, line, challenge);
-        assert_eq!(keys.read_challenge(room, line, &again).as_ref(), Some(challenge));
+        let again = challenge.sign(keys, room, line);
+        assert_eq!(Challenge::read(keys, room, line, &again).as_ref(), Some(challenge));
     }
     if let Some(code) = &code {
-        let again = keys
-            .sign_code(room, line, code)
-            .expect("its lane has a name that was read");
-        assert_eq!(keys.read_code(room, line, &again).as_ref(), Some(code));
+        let again = code.sign(keys, room, line).expect("its lane has a name that was read");
+        assert_eq!(Code::read(keys, room, line, &again).as_ref(), Some(code));
     }
     // Signed anew with the first key, which is not the one that a token of the corpus may be signed with.
     if let Some(pass) = &pass {
-        assert_eq!(keys.read_pass(room, line, &keys.sign_pass(pass)).as_ref(), Some(pass));
+        assert_eq!(Pass::read(keys, room, line, &pass.sign(keys)).as_ref(), Some(pass));
         named(keys, pass);
     }
     if let Some(ticket) = &ticket {
-        let again = keys.sign_ticket(ticket);
-        assert_eq!(keys.read_ticket(room, line, &again).as_ref(), Some(ticket));
+        let again = ticket.sign(keys);
+        assert_eq!(Ticket::read(keys, room, line, &again).as_ref(), Some(ticket));
     }
     kinds.contains(&true)
 }
@@ -140,7 +130,7 @@ fn named(keys: &Keyring, pass: &Pass) {
         (&pass.room, &pass.line, pass.lane, pass.edition, pass.number)
     );
     assert!(text.len() <= SessionName::MAX_LEN);
-    assert!(keys.call_of(&name).is_none(), "{text}: no call has this id");
+    assert!(name.call(keys).is_none(), "{text}: no call has this id");
 }
 
 /// The token with at least one bit of it flipped.

@@ -15,7 +15,7 @@ mod draw;
 mod key;
 mod mark;
 mod name;
-mod nonce;
+pub mod nonce;
 mod pass;
 pub mod proof;
 mod reference;
@@ -31,12 +31,13 @@ pub mod fuzzing;
 #[cfg(test)]
 mod tests;
 
+pub use account::account_tags;
 pub use audience::{Audience, MAX_AUDIENCES};
 pub use code::{Code, CodeDate, Grant};
+pub use draw::draw_secrets;
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, SignedBy, SignerMark};
 pub use mark::{Mark, MarkDate};
 pub use name::{LINE_TAG_LEN, VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
-pub use nonce::NONCE_MS;
 pub use pass::{Pass, PassId, unproved_expiry};
 pub use reference::Reference;
 pub use ropeline_ids::{Secret, Wall};

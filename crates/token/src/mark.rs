@@ -33,6 +33,18 @@ impl Mark {
     /// Longest that a mark is good for.
     pub const MOST_MS: u64 = 600_000;
 
+    /// The mark as text for a field of a request.
+    #[must_use]
+    pub fn sign(&self, keys: &Keyring, room: &RoomName) -> String {
+        keys.seal(scope(room), &encode(self))
+    }
+
+    /// The mark that `text` is, if it is genuine and of this room; over or not.
+    #[must_use]
+    pub fn read(keys: &Keyring, room: &RoomName, text: &str) -> Option<Self> {
+        decode(keys.unseal(scope(room), text)?.payload())
+    }
+
     #[must_use]
     pub fn date(&self, now: Wall) -> MarkDate {
         match self.expires.since(now) {
@@ -43,27 +55,8 @@ impl Mark {
     }
 }
 
-impl Keyring {
-    /// The mark as text for a field of a request.
-    #[must_use]
-    pub fn sign_mark(&self, room: &RoomName, mark: &Mark) -> String {
-        self.seal(scope(room), &encode(mark))
-    }
-
-    /// The mark that `text` is, if it is genuine and of this room; over or not.
-    #[must_use]
-    pub fn read_mark(&self, room: &RoomName, text: &str) -> Option<Mark> {
-        decode(self.unseal(scope(room), text)?.payload())
-    }
-}
-
 fn scope(room: &RoomName) -> Scope<'_> {
-    Scope {
-        kind: MARK,
-        room,
-        line: ONLY,
-        rehearsal: None,
-    }
+    Scope::new(MARK, room, &LineName::ONLY)
 }
 
 /// flags (1), rehearsal (8), expires (4, seconds since 1970), size (4); little-endian.
@@ -92,9 +85,6 @@ fn decode(payload: &[u8]) -> Option<Mark> {
     };
     fields.end().map(|()| mark)
 }
-
-/// Of all lines.
-const ONLY: &LineName = &LineName::ONLY;
 
 /// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
 const MARK: &str = "ropeline-rehearsal-mark-";
@@ -141,10 +131,10 @@ mod tests {
 
     #[test]
     fn a_mark_is_good_for_its_room_and_its_keys_and_for_minutes() {
-        let text = ring(7).sign_mark(&room("shop"), &mark());
-        assert_eq!(ring(7).read_mark(&room("shop"), &text), Some(mark()));
-        assert_eq!(ring(7).read_mark(&room("other"), &text), None);
-        assert_eq!(ring(8).read_mark(&room("shop"), &text), None);
+        let text = mark().sign(&ring(7), &room("shop"));
+        assert_eq!(Mark::read(&ring(7), &room("shop"), &text), Some(mark()));
+        assert_eq!(Mark::read(&ring(7), &room("other"), &text), None);
+        assert_eq!(Mark::read(&ring(8), &room("shop"), &text), None);
         assert_eq!(mark().date(Wall(999_999)), MarkDate::Good);
         assert_eq!(mark().date(Wall(1_000_000)), MarkDate::Over);
         assert_eq!(mark().date(Wall(399_999)), MarkDate::TooLong);
@@ -152,12 +142,12 @@ mod tests {
 
     #[test]
     fn any_altered_character_is_refused() {
-        let text = ring(7).sign_mark(&room("shop"), &mark());
+        let text = mark().sign(&ring(7), &room("shop"));
         for at in 0..text.len() {
             let mut altered = text.clone().into_bytes();
             altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
             let altered = String::from_utf8(altered).expect("text");
-            assert_eq!(ring(7).read_mark(&room("shop"), &altered), None, "{at}");
+            assert_eq!(Mark::read(&ring(7), &room("shop"), &altered), None, "{at}");
         }
     }
 
@@ -174,17 +164,20 @@ mod tests {
             id: PassId([1; 8]),
             expires_at: Wall(9),
         };
-        let (real, virtual_one) = (keys.sign_ticket(&ticket()), keys.sign_virtual_ticket(ID, &ticket()));
-        assert_eq!(keys.read_virtual_ticket(ID, &room, &line, &virtual_one), Some(ticket()));
-        assert_eq!(keys.read_ticket(&room, &line, &virtual_one), None);
-        assert_eq!(keys.read_virtual_ticket(ID, &room, &line, &real), None);
+        let (real, virtual_one) = (ticket().sign(&keys), ticket().sign_virtual(&keys, ID));
+        assert_eq!(
+            Ticket::read_virtual(&keys, ID, &room, &line, &virtual_one),
+            Some(ticket())
+        );
+        assert_eq!(Ticket::read(&keys, &room, &line, &virtual_one), None);
+        assert_eq!(Ticket::read_virtual(&keys, ID, &room, &line, &real), None);
         let other = RehearsalId([4; 8]);
-        assert_eq!(keys.read_virtual_ticket(other, &room, &line, &virtual_one), None);
-        let (real, virtual_one) = (keys.sign_pass(&pass), keys.sign_virtual_pass(ID, &pass));
-        assert_eq!(keys.read_virtual_pass(ID, &room, &line, &virtual_one), Some(pass));
-        assert_eq!(keys.read_pass(&room, &line, &virtual_one), None);
-        assert_eq!(keys.read_virtual_pass(ID, &room, &line, &real), None);
-        assert_eq!(keys.read_virtual_pass(other, &room, &line, &virtual_one), None);
-        assert_eq!(keys.read_mark(&room, &virtual_one), None);
+        assert_eq!(Ticket::read_virtual(&keys, other, &room, &line, &virtual_one), None);
+        let (real, virtual_one) = (pass.sign(&keys), pass.sign_virtual(&keys, ID));
+        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &virtual_one), Some(pass));
+        assert_eq!(Pass::read(&keys, &room, &line, &virtual_one), None);
+        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &real), None);
+        assert_eq!(Pass::read_virtual(&keys, other, &room, &line, &virtual_one), None);
+        assert_eq!(Mark::read(&keys, &room, &virtual_one), None);
     }
 }

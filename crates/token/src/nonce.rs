@@ -8,42 +8,32 @@ use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use ropeline_ids::{LineName, RoomName, Wall};
 
 /// How long a nonce is good for.
-pub const NONCE_MS: u64 = 600_000;
+pub const LIFETIME_MS: u64 = 600_000;
 
-impl Keyring {
-    /// A nonce for `room` that is good until [`NONCE_MS`] after `now`.
-    #[must_use]
-    pub fn sign_nonce(&self, room: &RoomName, random: [u8; 8], now: Wall) -> String {
-        let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
-        bytes.extend(now.plus(NONCE_MS).0.to_le_bytes());
-        bytes.extend(random);
-        self.seal(scope(room), &bytes)
-    }
+/// A nonce for `room` that is good until [`LIFETIME_MS`] after `now`.
+#[must_use]
+pub fn sign(keys: &Keyring, room: &RoomName, random: [u8; 8], now: Wall) -> String {
+    let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
+    bytes.extend(now.plus(LIFETIME_MS).0.to_le_bytes());
+    bytes.extend(random);
+    keys.seal(scope(room), &bytes)
+}
 
-    /// Whether `text` is a nonce that a gate with one of these keys signed for `room`, and is not over.
-    #[must_use]
-    pub fn knows_nonce(&self, room: &RoomName, text: &str, now: Wall) -> bool {
-        let until = || {
-            let opened = self.unseal(scope(room), text)?;
-            let mut fields = Fields(opened.payload());
-            let (until, _random) = (Wall(fields.u64()?), fields.take::<8>()?);
-            fields.end().map(|()| until)
-        };
-        until().is_some_and(|until| (1..=NONCE_MS).contains(&until.since(now)))
-    }
+/// Whether `text` is a nonce that a gate with one of these keys signed for `room`, and is not over.
+#[must_use]
+pub fn is_good(keys: &Keyring, room: &RoomName, text: &str, now: Wall) -> bool {
+    let until = || {
+        let opened = keys.unseal(scope(room), text)?;
+        let mut fields = Fields(opened.payload());
+        let (until, _random) = (Wall(fields.u64()?), fields.take::<8>()?);
+        fields.end().map(|()| until)
+    };
+    until().is_some_and(|until| (1..=LIFETIME_MS).contains(&until.since(now)))
 }
 
 fn scope(room: &RoomName) -> Scope<'_> {
-    Scope {
-        kind: NONCE,
-        room,
-        line: ONLY,
-        rehearsal: None,
-    }
+    Scope::new(NONCE, room, &LineName::ONLY)
 }
-
-/// Of all lines.
-const ONLY: &LineName = &LineName::ONLY;
 
 /// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
 const NONCE: &str = "ropeline-probe-nonce-";
@@ -63,13 +53,13 @@ mod tests {
     #[test]
     fn a_nonce_is_good_for_its_room_its_keys_and_ten_minutes() {
         let (room, other) = (RoomName::new("a").expect("a room"), RoomName::new("b").expect("a room"));
-        let text = ring(1).sign_nonce(&room, [7; 8], Wall(1_000));
-        assert!(ring(1).knows_nonce(&room, &text, Wall(1_000)));
-        assert!(ring(1).knows_nonce(&room, &text, Wall(NONCE_MS + 999)));
-        assert!(!ring(1).knows_nonce(&room, &text, Wall(NONCE_MS + 1_000)), "over");
-        assert!(!ring(1).knows_nonce(&room, &text, Wall(999)), "from the future");
-        assert!(!ring(1).knows_nonce(&other, &text, Wall(1_000)));
-        assert!(!ring(2).knows_nonce(&room, &text, Wall(1_000)));
-        assert!(!ring(1).knows_nonce(&room, &text[..text.len() - 1], Wall(1_000)));
+        let text = sign(&ring(1), &room, [7; 8], Wall(1_000));
+        assert!(is_good(&ring(1), &room, &text, Wall(1_000)));
+        assert!(is_good(&ring(1), &room, &text, Wall(LIFETIME_MS + 999)));
+        assert!(!is_good(&ring(1), &room, &text, Wall(LIFETIME_MS + 1_000)), "over");
+        assert!(!is_good(&ring(1), &room, &text, Wall(999)), "from the future");
+        assert!(!is_good(&ring(1), &other, &text, Wall(1_000)));
+        assert!(!is_good(&ring(2), &room, &text, Wall(1_000)));
+        assert!(!is_good(&ring(1), &room, &text[..text.len() - 1], Wall(1_000)));
     }
 }

@@ -30,6 +30,59 @@ pub struct Pass {
 }
 
 impl Pass {
+    /// The pass as text for a cookie or a header.
+    #[must_use]
+    pub fn sign(&self, keys: &Keyring) -> String {
+        keys.seal(scope(&self.room, &self.line, None), &encode(self))
+    }
+
+    /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
+    #[must_use]
+    pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<Self> {
+        Self::open(keys, room, line, token).map(|(pass, _)| pass)
+    }
+
+    /// The same, with the signer that made it.
+    #[must_use]
+    pub fn open(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<(Self, SignedBy)> {
+        let opened = keys.unseal(scope(room, line, None), token)?;
+        Some((decode(room, line, opened.payload())?, opened.by))
+    }
+
+    /// The pass of a rehearsal's virtual visitor: no pass anywhere else.
+    #[must_use]
+    pub fn sign_virtual(&self, keys: &Keyring, rehearsal: RehearsalId) -> String {
+        keys.seal(scope(&self.room, &self.line, Some(rehearsal)), &encode(self))
+    }
+
+    /// The pass that `token` is, if it is a genuine one of this rehearsal.
+    #[must_use]
+    pub fn read_virtual(
+        keys: &Keyring,
+        rehearsal: RehearsalId,
+        room: &RoomName,
+        line: &LineName,
+        token: &str,
+    ) -> Option<Self> {
+        let opened = keys.unseal(scope(room, line, Some(rehearsal)), token)?;
+        decode(room, line, opened.payload())
+    }
+
+    /// The genuine pass that lasts longest among the values of one cookie name, of which the first [`MAX_TRIES`] are
+    /// tried; see [`Ticket::newest`](super::Ticket::newest).
+    #[must_use]
+    pub fn newest<'a>(
+        keys: &Keyring,
+        room: &RoomName,
+        line: &LineName,
+        values: impl Iterator<Item = &'a str>,
+    ) -> Option<(Self, SignedBy)> {
+        let passes = values
+            .take(MAX_TRIES)
+            .filter_map(|value| Self::open(keys, room, line, value));
+        passes.max_by_key(|(pass, _)| (pass.edition, pass.expires_at))
+    }
+
     /// The call that it is of.
     #[must_use]
     pub fn call(&self) -> CallId {
@@ -39,89 +92,32 @@ impl Pass {
             count: self.call,
         }
     }
-}
-
-impl PassId {
-    /// The first bytes of a call's MAC.
-    pub(super) fn of(tag: &[u8]) -> Self {
-        let mut id = [0; 8];
-        id.copy_from_slice(&tag[..8]);
-        Self(id)
-    }
-}
-
-impl Keyring {
-    /// The pass as text for a cookie or a header.
-    #[must_use]
-    pub fn sign_pass(&self, pass: &Pass) -> String {
-        self.seal(scope(&pass.room, &pass.line, None), &encode(pass))
-    }
-
-    /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
-    #[must_use]
-    pub fn read_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Pass> {
-        self.open_pass(room, line, token).map(|(pass, _)| pass)
-    }
-
-    /// The same, with the signer that made it.
-    #[must_use]
-    pub fn open_pass(&self, room: &RoomName, line: &LineName, token: &str) -> Option<(Pass, SignedBy)> {
-        let opened = self.unseal(scope(room, line, None), token)?;
-        Some((decode(room, line, opened.payload())?, opened.by))
-    }
-
-    /// The pass of a rehearsal's virtual visitor: no pass anywhere else.
-    #[must_use]
-    pub fn sign_virtual_pass(&self, rehearsal: RehearsalId, pass: &Pass) -> String {
-        self.seal(scope(&pass.room, &pass.line, Some(rehearsal)), &encode(pass))
-    }
-
-    /// The pass that `token` is, if it is a genuine one of this rehearsal.
-    #[must_use]
-    pub fn read_virtual_pass(
-        &self,
-        rehearsal: RehearsalId,
-        room: &RoomName,
-        line: &LineName,
-        token: &str,
-    ) -> Option<Pass> {
-        let opened = self.unseal(scope(room, line, Some(rehearsal)), token)?;
-        decode(room, line, opened.payload())
-    }
-
-    /// The genuine pass that lasts longest among the values of one cookie name, of which the first [`MAX_TRIES`] are
-    /// tried; see [`Keyring::newest_ticket`].
-    #[must_use]
-    pub fn newest_pass<'a>(
-        &self,
-        room: &RoomName,
-        line: &LineName,
-        values: impl Iterator<Item = &'a str>,
-    ) -> Option<(Pass, SignedBy)> {
-        let passes = values
-            .take(MAX_TRIES)
-            .filter_map(|value| self.open_pass(room, line, value));
-        passes.max_by_key(|(pass, _)| (pass.edition, pass.expires_at))
-    }
-
-    /// The id for the passes of `call`, by the key that signs.
-    #[must_use]
-    pub fn pass_id(&self, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> PassId {
-        let tag = call_mac(self.first(), room, line, edition, call)
-            .finalize()
-            .into_bytes();
-        PassId::of(&tag)
-    }
 
     /// Whether a key of the ring gives the id of this pass: one that was signed anew outlives the key that gave its id, and then
     /// no gate could tell the name of its session.
     #[must_use]
-    pub fn knows_id(&self, pass: &Pass) -> bool {
-        self.iter().any(|signer| {
-            call_mac(signer, &pass.room, &pass.line, pass.edition, pass.call())
-                .verify_truncated_left(&pass.id.0)
+    pub fn has_known_id(&self, keys: &Keyring) -> bool {
+        keys.iter().any(|signer| {
+            call_mac(signer, &self.room, &self.line, self.edition, self.call())
+                .verify_truncated_left(&self.id.0)
                 .is_ok()
         })
+    }
+}
+
+impl PassId {
+    /// The id for the passes of `call`, by the key that signs.
+    #[must_use]
+    pub fn new(keys: &Keyring, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> Self {
+        let tag = call_mac(keys.first(), room, line, edition, call).finalize();
+        Self::from_tag(&tag.into_bytes())
+    }
+
+    /// The first bytes of a call's MAC.
+    pub(super) fn from_tag(tag: &[u8]) -> Self {
+        let mut id = [0; 8];
+        id.copy_from_slice(&tag[..8]);
+        Self(id)
     }
 }
 
@@ -134,15 +130,14 @@ pub fn unproved_expiry(token: &str) -> Option<Wall> {
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {
+    let kind = if rehearsal.is_some() {
+        name::VIRTUAL_PASS
+    } else {
+        name::PASS
+    };
     Scope {
-        kind: if rehearsal.is_some() {
-            name::VIRTUAL_PASS
-        } else {
-            name::PASS
-        },
-        room,
-        line,
         rehearsal,
+        ..Scope::new(kind, room, line)
     }
 }
 

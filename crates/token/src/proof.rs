@@ -27,24 +27,24 @@ pub struct Challenge {
     pub network: [u8; 17],
 }
 
-impl Keyring {
+impl Challenge {
     /// The challenge as text.
     #[must_use]
-    pub fn sign_challenge(&self, room: &RoomName, line: &LineName, challenge: &Challenge) -> String {
+    pub fn sign(&self, keys: &Keyring, room: &RoomName, line: &LineName) -> String {
         let mut bytes = Vec::with_capacity(41);
-        bytes.extend(challenge.id.0);
-        bytes.extend(challenge.issued_at.0.to_le_bytes());
-        bytes.extend(challenge.price.to_le_bytes());
-        bytes.extend(challenge.network);
-        self.seal(scope(room, line), &bytes)
+        bytes.extend(self.id.0);
+        bytes.extend(self.issued_at.0.to_le_bytes());
+        bytes.extend(self.price.to_le_bytes());
+        bytes.extend(self.network);
+        keys.seal(Scope::new(KIND, room, line), &bytes)
     }
 
     /// The challenge that `text` is, if it is genuine and of this room and line.
     #[must_use]
-    pub fn read_challenge(&self, room: &RoomName, line: &LineName, text: &str) -> Option<Challenge> {
-        let opened = self.unseal(scope(room, line), text)?;
+    pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> Option<Self> {
+        let opened = keys.unseal(Scope::new(KIND, room, line), text)?;
         let mut fields = Fields(opened.payload());
-        let challenge = Challenge {
+        let challenge = Self {
             id: PendingId(fields.take()?),
             issued_at: Wall(fields.u64()?),
             price: fields.u32()?,
@@ -52,15 +52,6 @@ impl Keyring {
         };
         fields.end()?;
         Some(challenge)
-    }
-}
-
-fn scope<'a>(room: &'a RoomName, line: &'a LineName) -> Scope<'a> {
-    Scope {
-        kind: KIND,
-        room,
-        line,
-        rehearsal: None,
     }
 }
 
@@ -139,9 +130,10 @@ mod tests {
     fn a_challenge_is_good_for_its_room_line_and_key_and_reads_back() {
         let [shop, other] = ["shop", "other"].map(|name| RoomName::new(name).unwrap());
         let line = LineName::new("7").unwrap();
-        let text = ring(1).sign_challenge(&shop, &LineName::ONLY, &challenge(500));
+        let text = challenge(500).sign(&ring(1), &shop, &LineName::ONLY);
         let only = LineName::ONLY;
-        let read = |ring: Keyring, room: &RoomName, line: &LineName, text: &str| ring.read_challenge(room, line, text);
+        let read =
+            |ring: Keyring, room: &RoomName, line: &LineName, text: &str| Challenge::read(&ring, room, line, text);
         assert_eq!(read(ring(1), &shop, &only, &text), Some(challenge(500)));
         assert_eq!(read(ring(1), &other, &only, &text), None);
         assert_eq!(read(ring(1), &shop, &line, &text), None);

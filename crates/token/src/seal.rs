@@ -27,7 +27,17 @@ pub(super) struct Scope<'a> {
     pub rehearsal: Option<RehearsalId>,
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
+    /// The scope of a person's token.
+    pub(super) fn new(kind: &'static str, room: &'a RoomName, line: &'a LineName) -> Self {
+        Self {
+            kind,
+            room,
+            line,
+            rehearsal: None,
+        }
+    }
+
     /// A MAC over the scope. The room ends at a zero byte, which no name holds, and the line's length stands before it; what a
     /// rehearsal's kinds are called is the name of no other, and all of them have its id behind the line.
     fn mac(self, signer: &Signer) -> Hmac<Sha256> {

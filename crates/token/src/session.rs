@@ -14,7 +14,7 @@ use super::pass::{Pass, PassId, call_mac, context};
 use super::seal::Fields;
 use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
 
-/// What `Ropeline-Session` says; genuine only if [`Keyring::call_of`] knows its call.
+/// What `Ropeline-Session` says; genuine only if [`SessionName::call`] knows its call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionName {
     pub room: RoomName,
@@ -72,6 +72,24 @@ impl SessionName {
         fields.end().map(|()| name)
     }
 
+    /// The call whose passes give this name, if a gate with one of these keys gave it. At most two MACs for each key.
+    #[must_use]
+    pub fn call(&self, keys: &Keyring) -> Option<CallId> {
+        let calls = (1..=MAX_CALLS).map(|count| CallId {
+            lane: self.lane,
+            number: self.number,
+            count,
+        });
+        calls.into_iter().find(|call| {
+            keys.iter().any(|signer| {
+                let mac = call_mac(signer, &self.room, &self.line, self.edition, *call).finalize();
+                let proof = self.proof_of(PassId::from_tag(&mac.into_bytes()));
+                // SECURITY: constant time.
+                bool::from(proof.ct_eq(&self.proof))
+            })
+        })
+    }
+
     /// version (1), length and room, length and line, lane (1), edition (4), era (8), n (4), proof (16); little-endian.
     fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(MAX_BYTES);
@@ -101,26 +119,6 @@ impl SessionName {
         let mut proof = [0; PROOF];
         proof.copy_from_slice(&hash.finalize()[..PROOF]);
         proof
-    }
-}
-
-impl Keyring {
-    /// The call whose passes give this name, if a gate with one of these keys gave it. At most two MACs for each key.
-    #[must_use]
-    pub fn call_of(&self, name: &SessionName) -> Option<CallId> {
-        let calls = (1..=MAX_CALLS).map(|count| CallId {
-            lane: name.lane,
-            number: name.number,
-            count,
-        });
-        calls.into_iter().find(|call| {
-            self.iter().any(|signer| {
-                let mac = call_mac(signer, &name.room, &name.line, name.edition, *call).finalize();
-                let proof = name.proof_of(PassId::of(&mac.into_bytes()));
-                // SECURITY: constant time.
-                bool::from(proof.ct_eq(&name.proof))
-            })
-        })
     }
 }
 

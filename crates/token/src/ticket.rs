@@ -27,42 +27,42 @@ pub struct Ticket {
     pub identity: Option<Tag>,
 }
 
-impl Keyring {
+impl Ticket {
     /// The ticket as text for a cookie or a header.
     #[must_use]
-    pub fn sign_ticket(&self, ticket: &Ticket) -> String {
-        self.seal(scope(&ticket.room, &ticket.line, None), &encode(ticket))
+    pub fn sign(&self, keys: &Keyring) -> String {
+        keys.seal(scope(&self.room, &self.line, None), &encode(self))
     }
 
     /// The ticket that `token` is, if it is genuine and of this room and line.
     #[must_use]
-    pub fn read_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<Ticket> {
-        self.open_ticket(room, line, token).map(|(ticket, _)| ticket)
+    pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<Self> {
+        Self::open(keys, room, line, token).map(|(ticket, _)| ticket)
     }
 
     /// The same, with the signer that made it.
     #[must_use]
-    pub fn open_ticket(&self, room: &RoomName, line: &LineName, token: &str) -> Option<(Ticket, SignedBy)> {
-        let opened = self.unseal(scope(room, line, None), token)?;
+    pub fn open(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<(Self, SignedBy)> {
+        let opened = keys.unseal(scope(room, line, None), token)?;
         Some((decode(room, line, opened.payload())?, opened.by))
     }
 
     /// The ticket of a rehearsal's virtual visitor: no ticket anywhere else.
     #[must_use]
-    pub fn sign_virtual_ticket(&self, rehearsal: RehearsalId, ticket: &Ticket) -> String {
-        self.seal(scope(&ticket.room, &ticket.line, Some(rehearsal)), &encode(ticket))
+    pub fn sign_virtual(&self, keys: &Keyring, rehearsal: RehearsalId) -> String {
+        keys.seal(scope(&self.room, &self.line, Some(rehearsal)), &encode(self))
     }
 
     /// The ticket that `token` is, if it is a genuine one of this rehearsal.
     #[must_use]
-    pub fn read_virtual_ticket(
-        &self,
+    pub fn read_virtual(
+        keys: &Keyring,
         rehearsal: RehearsalId,
         room: &RoomName,
         line: &LineName,
         token: &str,
-    ) -> Option<Ticket> {
-        let opened = self.unseal(scope(room, line, Some(rehearsal)), token)?;
+    ) -> Option<Self> {
+        let opened = keys.unseal(scope(room, line, Some(rehearsal)), token)?;
         decode(room, line, opened.payload())
     }
 
@@ -71,15 +71,15 @@ impl Keyring {
     /// A browser sends a name twice when a cookie was set for the host and another for its domain. An old one, which
     /// nobody overwrites any more, must not hide the new one: the visitor would join again at every request.
     #[must_use]
-    pub fn newest_ticket<'a>(
-        &self,
+    pub fn newest<'a>(
+        keys: &Keyring,
         room: &RoomName,
         line: &LineName,
         values: impl Iterator<Item = &'a str>,
-    ) -> Option<(Ticket, SignedBy)> {
+    ) -> Option<(Self, SignedBy)> {
         let tickets = values
             .take(MAX_TRIES)
-            .filter_map(|value| self.open_ticket(room, line, value));
+            .filter_map(|value| Self::open(keys, room, line, value));
         tickets.max_by_key(|(ticket, _)| (ticket.edition, ticket.joined_at))
     }
 }
@@ -94,15 +94,14 @@ pub fn unproved_joining(token: &str) -> Option<Wall> {
 }
 
 fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<RehearsalId>) -> Scope<'a> {
+    let kind = if rehearsal.is_some() {
+        name::VIRTUAL_TICKET
+    } else {
+        name::TICKET
+    };
     Scope {
-        kind: if rehearsal.is_some() {
-            name::VIRTUAL_TICKET
-        } else {
-            name::TICKET
-        },
-        room,
-        line,
         rehearsal,
+        ..Scope::new(kind, room, line)
     }
 }
 

@@ -8,15 +8,15 @@ use crate::admin::api;
 use crate::admin::http::problem::json;
 use crate::admin::shared::Shared;
 use crate::time;
-use crate::token::NONCE_MS;
+use crate::token::nonce;
 
 /// `GET /api/v1/rooms/{room}/probe`.
 pub async fn show(State(shared): State<Shared>, room: Named) -> Response {
     let mut random = [0; 8];
     fastrand::fill(&mut random);
-    let nonce = shared.live.load().keyring.sign_nonce(&room.name, random, time::wall());
+    let nonce = nonce::sign(&shared.live.load().keyring, &room.name, random, time::wall());
     json(&api::Probe {
         nonce,
-        for_secs: NONCE_MS / 1_000,
+        for_secs: nonce::LIFETIME_MS / 1_000,
     })
 }

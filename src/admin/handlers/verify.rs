@@ -24,7 +24,7 @@ pub async fn show(State(shared): State<Shared>, headers: HeaderMap) -> Result<Re
     };
     let name = value.to_str().ok().and_then(|text| SessionName::read(text.trim()));
     // SECURITY: a forged name gets the same answer as an unknown one.
-    let genuine = name.and_then(|name| Some((shared.live.load().keyring.call_of(&name)?, name)));
+    let genuine = name.and_then(|name| Some((name.call(&shared.live.load().keyring)?, name)));
     Ok(json(&match genuine {
         Some((call, name)) => told(&shared, name, call),
         None => api::Verified {

@@ -60,7 +60,7 @@ impl Lease {
             size: self.size,
             forward: self.forward,
         };
-        let text = self.keyring.sign_mark(&self.room, &mark);
+        let text = mark.sign(&self.keyring, &self.room);
         HeaderValue::try_from(text).map_err(|error| Failure::Local(error.to_string()))
     }
 

@@ -11,6 +11,7 @@ use crate::config::{Identities, Source};
 use crate::names;
 use crate::names::spelling::Doubtful;
 use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
+use crate::token::account_tags;
 
 use super::visit::Visit;
 use crate::gate::state::rules::Rules;
@@ -56,7 +57,7 @@ pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Ve
     // Before the machine knows of accounts they cannot be kept.
     let kept = || shared.replica.load().version >= WITH_SCHEDULES;
     match identity {
-        Some(identity) if kept() => shared.keyring.account_tags(&rules.room.name, &identity),
+        Some(identity) if kept() => account_tags(&shared.keyring, &rules.room.name, &identity),
         _ => Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use http::StatusCode;
 use crate::metrics::Outcome;
 use crate::pages::PageKind;
 use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName, View};
-use crate::token::{Keyring, Mark, MarkDate, SignedBy};
+use crate::token::{Keyring, Mark, MarkDate, Pass, SignedBy, Ticket};
 
 use super::visit::{Rehearsed, Visit};
 use crate::gate::state::known_tokens::Tokens;
@@ -30,7 +30,7 @@ pub enum Refused {
 /// What a mark is worth in a room now.
 pub fn judge(keyring: &Keyring, view: &View, room: &RoomName, visit: &Visit) -> Result<Rehearsed, Refused> {
     let text = visit.mark.as_ref().and_then(|mark| mark.to_str().ok());
-    let mark = text.and_then(|text| keyring.read_mark(room, text));
+    let mark = text.and_then(|text| Mark::read(keyring, room, text));
     let good = |mark: &Mark| mark.date(visit.wall) == MarkDate::Good;
     let mark = mark.filter(good).ok_or(Refused::Mark)?;
     let room = view.rooms.get(room).ok_or(Refused::Over)?;
@@ -71,8 +71,8 @@ pub fn tokens<'a>(
     mut tickets: impl Iterator<Item = &'a str>,
     mut passes: impl Iterator<Item = &'a str>,
 ) -> Tokens {
-    let ticket = tickets.find_map(|text| keyring.read_virtual_ticket(id, room, line, text));
-    let pass = passes.find_map(|text| keyring.read_virtual_pass(id, room, line, text));
+    let ticket = tickets.find_map(|text| Ticket::read_virtual(keyring, id, room, line, text));
+    let pass = passes.find_map(|text| Pass::read_virtual(keyring, id, room, line, text));
     // A rehearsal is over long before a key is.
     Tokens {
         ticket: ticket.map(|ticket| (ticket, SignedBy::FIRST)),

@@ -30,10 +30,10 @@ use crate::gate::verdict::refusals;
 pub fn judge_code(seat: &Seat<'_>, text: &str, visit: &Visit) -> Result<Code, CodeFate> {
     let room = &seat.rules.room.name;
     let keyring = &seat.shared.keyring;
-    let Some(code) = keyring.read_code(room, &seat.line, text) else {
+    let Some(code) = Code::read(keyring, room, &seat.line, text) else {
         // What another room's codes are worth here is told only so far that somebody finds the right link.
         let mut others = seat.shared.rules.iter().take(OTHER_ROOMS);
-        let other = others.any(|other| keyring.read_code(&other.room.name, &seat.line, text).is_some());
+        let other = others.any(|other| Code::read(keyring, &other.room.name, &seat.line, text).is_some());
         return Err(if other { CodeFate::OtherRoom } else { CodeFate::Unknown });
     };
     match code.date(visit.wall) {

@@ -63,8 +63,8 @@ impl<'a> CookieWriter<'a> {
     #[must_use]
     pub fn sign_ticket(&self, ticket: &Ticket) -> String {
         match self.rehearsal {
-            None => self.keyring.sign_ticket(ticket),
-            Some(id) => self.keyring.sign_virtual_ticket(id, ticket),
+            None => ticket.sign(self.keyring),
+            Some(id) => ticket.sign_virtual(self.keyring, id),
         }
     }
 
@@ -72,8 +72,8 @@ impl<'a> CookieWriter<'a> {
     #[must_use]
     pub fn sign_pass(&self, pass: &Pass) -> String {
         match self.rehearsal {
-            None => self.keyring.sign_pass(pass),
-            Some(id) => self.keyring.sign_virtual_pass(id, pass),
+            None => pass.sign(self.keyring),
+            Some(id) => pass.sign_virtual(self.keyring, id),
         }
     }
 

@@ -92,7 +92,7 @@ pub fn judge(seat: &Seat<'_>, visit: &Visit, shown: Option<&str>) -> Proof {
     };
     let (room, line) = (&seat.rules.room.name, &seat.line);
     Proof::Asked(Asked {
-        challenge: seat.shared.keyring.sign_challenge(room, line, &challenge),
+        challenge: challenge.sign(&seat.shared.keyring, room, line),
         price,
         wait_secs: wait_secs(terms, price),
     })
@@ -102,7 +102,7 @@ pub fn judge(seat: &Seat<'_>, visit: &Visit, shown: Option<&str>) -> Proof {
 fn take(seat: &Seat<'_>, visit: &Visit, terms: &config::Proof, shown: &str) -> Option<Proof> {
     let (text, nonces) = proof::parse(shown)?;
     let (room, line) = (&seat.rules.room.name, &seat.line);
-    let challenge = seat.shared.keyring.read_challenge(room, line, text)?;
+    let challenge = Challenge::read(&seat.shared.keyring, room, line, text)?;
     let age_ms = visit.wall.since(challenge.issued_at);
     let life_ms = LIFE_MS.min(seat.rules.room.settings.late_window_ms);
     if age_ms > life_ms || challenge.network != network(seat, visit.client) {

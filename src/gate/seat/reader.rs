@@ -7,7 +7,7 @@ use crate::replica::Note;
 use crate::room::{
     Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
 };
-use crate::token::{Keyring, Pass, Ticket, TicketPlace};
+use crate::token::{Keyring, Pass, PassId, Ticket, TicketPlace};
 
 use crate::gate::state::known_tokens::KnownPass;
 use crate::gate::verdict::decide::{PassState, TicketState, Void};
@@ -88,11 +88,11 @@ impl Reader<'_> {
 
     /// The pass with an id that the keys know: its own, unless the key that gave it is gone.
     fn with_known_id(&self, pass: Pass) -> Pass {
-        let judge = || self.keyring.knows_id(&pass);
+        let judge = || pass.has_known_id(self.keyring);
         if self.known.map_or_else(judge, KnownPass::has_known_id) {
             return pass;
         }
-        let id = self.keyring.pass_id(self.room, self.line, pass.edition, pass.call());
+        let id = PassId::new(self.keyring, self.room, self.line, pass.edition, pass.call());
         Pass { id, ..pass }
     }
 

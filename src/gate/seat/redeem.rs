@@ -35,7 +35,7 @@ pub fn use_of_code(seat: &Seat<'_>, visit: &Visit) -> Option<Result<Use, CodeFat
     // PERF: hardly anybody has one.
     let (text, mark) = parted(seat.shown.code()?);
     let line = &seat.line;
-    let code = seat.shared.keyring.read_code(&seat.rules.room.name, line, text)?;
+    let code = Code::read(&seat.shared.keyring, &seat.rules.room.name, line, text)?;
     if !code.is_redeemed() || is_of(seat, &code) {
         return None;
     }

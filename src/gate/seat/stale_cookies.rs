@@ -173,7 +173,7 @@ mod tests {
             joined_at: Wall(joined),
             identity: None,
         };
-        format!("ropeline-ticket-shop-{line}={}", keyring().sign_ticket(&ticket))
+        format!("ropeline-ticket-shop-{line}={}", ticket.sign(&keyring()))
     }
 
     fn pass(line: &str, expires: u64) -> String {
@@ -193,7 +193,7 @@ mod tests {
             call: call.count,
             expires_at: Wall(expires),
         };
-        format!("ropeline-pass-shop-{line}={}", keyring().sign_pass(&pass))
+        format!("ropeline-pass-shop-{line}={}", pass.sign(&keyring()))
     }
 
     /// The names of those of these cookies that are forgotten.

@@ -58,7 +58,7 @@ impl Memory {
         Tokens { ticket, pass, known }
     }
 
-    /// The newest genuine ticket among these values; see [`Keyring::newest_ticket`].
+    /// The newest genuine ticket among these values; see [`Ticket::newest`].
     fn ticket<'t>(
         &self,
         keyring: &Keyring,
@@ -66,7 +66,7 @@ impl Memory {
         values: impl Iterator<Item = &'t str> + Clone,
     ) -> Option<(Ticket, SignedBy)> {
         let Some(text) = alone(values.clone()) else {
-            return keyring.newest_ticket(room, line, values);
+            return Ticket::newest(keyring, room, line, values);
         };
         let is_same = |kept: &&(Text, (Ticket, SignedBy))| {
             let (text_before, (ticket, _)) = kept;
@@ -75,13 +75,13 @@ impl Memory {
         if let Some((_, ticket)) = self.lock().ticket.as_ref().filter(is_same) {
             return Some(ticket.clone());
         }
-        let ticket = keyring.open_ticket(room, line, text)?;
+        let ticket = Ticket::open(keyring, room, line, text)?;
         self.lock().ticket = Some((Text::new(keyring, text), ticket.clone()));
         Some(ticket)
     }
 
     /// The genuine pass that lasts longest among these values, and what is known of it where it is the only one; see
-    /// [`Keyring::newest_pass`].
+    /// [`Pass::newest`].
     fn pass<'t>(
         &self,
         keyring: &Keyring,
@@ -89,14 +89,14 @@ impl Memory {
         values: impl Iterator<Item = &'t str> + Clone,
     ) -> (Option<(Pass, SignedBy)>, Option<Arc<KnownPass>>) {
         let Some(text) = alone(values.clone()) else {
-            return (keyring.newest_pass(room, line, values), None);
+            return (Pass::newest(keyring, room, line, values), None);
         };
         let is_same = |known: &&Arc<KnownPass>| {
             known.text.is(keyring, text) && (&known.pass.room, &known.pass.line) == (room, line)
         };
         let kept = self.lock().pass.as_ref().filter(is_same).cloned();
         let known = kept.or_else(|| {
-            let (pass, by) = keyring.open_pass(room, line, text)?;
+            let (pass, by) = Pass::open(keyring, room, line, text)?;
             let known = Arc::new(KnownPass {
                 text: Text::new(keyring, text),
                 pass,
@@ -129,10 +129,12 @@ impl Text {
 }
 
 impl KnownPass {
-    /// Whether a key of the ring gives its id; see [`Keyring::knows_id`].
+    /// Whether a key of the ring gives its id; see [`Pass::has_known_id`].
     #[must_use]
     pub fn has_known_id(&self) -> bool {
-        *self.id_is_known.get_or_init(|| self.text.keyring.knows_id(&self.pass))
+        *self
+            .id_is_known
+            .get_or_init(|| self.pass.has_known_id(&self.text.keyring))
     }
 
     /// What the shop is told that the session of `pass` is called, if it is of the same session.
@@ -180,7 +182,7 @@ mod tests {
             edition: Edition(0),
             number: NUMBER,
             call: 1,
-            id: keyring.pass_id(room, line, Edition(0), CALL),
+            id: PassId::new(keyring, room, line, Edition(0), CALL),
             expires_at: Wall(expires_at),
         }
     }
@@ -189,7 +191,7 @@ mod tests {
     fn a_pass_that_is_known_is_not_judged_again_and_says_the_same() {
         let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
         let own = pass(&keys, &(room.clone(), line.clone()), 5);
-        let text = keys.sign_pass(&own);
+        let text = own.sign(&keys);
         let read = || memory.pass(&keys, (&room, &line), [text.as_str()].into_iter());
         let (first, known) = read();
         let (again, still) = read();
@@ -216,7 +218,7 @@ mod tests {
     #[test]
     fn a_pass_counts_for_its_own_line_and_keys_alone_whatever_is_known_of_it() {
         let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place("a"));
-        let text = keys.sign_pass(&pass(&keys, &(room.clone(), line.clone()), 5));
+        let text = pass(&keys, &(room.clone(), line.clone()), 5).sign(&keys);
         let read = |keys: &Keyring, line: &LineName, text: &str| memory.pass(keys, (&room, line), [text].into_iter()).0;
         assert!(read(&keys, &line, &text).is_some());
         let (other_room, other_line) = (RoomName::new("other").unwrap(), place("b").1);
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn of_several_passes_the_one_that_lasts_longest_counts_beside_one_that_is_known() {
         let (memory, keys, (room, line)) = (Memory::default(), keyring(1), place(""));
-        let texts = [5, 9].map(|until| keys.sign_pass(&pass(&keys, &(room.clone(), line.clone()), until)));
+        let texts = [5, 9].map(|until| pass(&keys, &(room.clone(), line.clone()), until).sign(&keys));
         let read = |texts: &[String]| memory.pass(&keys, (&room, &line), texts.iter().map(String::as_str)).0;
         let read = |texts: &[String]| read(texts).unwrap().0;
         assert_eq!(read(&texts[..1]).expires_at, Wall(5));
@@ -258,7 +260,7 @@ mod tests {
             joined_at: Wall(u64::from(n)),
             identity: None,
         };
-        let texts = [1, 2].map(|n| keys.sign_ticket(&ticket(n)));
+        let texts = [1, 2].map(|n| ticket(n).sign(&keys));
         let read = |keys: &Keyring, line: &LineName, texts: &[String]| {
             let read = memory.ticket(keys, (&room, line), texts.iter().map(String::as_str));
             read.map(|(ticket, _)| ticket)
@@ -278,7 +280,7 @@ mod tests {
             id: PassId([9; 8]),
             ..pass(&keys, &(room.clone(), line.clone()), 5)
         };
-        let text = keys.sign_pass(&odd);
+        let text = odd.sign(&keys);
         let (_, known) = memory.pass(&keys, (&room, &line), [text.as_str()].into_iter());
         assert!(!known.unwrap().has_known_id());
     }

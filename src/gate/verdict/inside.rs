@@ -11,7 +11,7 @@ use http::HeaderValue;
 use crate::metrics::Outcome;
 use crate::replica::{Note, Unrecorded};
 use crate::room::{Clock, Edition, Inside, LaneId, Number, Standing, Visitor, Wall};
-use crate::token::{Pass, Ticket};
+use crate::token::{Pass, PassId, Ticket};
 
 use super::answers::Answer;
 use super::decide::{PassState, TicketState};
@@ -190,7 +190,7 @@ pub fn pass_for(seat: &Seat<'_>, lane: LaneId, number: Number, edition: Edition,
     };
     let (room, line) = (&seat.rules.room.name, &seat.line);
     Some(Pass {
-        id: seat.shared.keyring.pass_id(room, line, edition, call),
+        id: PassId::new(&seat.shared.keyring, room, line, edition, call),
         room: room.clone(),
         line: line.clone(),
         lane,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Protocol;
 use crate::draw::{Beacon, Draw};
 use crate::room::{Change, Commitment, Edition, Forms, Owed, RoomName};
-use crate::token::Keyring;
+use crate::token::{Keyring, draw_secrets};
 
 impl Protocol {
     /// Other keys than at the start.
@@ -80,7 +80,7 @@ fn promise(
     (beacon, forms): (Option<String>, Forms),
     salt: [u8; 16],
 ) -> Option<Change> {
-    let secret = keyring.draw_secrets(room, edition, &salt).next()?;
+    let secret = draw_secrets(keyring, room, edition, &salt).into_iter().next()?;
     let draw = Draw {
         room: room.as_str(),
         line: "",
@@ -112,8 +112,10 @@ pub fn reveal(
     commitment: &Commitment,
     value: Option<&str>,
 ) -> Option<Change> {
-    let mut secrets = keyring.draw_secrets(room, edition, &commitment.salt);
-    let secret = secrets.find(|secret| commitment.fits((room.as_str(), edition.0), *secret, value))?;
+    let secrets = draw_secrets(keyring, room, edition, &commitment.salt);
+    let secret = secrets
+        .into_iter()
+        .find(|secret| commitment.fits((room.as_str(), edition.0), *secret, value))?;
     Some(Change::Draw {
         edition,
         secret,

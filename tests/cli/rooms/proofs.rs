@@ -133,7 +133,7 @@ fn made_ago(secs: u64) -> String {
         network,
     };
     let (ring, room) = (Keyring::new(vec![key]).unwrap(), RoomName::new("shop").unwrap());
-    let text = ring.sign_challenge(&room, &LineName::ONLY, &challenge);
+    let text = challenge.sign(&ring, &room, &LineName::ONLY);
     worked_out(&text, u64::from(PARTS), most(challenge.price).into())
 }
 

@@ -179,7 +179,7 @@ fn unknown(ticket: &str) -> String {
     }])
     .unwrap();
     let room = RoomName::new("shop").unwrap();
-    let known = keyring.read_ticket(&room, &LineName::ONLY, ticket).unwrap();
+    let known = Ticket::read(&keyring, &room, &LineName::ONLY, ticket).unwrap();
     let TicketPlace::Numbered(number) = known.place else {
         panic!("not numbered: {known:?}")
     };
@@ -187,10 +187,11 @@ fn unknown(ticket: &str) -> String {
         n: number.n + 50,
         ..number
     };
-    keyring.sign_ticket(&Ticket {
+    Ticket {
         place: TicketPlace::Numbered(number),
         ..known
-    })
+    }
+    .sign(&keyring)
 }
 
 /// Such a place may have been lost with the end of the log, and only the log's answer could make its ticket void.

@@ -7,7 +7,7 @@ use ropeline::gate::decide::{PassState, TicketState, Void};
 use ropeline::gate::reader::{Reader, used};
 use ropeline::replica::Note;
 use ropeline::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
-use ropeline::token::{self, Key, KeyId, Keyring, Secret, TicketPlace};
+use ropeline::token::{self, Key, KeyId, Keyring, PassId, Secret, TicketPlace};
 
 use super::rooms;
 
@@ -50,9 +50,7 @@ impl Eyes<'_> {
     /// Whether the pass lets its visitor in, with what the log should learn.
     pub fn pass(&self, pass: &Pass) -> (bool, Option<Note>) {
         let reader = self.reader();
-        let id = reader
-            .keyring
-            .pass_id(reader.room, reader.line, reader.edition, pass.call);
+        let id = PassId::new(reader.keyring, reader.room, reader.line, reader.edition, pass.call);
         let worth = reader.pass(token::Pass {
             room: reader.room.clone(),
             line: reader.line.clone(),

@@ -263,7 +263,7 @@ async fn leaving_with_a_number_that_the_view_does_not_know_is_recorded_all_the_s
         ..number
     };
     ticket.place = TicketPlace::Numbered(unknown);
-    leaving.jar.insert(ticket_name(), keyring().sign_ticket(&ticket));
+    leaving.jar.insert(ticket_name(), ticket.sign(&keyring()));
     let answer = leaving.own("POST", "leave").await;
     assert_eq!((answer.status(), &answer.json()["state"]), (200, &"none".into()));
     assert!(leaving.ticket().is_none());

@@ -84,21 +84,23 @@ async fn tokens_of_another_key_kind_room_or_line_are_as_good_as_none() {
     let stranger = keyring_of("a key that this gate does not have, and of thirty-two bytes or more");
     let (other_room, other_line) = (RoomName::new("other").unwrap(), LineName::new("a").unwrap());
     let tickets = [
-        ("foreign key", stranger.sign_ticket(&ticket)),
-        ("a pass", keyring().sign_pass(&pass)),
+        ("foreign key", ticket.sign(&stranger)),
+        ("a pass", pass.sign(&keyring())),
         (
             "another room's",
-            keyring().sign_ticket(&Ticket {
+            Ticket {
                 room: other_room.clone(),
                 ..ticket.clone()
-            }),
+            }
+            .sign(&keyring()),
         ),
         (
             "another line's",
-            keyring().sign_ticket(&Ticket {
+            Ticket {
                 line: other_line.clone(),
                 ..ticket.clone()
-            }),
+            }
+            .sign(&keyring()),
         ),
     ];
     for (what, value) in tickets {
@@ -108,21 +110,23 @@ async fn tokens_of_another_key_kind_room_or_line_are_as_good_as_none() {
         assert_newcomer(what, &guest, &answer, number_of(&ticket));
     }
     let passes = [
-        ("foreign key", stranger.sign_pass(&pass)),
-        ("a ticket", keyring().sign_ticket(&ticket)),
+        ("foreign key", pass.sign(&stranger)),
+        ("a ticket", ticket.sign(&keyring())),
         (
             "another room's",
-            keyring().sign_pass(&Pass {
+            Pass {
                 room: other_room,
                 ..pass.clone()
-            }),
+            }
+            .sign(&keyring()),
         ),
         (
             "another line's",
-            keyring().sign_pass(&Pass {
+            Pass {
                 line: other_line,
                 ..pass.clone()
-            }),
+            }
+            .sign(&keyring()),
         ),
     ];
     for (what, value) in passes {

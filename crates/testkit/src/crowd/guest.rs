@@ -159,12 +159,12 @@ pub fn is_check(target: &str) -> bool {
 
 /// The ticket that a cookie is, if it is genuine.
 pub fn read_ticket(value: &str) -> Option<Ticket> {
-    keyring().read_ticket(&room(), &LineName::ONLY, value)
+    Ticket::read(&keyring(), &room(), &LineName::ONLY, value)
 }
 
 /// The pass that a cookie is, if it is genuine.
 pub fn read_pass(value: &str) -> Option<Pass> {
-    keyring().read_pass(&room(), &LineName::ONLY, value)
+    Pass::read(&keyring(), &room(), &LineName::ONLY, value)
 }
 
 /// The number of a ticket that has one.

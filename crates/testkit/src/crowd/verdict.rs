@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ropeline::room::{CallId, Edition, LaneId, LineName, Number, Wall};
-use ropeline::token::Pass;
+use ropeline::token::{Pass, PassId};
 
 use super::gate::{keyring, room};
 use super::ledger::{Kind, Ledger};
@@ -133,7 +133,7 @@ fn names(ledger: &Ledger) -> BTreeMap<String, Number> {
                 count: u8::try_from(count).unwrap(),
             };
             let edition = Edition::default();
-            let id = ring.pass_id(&room(), &LineName::ONLY, edition, call);
+            let id = PassId::new(&ring, &room(), &LineName::ONLY, edition, call);
             let (room, line, lane, expires_at) = (room(), LineName::ONLY, LaneId(0), Wall(0));
             let pass = Pass {
                 room,

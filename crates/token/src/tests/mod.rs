@@ -96,23 +96,27 @@ fn mutants(token: &str) -> impl Iterator<Item = String> {
 #[test]
 fn every_character_of_a_ticket_counts() {
     let (ring, ticket) = (ring(&[("now", 1), ("old", 2)]), ticket());
-    let token = ring.sign_ticket(&ticket);
+    let token = ticket.sign(&ring);
     assert_eq!(
-        ring.read_ticket(&ticket.room, &ticket.line, &token),
+        Ticket::read(&ring, &ticket.room, &ticket.line, &token),
         Some(ticket.clone())
     );
     for mutant in mutants(&token).filter(|mutant| *mutant != token) {
-        assert_eq!(ring.read_ticket(&ticket.room, &ticket.line, &mutant), None, "{mutant}");
+        assert_eq!(
+            Ticket::read(&ring, &ticket.room, &ticket.line, &mutant),
+            None,
+            "{mutant}"
+        );
     }
 }
 
 #[test]
 fn every_character_of_a_pass_counts() {
     let (ring, pass) = (ring(&[("now", 1), ("old", 2)]), pass());
-    let token = ring.sign_pass(&pass);
-    assert_eq!(ring.read_pass(&pass.room, &pass.line, &token), Some(pass.clone()));
+    let token = pass.sign(&ring);
+    assert_eq!(Pass::read(&ring, &pass.room, &pass.line, &token), Some(pass.clone()));
     for mutant in mutants(&token).filter(|mutant| *mutant != token) {
-        assert_eq!(ring.read_pass(&pass.room, &pass.line, &mutant), None, "{mutant}");
+        assert_eq!(Pass::read(&ring, &pass.room, &pass.line, &mutant), None, "{mutant}");
     }
 }
 
@@ -120,23 +124,13 @@ fn every_character_of_a_pass_counts() {
 #[test]
 fn a_genuine_payload_of_another_shape_is_refused() {
     let (ring, shop, only) = (ring(&[("now", 1)]), room("shop"), LineName::ONLY);
-    let tickets = seal::Scope {
-        kind: name::TICKET,
-        room: &shop,
-        line: &only,
-        rehearsal: None,
-    };
-    let passes = seal::Scope {
-        kind: name::PASS,
-        room: &shop,
-        line: &only,
-        rehearsal: None,
-    };
+    let tickets = seal::Scope::new(name::TICKET, &shop, &only);
+    let passes = seal::Scope::new(name::PASS, &shop, &only);
     let read = |payload: &[u8]| {
-        let ticket = ring.read_ticket(&shop, &only, &ring.seal(tickets, payload));
+        let ticket = Ticket::read(&ring, &shop, &only, &ring.seal(tickets, payload));
         (
             ticket.is_some(),
-            ring.read_pass(&shop, &only, &ring.seal(passes, payload)).is_some(),
+            Pass::read(&ring, &shop, &only, &ring.seal(passes, payload)).is_some(),
         )
     };
     for length in 0..=seal::MAX_PAYLOAD {
@@ -155,29 +149,24 @@ fn a_genuine_payload_of_another_shape_is_refused() {
 #[test]
 fn a_token_of_one_kind_is_refused_as_another_whatever_its_payload() {
     let (ring, shop, only) = (ring(&[("now", 1)]), room("shop"), LineName::ONLY);
-    let tickets = seal::Scope {
-        kind: name::TICKET,
-        room: &shop,
-        line: &only,
-        rehearsal: None,
-    };
+    let tickets = seal::Scope::new(name::TICKET, &shop, &only);
     let token = ring.seal(tickets, &[0; 33]);
     assert!(ring.unseal(tickets, &token).is_some());
-    assert_eq!(ring.read_pass(&shop, &only, &token), None);
+    assert_eq!(Pass::read(&ring, &shop, &only, &token), None);
 }
 
 /// The last character of 73 bytes holds four bits that belong to no byte: sixteen texts would stand for one token.
 #[test]
 fn bits_beyond_the_last_byte_are_refused() {
     let ring = ring(&[("three", 1)]);
-    let token = ring.sign_pass(&pass());
+    let token = pass().sign(&ring);
     assert_ne!(token.len() % 4, 0, "a token whose last character holds spare bits");
     let last = BASE64URL
         .iter()
         .position(|symbol| token.ends_with(char::from(*symbol)))
         .expect("base64url");
     let twin = format!("{}{}", &token[..token.len() - 1], char::from(BASE64URL[last + 1]));
-    assert_eq!(ring.read_pass(&room("shop"), &LineName::ONLY, &twin), None);
+    assert_eq!(Pass::read(&ring, &room("shop"), &LineName::ONLY, &twin), None);
 }
 
 #[test]
@@ -185,8 +174,8 @@ fn a_token_is_good_for_its_own_kind_room_and_line_only() {
     let ring = ring(&[("now", 1)]);
     let mut ticket = ticket();
     ticket.line = line("a");
-    let token = ring.sign_ticket(&ticket);
-    assert!(ring.read_ticket(&room("shop"), &line("a"), &token).is_some());
+    let token = ticket.sign(&ring);
+    assert!(Ticket::read(&ring, &room("shop"), &line("a"), &token).is_some());
     for (other_room, other_line) in [
         ("shop", ""),
         ("shop", "b"),
@@ -195,12 +184,12 @@ fn a_token_is_good_for_its_own_kind_room_and_line_only() {
         ("sho", "pa"),
     ] {
         assert_eq!(
-            ring.read_ticket(&room(other_room), &line(other_line), &token),
+            Ticket::read(&ring, &room(other_room), &line(other_line), &token),
             None,
             "{other_room} {other_line}"
         );
     }
-    assert_eq!(ring.read_pass(&room("shop"), &line("a"), &token), None);
+    assert_eq!(Pass::read(&ring, &room("shop"), &line("a"), &token), None);
 }
 
 /// A line's cookie may be named like another room's: the MAC must tell them apart, not only the name.
@@ -212,24 +201,21 @@ fn rooms_and_lines_with_one_cookie_name_do_not_share_tokens() {
         ticket_cookie(&twin, &LineName::ONLY),
         ticket_cookie(&room("shop"), &line("a"))
     );
-    let token = ring.sign_ticket(&Ticket {
+    let token = Ticket {
         line: line("a"),
         ..ticket()
-    });
-    assert_eq!(ring.read_ticket(&twin, &LineName::ONLY, &token), None);
+    }
+    .sign(&ring);
+    assert_eq!(Ticket::read(&ring, &twin, &LineName::ONLY, &token), None);
 }
 
 #[test]
 fn keys_rotate_and_end() {
     let (old, both, new) = (ring(&[("a", 1)]), ring(&[("b", 2), ("a", 1)]), ring(&[("b", 2)]));
     let (ticket, pass) = (ticket(), pass());
-    let by_old = (old.sign_ticket(&ticket), old.sign_pass(&pass));
-    let by_both = (both.sign_ticket(&ticket), both.sign_pass(&pass));
-    assert_eq!(
-        by_both,
-        (new.sign_ticket(&ticket), new.sign_pass(&pass)),
-        "the first key signs"
-    );
+    let by_old = (ticket.sign(&old), pass.sign(&old));
+    let by_both = (ticket.sign(&both), pass.sign(&both));
+    assert_eq!(by_both, (ticket.sign(&new), pass.sign(&new)), "the first key signs");
     for (tokens, keyring, good) in [
         (&by_old, &both, true),
         (&by_old, &new, false),
@@ -237,22 +223,22 @@ fn keys_rotate_and_end() {
         (&by_both, &old, false),
     ] {
         assert_eq!(
-            keyring.read_ticket(&ticket.room, &ticket.line, &tokens.0).is_some(),
+            Ticket::read(&keyring, &ticket.room, &ticket.line, &tokens.0).is_some(),
             good
         );
-        assert_eq!(keyring.read_pass(&pass.room, &pass.line, &tokens.1).is_some(), good);
+        assert_eq!(Pass::read(&keyring, &pass.room, &pass.line, &tokens.1).is_some(), good);
     }
 }
 
 #[test]
 fn another_secret_under_the_same_id_is_another_key() {
-    let token = ring(&[("a", 1)]).sign_ticket(&ticket());
+    let token = ticket().sign(&ring(&[("a", 1)]));
     assert_eq!(
-        ring(&[("a", 2)]).read_ticket(&room("shop"), &LineName::ONLY, &token),
+        Ticket::read(&ring(&[("a", 2)]), &room("shop"), &LineName::ONLY, &token),
         None
     );
     assert_eq!(
-        ring(&[("b", 1)]).read_ticket(&room("shop"), &LineName::ONLY, &token),
+        Ticket::read(&ring(&[("b", 1)]), &room("shop"), &LineName::ONLY, &token),
         None
     );
 }
@@ -261,21 +247,20 @@ fn another_secret_under_the_same_id_is_another_key() {
 fn a_name_sent_twice_gives_the_newest_genuine_ticket() {
     let ring = ring(&[("now", 1)]);
     let signed = |edition, joined_at| {
-        ring.sign_ticket(&Ticket {
+        Ticket {
             edition: Edition(edition),
             joined_at: Wall(joined_at),
             ..ticket()
-        })
+        }
+        .sign(&ring)
     };
     let (oldest, older, newest) = (signed(1, 900), signed(2, 100), signed(2, 200));
     let values = ["", "forged", &oldest, &newest, &older];
-    let read = ring
-        .newest_ticket(&room("shop"), &LineName::ONLY, values.into_iter())
-        .expect("one is genuine");
+    let read = Ticket::newest(&ring, &room("shop"), &LineName::ONLY, values.into_iter()).expect("one is genuine");
     assert_eq!((read.0.edition, read.0.joined_at), (Edition(2), Wall(200)));
     let many = std::iter::repeat_n("forged", MAX_TRIES).chain([newest.as_str()]);
     assert_eq!(
-        ring.newest_ticket(&room("shop"), &LineName::ONLY, many),
+        Ticket::newest(&ring, &room("shop"), &LineName::ONLY, many),
         None,
         "tries are bounded"
     );
@@ -285,13 +270,15 @@ fn a_name_sent_twice_gives_the_newest_genuine_ticket() {
 fn a_name_sent_twice_gives_the_pass_that_lasts_longest() {
     let ring = ring(&[("now", 1)]);
     let signed = |expires_at| {
-        ring.sign_pass(&Pass {
+        Pass {
             expires_at: Wall(expires_at),
             ..pass()
-        })
+        }
+        .sign(&ring)
     };
     let (short, long) = (signed(100), signed(200));
-    let read = ring.newest_pass(
+    let read = Pass::newest(
+        &ring,
         &room("shop"),
         &LineName::ONLY,
         [short.as_str(), "x", &long, &short].into_iter(),
@@ -299,7 +286,7 @@ fn a_name_sent_twice_gives_the_pass_that_lasts_longest() {
     assert_eq!(read.map(|(pass, _)| pass.expires_at), Some(Wall(200)));
     let many = std::iter::repeat_n("x", MAX_TRIES).chain([long.as_str()]);
     assert_eq!(
-        ring.newest_pass(&room("shop"), &LineName::ONLY, many),
+        Pass::newest(&ring, &room("shop"), &LineName::ONLY, many),
         None,
         "tries are bounded"
     );
@@ -314,7 +301,7 @@ fn a_pass_id_is_of_one_call_of_one_number() {
         count: 1,
     };
     let of = |room_name: &str, line_name: &str, edition, call| {
-        ring.pass_id(&room(room_name), &line(line_name), Edition(edition), call)
+        PassId::new(&ring, &room(room_name), &line(line_name), Edition(edition), call)
     };
     let ids = [
         of("shop", "", 1, call),
@@ -358,7 +345,7 @@ fn a_pass_id_is_of_one_call_of_one_number() {
             id: *id,
             ..pass()
         };
-        assert_eq!(ring.knows_id(&own), at == 0);
+        assert_eq!(own.has_known_id(&ring), at == 0);
     }
 }
 
@@ -370,15 +357,15 @@ fn a_pass_id_holds_through_a_key_change() {
         number: Number { era: Era(7), n: 41 },
         count: 1,
     };
-    let id = old.pass_id(&room("shop"), &LineName::ONLY, Edition(1), call);
-    assert_ne!(id, both.pass_id(&room("shop"), &LineName::ONLY, Edition(1), call));
+    let id = PassId::new(&old, &room("shop"), &LineName::ONLY, Edition(1), call);
+    assert_ne!(id, PassId::new(&both, &room("shop"), &LineName::ONLY, Edition(1), call));
     let own = Pass {
         number: call.number,
         edition: Edition(1),
         id,
         ..pass()
     };
-    assert!(both.knows_id(&own) && !new.knows_id(&own));
+    assert!(own.has_known_id(&both) && !own.has_known_id(&new));
 }
 
 #[test]
@@ -411,11 +398,7 @@ fn the_name_of_a_session_is_one_per_session_and_no_token() {
     for other in others {
         assert_ne!(pass.session_header(), other.session_header());
     }
-    assert!(
-        ring(&[("a", 1)])
-            .read_pass(&pass.room, &pass.line, &pass.session_header())
-            .is_none()
-    );
+    assert!(Pass::read(&ring(&[("a", 1)]), &pass.room, &pass.line, &pass.session_header()).is_none());
 }
 
 #[test]
@@ -427,7 +410,7 @@ fn a_gate_knows_the_names_it_gave_and_no_other() {
             number: pass().number,
             count,
         };
-        let id = old.pass_id(&room("shop"), &line(name), Edition(3), call);
+        let id = PassId::new(&old, &room("shop"), &line(name), Edition(3), call);
         let text = Pass {
             id,
             line: line(name),
@@ -440,11 +423,11 @@ fn a_gate_knows_the_names_it_gave_and_no_other() {
             (&room("shop"), &line(name), call.number)
         );
         assert_eq!(
-            (old.call_of(&read), both.call_of(&read), new.call_of(&read)),
+            (read.call(&old), read.call(&both), read.call(&new)),
             (Some(call), Some(call), None)
         );
         for mutant in mutants(&text).filter(|mutant| *mutant != text) {
-            let known = SessionName::read(&mutant).and_then(|name| old.call_of(&name));
+            let known = SessionName::read(&mutant).and_then(|name| name.call(&old));
             assert_eq!(known, None, "{mutant} for {text}");
         }
     }

@@ -9,7 +9,7 @@ use crate::room::testing::Hand;
 use crate::room::{
     Batch, CallId, Change, Claim, Edition, End, LaneId, Number, PendingId, Root, Section, Settings, View,
 };
-use crate::token::{Key, KeyId, PassId, Secret};
+use crate::token::{Key, KeyId, Secret};
 
 const LANE: LaneId = LaneId(0);
 const START: u64 = 1_000_000;
@@ -162,7 +162,7 @@ impl Room {
             edition: Edition(0),
             number,
             call: count,
-            id: self.keyring.pass_id(&self.name, &LineName::ONLY, Edition(0), call),
+            id: PassId::new(&self.keyring, &self.name, &LineName::ONLY, Edition(0), call),
             expires_at: Wall(self.hand.time + ms),
         }
     }
