@@ -1,15 +1,15 @@
-//! The tags of accounts: keyed hashes, so that no log, snapshot or ticket says who somebody is.
+//! Account tags: keyed hashes that stand for an account in logs, snapshots and tickets, which never hold its name.
 //!
-//! Eight bytes are what a ticket has room for. Of ten million accounts two share a tag with a chance of three in a million,
-//! and nobody can look for such a pair: without a key nobody can work a tag out.
+//! A ticket has room for eight bytes. Among ten million accounts, two share a tag with a probability of three in a million.
+//! Nobody can search for such a pair, because computing a tag needs a key.
 
 use hmac::Mac as _;
 
 use super::key::Keyring;
 use ropeline_ids::{Identity, RoomName, Tag};
 
-/// The tags of an account in a room by each key, first that of the key which signs: all gates with the same keys have the
-/// same. A tag by a key that only verifies still names the account, for as long as that key is kept.
+/// The tags of an account in a room, one for each key, in the order of the ring. Gates with the same keys compute the same
+/// tags. A tag made with a key that now only verifies still names the account, as long as that key is kept.
 #[must_use]
 pub fn account_tags(keys: &Keyring, room: &RoomName, identity: &Identity) -> Vec<Tag> {
     // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it; and a room's name has no zero

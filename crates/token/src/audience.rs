@@ -1,14 +1,15 @@
-//! Whom tokens are for: the same keys in two installations make tokens of which neither takes the other's.
+//! The audience: the name of the installation that tokens are for. Two installations with the same keys and different
+//! audiences refuse each other's tokens.
 //!
-//! An audience is mixed into each key by HKDF-SHA256 (RFC 5869). It is an operator's word, never a host or an address: those
-//! change, and a staging installation has the same behind some proxies.
+//! An audience is mixed into each key by HKDF-SHA256 (RFC 5869). The operator chooses it. It is not taken from a host name or
+//! an address: those change, and behind some proxies a staging installation has the same ones.
 
 use hkdf::Hkdf;
 use sha2::Sha256;
 
 use ropeline_ids::Secret;
 
-/// Most audiences of a ring; two are enough to rename one. Each costs a MAC for a token of another.
+/// Most audiences of a ring; two are enough to rename one. Each may cost one more MAC for each token that is read.
 pub const MAX_AUDIENCES: usize = 4;
 
 /// The name of an installation: up to 64 of letters, digits and `.`, `-`, `_`, `:`, `/`.
@@ -18,10 +19,10 @@ pub struct Audience(String);
 impl Audience {
     pub const MAX_LEN: usize = 64;
 
-    /// None: the keys as they are.
+    /// No audience: keys are used unchanged.
     pub const NONE: Self = Self(String::new());
 
-    /// The empty text is [`Audience::NONE`].
+    /// `None` for text that is too long or has another character. The empty text is [`Audience::NONE`].
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_:/".contains(&b));
@@ -46,7 +47,7 @@ impl Audience {
     }
 }
 
-/// Keeps these keys apart from whatever else is derived from the same secret (RFC 5869, section 3.1).
+/// Keeps these keys apart from any other key derived from the same secret (RFC 5869, section 3.1).
 const SALT: &[u8] = b"ropeline tokens audience 1";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Codes: what an operator gives away, signed, so that whoever brings one stands in a lane, or goes past the line.
+//! Codes: signed grants that an operator gives away. A code gives its bearer a place in a lane, or a way past the line.
 //!
-//! A code is a token as the others, for a room, or for one line of it; it names no visitor, so whoever has it may use it until
-//! it expires, or, where it is good for one, whoever comes first. Wrong dates are told from wrong codes, since only a genuine
-//! one is read at all.
+//! A code is a token for a room or for one line of it. It names no visitor: anybody who has it may use it until it expires,
+//! and a single-use code belongs to the first who shows it. Only genuine codes are decoded, so a wrong date and a wrong code
+//! are different outcomes.
 
 use sha2::{Digest, Sha256};
 
@@ -10,32 +10,32 @@ use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use ropeline_ids::{CodeId, LineName, MAX_LANE_NAME, PendingId, RoomName, Wall};
 
-/// What a code is good for.
+/// What a code grants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Grant {
-    /// A place in the lane of that name.
+    /// A place in the lane with this name.
     Lane(String),
     /// A way past the line.
     Bypass,
 }
 
-/// A grant.
+/// A grant with its dates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
     pub id: CodeId,
-    /// From then on; whole seconds, as the next one.
+    /// Valid from this time on, in whole seconds.
     pub starts: Option<Wall>,
-    /// Until just before then.
+    /// Valid before this time, in whole seconds.
     pub expires: Option<Wall>,
     pub grant: Grant,
-    /// Good for one visitor.
+    /// Valid for one visitor.
     pub single: bool,
-    /// When it was made: whether one was used is not known where records were lost since. Of those for a lane that are good
-    /// for many it is not written.
+    /// Issue date. Where records of used codes were lost after it, the code may have been used. Not encoded in codes for a lane
+    /// that any number of visitors may use.
     pub issued: Wall,
 }
 
-/// What a genuine code is worth at a moment.
+/// Whether a genuine code is valid at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeDate {
     NotYet(Wall),
@@ -53,8 +53,8 @@ impl std::fmt::Display for Grant {
 }
 
 impl Code {
-    /// The code as text for a link; for every line of the room if that is [`LineName::ONLY`]. `None` for a lane's name that is
-    /// longer than any.
+    /// The code as text for a link. With [`LineName::ONLY`] it is valid for every line of the room. `None` if the lane's name is
+    /// empty or too long.
     #[must_use]
     pub fn sign(&self, keys: &Keyring, room: &RoomName, line: &LineName) -> Option<String> {
         let known = match &self.grant {
@@ -64,7 +64,7 @@ impl Code {
         known.then(|| keys.seal(Scope::new(CODE, room, line), &encode(self)))
     }
 
-    /// The code that `text` is, if it is genuine and of this room, for this line or all of them; in force or not.
+    /// Decodes `text` if it is a genuine code of this room, for this line or for all lines. Dates are not checked.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> Option<Self> {
         let lines = [&LineName::ONLY, line];
@@ -73,14 +73,14 @@ impl Code {
         decode(opened.payload())
     }
 
-    /// Its use is decided in the log, whoever has it.
+    /// Whether each use is decided in the log: single-use codes and bypasses.
     #[must_use]
     pub fn is_redeemed(&self) -> bool {
         self.single || self.grant == Grant::Bypass
     }
 
-    /// Who shows it, by a mark that only that visitor's browser or app has. The log holds this hash, by which nobody can
-    /// pass for them; and it is the same whichever keys are in force.
+    /// The visitor who shows the code, as a hash of a mark that only their browser or app has. The log holds the hash, from
+    /// which nobody can compute the mark. It does not depend on the keys.
     #[must_use]
     pub fn holder(&self, mark: &str) -> PendingId {
         let mut hash = Sha256::new();
@@ -103,8 +103,8 @@ impl Code {
     }
 }
 
-/// id (6), starts (4), expires (4), flags and the length of a lane's name (1), the name, and where there is a flag when it
-/// was issued (4); seconds since 1970, 0 for none.
+/// id (6), starts (4), expires (4), flags and the length of the lane's name (1), the name, and with a flag the issue date
+/// (4). Dates are seconds since 1970, 0 for none.
 fn encode(code: &Code) -> Vec<u8> {
     let secs = |at: Wall| u32::try_from(at.0 / 1_000).unwrap_or(u32::MAX);
     let lane = match &code.grant {
@@ -151,11 +151,11 @@ fn decode(payload: &[u8]) -> Option<Code> {
     fields.end().map(|()| code)
 }
 
-/// Beside the length of a name, which has at most 32 bytes.
+/// Flags in the byte that holds the length of a name, which is at most 32.
 const SINGLE: u8 = 0x80;
 const BYPASS: u8 = 0x40;
 
-/// What names the kind to the MAC, and the cookie's base name up to the room.
+/// The kind in the MAC, and the cookie's base name up to the room.
 pub(super) const CODE: &str = "ropeline-code-";
 
 #[cfg(test)]

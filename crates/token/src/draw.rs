@@ -1,12 +1,12 @@
-//! The secrets of draws: made from the gates' keys, so that every gate has them and nothing has to be kept.
+//! Draw secrets: derived from the gates' keys, so that every gate can compute them and none has to store them.
 
 use hmac::Mac as _;
 
 use super::key::Keyring;
 use ropeline_ids::{Edition, Hash, RoomName};
 
-/// The secret of a draw by each key, that of the key which signs first: a promise made before the keys were rotated is
-/// kept by one that still verifies. The salt is the promise's own.
+/// The secrets of a draw, one for each key, in the order of the ring. A promise that was made before the keys were rotated is
+/// kept with a key that still verifies. Each promise has its own salt.
 #[must_use]
 pub fn draw_secrets(keys: &Keyring, room: &RoomName, edition: Edition, salt: &[u8; 16]) -> Vec<Hash> {
     // SECURITY: no token's MAC begins like this, since no cookie's name has a space in it.

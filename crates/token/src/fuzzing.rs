@@ -1,4 +1,4 @@
-//! The fuzz target for tokens: nothing but what a gate signed is read, and that comes back as it was.
+//! Fuzz targets for tokens: only signed text is read, and reading gives back what was signed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

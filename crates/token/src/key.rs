@@ -1,4 +1,4 @@
-//! Keys and the ring of them: the first signs, all verify, so that keys can be rotated without voiding a token.
+//! Keys and the keyring. The first key signs and all keys verify, so that keys can be rotated without voiding a token.
 
 use ropeline_ids::Secret;
 use std::fmt;
@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 use super::audience::{Audience, MAX_AUDIENCES};
 
-/// Fewest bytes of a secret: the digest's length, below which HMAC loses strength (RFC 2104, section 3).
+/// Fewest bytes of a secret. HMAC loses strength with fewer bytes than its digest has (RFC 2104, section 3).
 pub const MIN_SECRET: usize = 32;
 
 /// Most keys of a ring; two are enough to rotate.
@@ -22,7 +22,7 @@ pub struct Key {
     pub secret: Secret,
 }
 
-/// Names a key in the tokens that it signed: 1 to 16 of `a-z`, `0-9` and `-`. Not a secret.
+/// The name of a key in the tokens that it signs: 1 to 16 of `a-z`, `0-9` and `-`. Not a secret.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KeyId(String);
 
@@ -49,7 +49,7 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// Why keys make no ring.
+/// Why a list of keys is not a valid keyring.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("there is no key")]
@@ -64,18 +64,18 @@ pub enum KeyError {
     TooManyAudiences(usize),
 }
 
-/// The keys in force, each for every audience. Cloning shares them.
+/// The keys in force, each combined with every audience. Clones share the keys.
 #[derive(Clone)]
 pub struct Keyring {
     signers: Arc<[Signer]>,
 }
 
-/// Which signer of a ring made a token: its index.
+/// The signer of a ring that made a token, by its index. A signer is a key combined with an audience.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignedBy(usize);
 
 impl SignedBy {
-    /// The one that signs. Of tokens that are not signed again it is said too.
+    /// The signer of new tokens; also named for tokens that are never signed again.
     pub const FIRST: Self = Self(0);
 
     #[must_use]
@@ -89,22 +89,28 @@ impl SignedBy {
     }
 }
 
-/// Tells one signer from those of other rings. Not a secret.
+/// The identity of a signer across rings. Not a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SignerMark {
-    /// The key's id, and its audience if it has one; for people.
+    /// The key's id, and its audience if it has one; for display.
     pub name: String,
-    /// Part of a MAC: another secret under the same id is another signer.
+    /// First bytes of a MAC. They differ for two secrets with the same id.
     print: [u8; 8],
 }
 
 impl Keyring {
-    /// A ring of keys as they are, for no audience: the first key signs, all verify; the order of the others does not matter.
+    /// A ring without audiences. The first key signs, all keys verify; the order of the others does not matter.
+    ///
+    /// # Errors
+    /// If there are no keys, too many keys, two keys with one id, or a secret that is too short.
     pub fn new(keys: Vec<Key>) -> Result<Self, KeyError> {
         Self::for_audiences(keys, &[])
     }
 
-    /// The first key for the first audience signs, every key for every audience verifies.
+    /// A ring with audiences. The first key with the first audience signs, every key with every audience verifies.
+    ///
+    /// # Errors
+    /// As [`Keyring::new`], and if there are too many audiences.
     pub fn for_audiences(keys: Vec<Key>, audiences: &[Audience]) -> Result<Self, KeyError> {
         if keys.is_empty() {
             return Err(KeyError::None);
@@ -131,24 +137,24 @@ impl Keyring {
         })
     }
 
-    /// Whether it is this ring, or a clone of it.
+    /// Whether `other` is this ring or a clone of it.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.signers, &other.signers)
     }
 
-    /// What tells its signers from those of other rings, in the order of [`SignedBy::index`].
+    /// The identities of its signers, in the order of [`SignedBy::index`].
     #[must_use]
     pub fn marks(&self) -> Vec<SignerMark> {
         self.signers.iter().map(Signer::mark).collect()
     }
 
-    /// The one that signs.
+    /// The signer of new tokens.
     pub(super) fn first(&self) -> &Signer {
         &self.signers[0]
     }
 
-    /// The signers of the key with this id: one for each audience.
+    /// The signers of the key with this id, one for each audience.
     pub(super) fn find(&self, id: &[u8]) -> impl Iterator<Item = (SignedBy, &Signer)> {
         let all = self.signers.iter().enumerate();
         all.filter_map(move |(at, signer)| (signer.id() == id).then_some((SignedBy(at), signer)))
@@ -167,7 +173,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// A key ready for use: its HMAC state after the key, which saves two of four hash blocks for every token.
+/// A key combined with an audience. It holds the HMAC state after the key, which saves two of four hash blocks for each token.
 pub(super) struct Signer {
     id: KeyId,
     audience: Audience,
@@ -214,12 +220,12 @@ impl Signer {
         self.id.0.as_bytes()
     }
 
-    /// A MAC under this key with nothing in it yet.
+    /// A MAC with this key and no input yet.
     pub(super) fn mac(&self) -> Hmac<Sha256> {
         self.keyed.clone()
     }
 
-    /// A MAC over `parts`, which callers make so that no two lists of parts run together.
+    /// A MAC over the concatenation of `parts`. Callers choose parts so that no two lists concatenate to the same bytes.
     pub(super) fn mac_of(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
         parts.iter().fold(self.mac(), |mut mac, part| {
             mac.update(part);

@@ -1,11 +1,14 @@
-//! Tickets and passes: what a visitor carries, signed, so that the gate stores nothing per visitor who waits.
+//! Signed tokens: tickets, passes and codes that visitors carry, so that the gate stores nothing for a waiting visitor.
 //!
 //! A token is base64url without padding of `version (1), length of the key id (1), key id, payload, HMAC-SHA256 (32)`.
-//! The MAC covers the cookie's base name, with a line itself where the name has only its hash, and everything before the
-//! tag; so a token is good for one kind, room and line, which its payload need not repeat. Decoding is strict: one text
-//! for one token, exact lengths, no byte left over. What fails is as good as no token, never an error.
+//! The MAC covers the kind, the room, the line and all bytes before the tag. A token is therefore valid for one kind, room
+//! and line, and its payload does not repeat them. Decoding is strict: each token has one text, fields have exact lengths,
+//! and no byte may be left over. Reading a token that is not genuine gives `None`, never an error.
 //!
-//! Pure: no I/O, no clock, no randomness. Whether a genuine token still counts is for the room and the gate to say.
+//! The same keys sign challenges of the proof of work ([`proof`]), probe nonces ([`nonce`]), session names, account tags and
+//! the secrets of draws. Forwarded requests are signed with a key of their own ([`RequestSigner`]).
+//!
+//! The crate is pure: no I/O, no clock, no randomness. The room and the gate decide whether a genuine token still counts.
 #![forbid(unsafe_code)]
 
 mod account;
@@ -46,5 +49,5 @@ pub use session::SessionName;
 pub use signature::{RequestCheck, RequestSigner};
 pub use ticket::{Ticket, TicketPlace, unproved_joining};
 
-/// Most values of one cookie name that are tried; a sub-domain can set any number, and each try costs a MAC.
+/// Most values of one cookie name that are tried. A sub-domain can set any number of them, and each try costs a MAC.
 pub const MAX_TRIES: usize = 8;

@@ -1,45 +1,45 @@
-//! The mark of a rehearsal: what every request of a virtual visitor carries, so that none is ever taken for a person's.
+//! The mark of a rehearsal: a signed header field in each request of a virtual visitor, so that none is taken for a person's.
 //!
-//! Whoever has one of the gates' keys signs it, for one room and one rehearsal and for minutes; the command that rehearses
-//! signs it anew as it goes. It says how many visitors there may be, and whether what they ask for reaches the shop. A mark
-//! that is genuine and over is told from one that is none: neither lets a request through.
+//! The command `rehearse` signs it with one of the gates' keys, for one room, one rehearsal and a few minutes, and renews it
+//! while it runs. It states the number of visitors, and whether their requests are forwarded to the upstream. An expired mark
+//! and a mark that is not genuine are different outcomes; neither lets a request through.
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use ropeline_ids::{LineName, RehearsalId, RoomName, Wall};
 
-/// What a request of a virtual visitor shows.
+/// The content of a rehearsal's mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
     pub rehearsal: RehearsalId,
-    /// Until just before then; whole seconds.
+    /// Valid before this time, in whole seconds.
     pub expires: Wall,
     /// Most visitors.
     pub size: u32,
-    /// What the visitors ask for is forwarded to the shop.
+    /// Whether the visitors' requests are forwarded to the upstream.
     pub forward: bool,
 }
 
-/// What a genuine mark is worth at a moment.
+/// Whether a genuine mark is valid at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MarkDate {
     Good,
     Over,
-    /// Signed for longer than any is.
+    /// Expires later than [`Mark::MOST_MS`] from now.
     TooLong,
 }
 
 impl Mark {
-    /// Longest that a mark is good for.
+    /// Longest validity of a mark, in milliseconds.
     pub const MOST_MS: u64 = 600_000;
 
-    /// The mark as text for a field of a request.
+    /// The mark as text for a header field.
     #[must_use]
     pub fn sign(&self, keys: &Keyring, room: &RoomName) -> String {
         keys.seal(scope(room), &encode(self))
     }
 
-    /// The mark that `text` is, if it is genuine and of this room; over or not.
+    /// Decodes `text` if it is a genuine mark of this room. Its date is not checked.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, text: &str) -> Option<Self> {
         decode(keys.unseal(scope(room), text)?.payload())
@@ -86,7 +86,7 @@ fn decode(payload: &[u8]) -> Option<Mark> {
     fields.end().map(|()| mark)
 }
 
-/// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
+/// SECURITY: no other kind of token begins with this text.
 const MARK: &str = "ropeline-rehearsal-mark-";
 
 #[cfg(test)]

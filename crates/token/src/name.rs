@@ -1,24 +1,26 @@
-//! The names of the cookies. They hold the room and tell lines apart without showing a line's value, which may be of any
-//! characters; the prefixes `__Host-` and `__Secure-` are put before them by who sets the cookie.
+//! Cookie names: the kind of token, the room, and a hash of the line.
+//!
+//! A line's value may have any characters, so a name holds its hash instead. The code that sets a cookie adds the prefixes
+//! `__Host-` and `__Secure-`.
 
 use sha2::{Digest, Sha256};
 
 use ropeline_ids::{LineName, RoomName};
 
-/// The base name of a ticket's cookie, also what names the kind to the MAC.
+/// The base name of a ticket's cookie; also the kind in the MAC.
 pub(super) const TICKET: &str = "ropeline-ticket-";
 
-/// The base name of a pass's cookie, also what names the kind to the MAC.
+/// The base name of a pass's cookie; also the kind in the MAC.
 pub(super) const PASS: &str = "ropeline-pass-";
 
-/// The same of virtual visitors. SECURITY: none of the names with a room is one of the others with another room.
+/// The same for virtual visitors. SECURITY: with a room behind them, no two of these prefixes give the same name.
 pub(super) const VIRTUAL_TICKET: &str = "ropeline-rehearsal-ticket-";
 pub(super) const VIRTUAL_PASS: &str = "ropeline-rehearsal-pass-";
 
-/// What the name of every cookie of a virtual visitor begins with.
+/// The prefix of the names of all cookies of virtual visitors.
 pub const VIRTUAL: &str = "ropeline-rehearsal-";
 
-/// The names of a virtual visitor's two cookies: the ticket's, and the pass's.
+/// The names of a virtual visitor's cookies: ticket and pass.
 #[must_use]
 pub fn virtual_cookies(room: &RoomName, line: &LineName) -> (String, String) {
     (
@@ -54,11 +56,11 @@ fn base_name(kind: &str, room: &RoomName, line: &LineName) -> String {
     name
 }
 
-/// Characters of the line's tag, with which the name of a cookie ends.
+/// Length of the line's tag at the end of a cookie's name, in characters.
 pub const LINE_TAG_LEN: usize = 10;
 
-/// The first 50 bits of the line's SHA-256. Two lines with one tag would share a cookie, so each would forget the other;
-/// the MAC covers the line itself, so neither's token passes for the other's.
+/// The first 50 bits of the line's SHA-256. Two lines with the same tag would share a cookie, and each would overwrite the
+/// other's. The MAC covers the line itself, so a token of one is not valid for the other.
 fn line_tag(line: &LineName) -> impl Iterator<Item = char> {
     let digest = Sha256::digest(line.as_str().as_bytes());
     let bits = digest
@@ -71,7 +73,7 @@ fn line_tag(line: &LineName) -> impl Iterator<Item = char> {
         .map(move |at| char::from(ALPHABET[usize::from((bits >> (5 * at)).to_le_bytes()[0] & 31)]))
 }
 
-/// Crockford's base32 in lower case: no letter that reads like a digit.
+/// Crockford's base32 in lower case, which has no letter that looks like a digit.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 #[cfg(test)]

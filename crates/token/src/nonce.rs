@@ -1,16 +1,16 @@
-//! The nonce of `ropeline probe`: proof to the command that what answers at an address is a gate with the operator's keys.
+//! The nonce of `ropeline probe`: proves to the command that a gate with the operator's keys answers at an address.
 //!
-//! The admin listener signs it for one room and for minutes; the gate's endpoint for visitors says whether it is genuine. It is
-//! of no use for anything else, so it may stand in a URL.
+//! The admin listener signs a nonce for one room and ten minutes. The gate's public endpoint answers whether it is genuine. It
+//! has no other use, so it may stand in a URL.
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
 use ropeline_ids::{LineName, RoomName, Wall};
 
-/// How long a nonce is good for.
+/// How long a nonce is valid.
 pub const LIFETIME_MS: u64 = 600_000;
 
-/// A nonce for `room` that is good until [`LIFETIME_MS`] after `now`.
+/// A nonce for `room` that is valid until [`LIFETIME_MS`] after `now`.
 #[must_use]
 pub fn sign(keys: &Keyring, room: &RoomName, random: [u8; 8], now: Wall) -> String {
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
@@ -19,7 +19,7 @@ pub fn sign(keys: &Keyring, room: &RoomName, random: [u8; 8], now: Wall) -> Stri
     keys.seal(scope(room), &bytes)
 }
 
-/// Whether `text` is a nonce that a gate with one of these keys signed for `room`, and is not over.
+/// Whether `text` is a nonce that a gate with one of these keys signed for `room`, and has not expired.
 #[must_use]
 pub fn is_good(keys: &Keyring, room: &RoomName, text: &str, now: Wall) -> bool {
     let until = || {
@@ -35,7 +35,7 @@ fn scope(room: &RoomName) -> Scope<'_> {
     Scope::new(NONCE, room, &LineName::ONLY)
 }
 
-/// SECURITY: the MAC of no other token begins like this and goes on with a room's name.
+/// SECURITY: no other kind of token begins with this text.
 const NONCE: &str = "ropeline-probe-nonce-";
 
 #[cfg(test)]

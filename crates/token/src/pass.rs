@@ -1,4 +1,4 @@
-//! The pass: signed admission, and the ids that tie every pass of a session together.
+//! The pass: signed admission to a line, and the id that all passes of a session share.
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -8,8 +8,8 @@ use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
 use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
-/// What the name of a session is made of, for the shop: a MAC over the call, so that any gate with the key can tell a name that
-/// a gate gave. What a pass admits to does not rest on it: that is the pass's own signature.
+/// A MAC over a call, from which the session's name for the upstream is made. Any gate with the key can thus check whether a
+/// gate gave a name. Admission does not depend on it: the pass has its own signature.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PassId(pub [u8; 8]);
 
@@ -21,11 +21,11 @@ pub struct Pass {
     pub lane: LaneId,
     pub edition: Edition,
     pub number: Number,
-    /// Which call of the number it is of, from 1.
+    /// The position of this call among the calls of its number, from 1.
     pub call: u8,
     pub id: PassId,
-    /// Never later than the slot's own end. Whoever reads a pass asks the room first; only where the room does not know
-    /// the session does this date decide.
+    /// Never later than the slot's end. Readers of a pass ask the room first. This date decides only if the room does not know
+    /// the session.
     pub expires_at: Wall,
 }
 
@@ -36,26 +36,26 @@ impl Pass {
         keys.seal(scope(&self.room, &self.line, None), &encode(self))
     }
 
-    /// The pass that `token` is, if it is genuine and of this room and line; expired or not.
+    /// Decodes `token` if it is a genuine pass of this room and line. Its date is not checked.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<Self> {
         Self::open(keys, room, line, token).map(|(pass, _)| pass)
     }
 
-    /// The same, with the signer that made it.
+    /// As [`Pass::read`], with the signer of the pass.
     #[must_use]
     pub fn open(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<(Self, SignedBy)> {
         let opened = keys.unseal(scope(room, line, None), token)?;
         Some((decode(room, line, opened.payload())?, opened.by))
     }
 
-    /// The pass of a rehearsal's virtual visitor: no pass anywhere else.
+    /// The pass of a rehearsal's virtual visitor. It is not valid anywhere else.
     #[must_use]
     pub fn sign_virtual(&self, keys: &Keyring, rehearsal: RehearsalId) -> String {
         keys.seal(scope(&self.room, &self.line, Some(rehearsal)), &encode(self))
     }
 
-    /// The pass that `token` is, if it is a genuine one of this rehearsal.
+    /// Decodes `token` if it is a genuine pass of this rehearsal, room and line.
     #[must_use]
     pub fn read_virtual(
         keys: &Keyring,
@@ -83,7 +83,7 @@ impl Pass {
         passes.max_by_key(|(pass, _)| (pass.edition, pass.expires_at))
     }
 
-    /// The call that it is of.
+    /// The call that the pass belongs to.
     #[must_use]
     pub fn call(&self) -> CallId {
         CallId {
@@ -93,8 +93,8 @@ impl Pass {
         }
     }
 
-    /// Whether a key of the ring gives the id of this pass: one that was signed anew outlives the key that gave its id, and then
-    /// no gate could tell the name of its session.
+    /// Whether a key of the ring gives the id of this pass. A renewed pass may outlive the key that gave its id; then no gate
+    /// could check the name of its session.
     #[must_use]
     pub fn has_known_id(&self, keys: &Keyring) -> bool {
         keys.iter().any(|signer| {
@@ -106,7 +106,7 @@ impl Pass {
 }
 
 impl PassId {
-    /// The id for the passes of `call`, by the key that signs.
+    /// The id for the passes of `call`, made with the key that signs.
     #[must_use]
     pub fn new(keys: &Keyring, room: &RoomName, line: &LineName, edition: Edition, call: CallId) -> Self {
         let tag = call_mac(keys.first(), room, line, edition, call).finalize();
@@ -121,7 +121,8 @@ impl PassId {
     }
 }
 
-/// The date that a pass runs out by what stands in it. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+/// The expiry date that a pass claims, without checking its signature. SECURITY: use it only to choose which cookies the same
+/// browser keeps.
 #[must_use]
 pub fn unproved_expiry(token: &str) -> Option<Wall> {
     let payload = unproved(token)?;
@@ -211,5 +212,5 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
     fields.end().map(|()| pass)
 }
 
-/// Of what is derived but is no token; no cookie's name begins like it, so no MAC stands for two things.
+/// The label of MACs over calls. No kind of token begins with it, so no MAC is valid for both.
 const CALL: &str = "ropeline call ";

@@ -1,8 +1,8 @@
-//! Proof of work on joining: the signed challenge, and the check of what a browser found for it.
+//! Proof of work on joining: the signed challenge, and the check of a browser's solution.
 //!
-//! A challenge is a token like a ticket, so no gate keeps one; it names the join that it is good for by a pending id, so
-//! that the room itself gives one number however often, and at however many gates, a solution is shown. The work is
-//! [`PARTS`] small puzzles rather than one: the sum of many takes about as long for everybody.
+//! A challenge is a token, so no gate stores one. It names its join by a pending id: the room gives one number for it, no
+//! matter how often and at how many gates a solution is shown. The work is [`PARTS`] small puzzles instead of one large
+//! puzzle, so that it takes about the same time for everybody.
 
 use sha2::{Digest, Sha256};
 
@@ -10,20 +10,20 @@ use super::key::Keyring;
 use super::seal::{Fields, Scope};
 use ropeline_ids::{LineName, PendingId, RoomName, Wall};
 
-/// Puzzles of one challenge: the time that all take spreads by a quarter around its mean.
+/// Puzzles of one challenge. The standard deviation of the time for all of them is a quarter of its mean.
 pub const PARTS: u32 = 16;
 
 pub(super) const KIND: &str = "ropeline-proof";
 
-/// What a newcomer is asked, and what it is good for.
+/// The task that a newcomer must solve before joining.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Challenge {
-    /// The join that it is good for.
+    /// The join that it is valid for.
     pub id: PendingId,
     pub issued_at: Wall,
-    /// Hashes that it takes on average.
+    /// Average number of hashes to solve it.
     pub price: u32,
-    /// Whom it was given to: the address of a network, IPv4 as IPv6, and its prefix.
+    /// The network that it was given to: its address (IPv4 mapped to IPv6) and the length of its prefix.
     pub network: [u8; 17],
 }
 
@@ -39,7 +39,7 @@ impl Challenge {
         keys.seal(Scope::new(KIND, room, line), &bytes)
     }
 
-    /// The challenge that `text` is, if it is genuine and of this room and line.
+    /// Decodes `text` if it is a genuine challenge of this room and line.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> Option<Self> {
         let opened = keys.unseal(Scope::new(KIND, room, line), text)?;
@@ -55,15 +55,15 @@ impl Challenge {
     }
 }
 
-/// A hash solves a puzzle when its first four bytes, as a number, are no more than this.
+/// The largest first four bytes, as a number, of a hash that solves a puzzle.
 #[must_use]
 pub fn most(price: u32) -> u32 {
     let each = u64::from(price / PARTS).max(1);
     u32::try_from((1 << 32) / each - 1).unwrap_or(u32::MAX)
 }
 
-/// Whether `nonces` solve the challenge that is written as `text`: one for each part, SHA-256 of the part's seed and the
-/// nonce (4 bytes, big-endian), where the seed is SHA-256 of the text, a colon and the part's number.
+/// Whether `nonces` solve the challenge with this text. There is one nonce for each part. The hash of a part is SHA-256 of its
+/// seed and the nonce (4 bytes, big-endian); the seed is SHA-256 of the text, a colon and the part's number.
 #[must_use]
 pub fn solves(text: &str, price: u32, nonces: &[u32]) -> bool {
     let most = most(price);
@@ -76,7 +76,8 @@ pub fn solves(text: &str, price: u32, nonces: &[u32]) -> bool {
     nonces.len() == PARTS as usize && (0..).zip(nonces).all(solved)
 }
 
-/// A challenge's text, and the nonces behind it, each after a full stop and in hexadecimal: `None` where there are none.
+/// Splits `shown` into the challenge's text and the nonces behind it, each after a full stop and in hexadecimal. `None` if a
+/// nonce is malformed; no nonces if only the challenge is shown.
 #[must_use]
 pub fn parse(shown: &str) -> Option<(&str, Option<Vec<u32>>)> {
     let Some((text, rest)) = shown.split_once('.') else {

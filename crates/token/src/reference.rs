@@ -1,8 +1,8 @@
-//! The reference a visitor can read to support over the telephone, and support can type.
+//! The reference: a short code that names a visitor's place, to be read out over the telephone and typed by support.
 //!
-//! Two characters of the era, then number and lane, then one to check; in Crockford's base32, which has no letter that
-//! reads like a digit (<https://www.crockford.com/base32.html>). The check is a weighted sum over GF(32): any one wrong
-//! character and any two neighbours swapped are found. It is no proof and no secret: it names a visitor to the operator.
+//! It consists of two characters for the era, then number and lane, then a check character, in Crockford's base32, which has
+//! no letter that looks like a digit (<https://www.crockford.com/base32.html>). The check character is a weighted sum over
+//! GF(32). It detects any single wrong character and any swap of two neighbours. A reference is no proof and no secret.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use ropeline_ids::{Era, LaneId, Visitor};
 
-/// Names one visitor of a line: lane, number, and ten bits that tell the line's eras apart.
+/// One visitor of a line: lane, number, and ten bits of the era's hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Reference {
     pub lane: LaneId,
@@ -35,7 +35,7 @@ impl Reference {
     }
 
     /// Reads what [`fmt::Display`] wrote, in any case, with or without hyphens and spaces, `O` for 0, `I` and `L` for 1.
-    /// `None` when a character was misheard.
+    /// `None` if the check character does not match or the text has another form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut digits = Digits::default();
@@ -56,7 +56,7 @@ impl Reference {
         })
     }
 
-    /// Whether the number may be of `era`. Of a line's eras one in a thousand matches by chance.
+    /// Whether the number may be of `era`. One era in a thousand matches by chance.
     #[must_use]
     pub fn matches(&self, era: Era) -> bool {
         self.era_tag == era_tag(era)

@@ -1,4 +1,4 @@
-//! The envelope that tickets and passes share: text to checked payload and back.
+//! The envelope of all tokens: seals a payload into text, and opens text into a checked payload.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,20 +10,20 @@ use ropeline_ids::{LineName, RehearsalId, RoomName};
 
 const VERSION: u8 = 1;
 const TAG: usize = 32;
-/// The longest payload, a ticket with an identity, is 34 bytes; the rest is room for fields of later versions.
+/// Most bytes of a payload. The longest is a code for one visitor with a lane's name of 32 bytes: 51 bytes.
 pub(super) const MAX_PAYLOAD: usize = 64;
 const MAX_BYTES: usize = 2 + KeyId::MAX_LEN + MAX_PAYLOAD + TAG;
 
 /// Longest token in characters; longer text is refused unread.
 pub const MAX_TOKEN: usize = (MAX_BYTES * 4).div_ceil(3);
 
-/// What a token is good for: the kind (as the cookie's name begins), the room and the line.
+/// What a token is valid for: the kind (as the cookie's name begins), the room and the line.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub kind: &'static str,
     pub room: &'a RoomName,
     pub line: &'a LineName,
-    /// Whose token it is, where it is a virtual visitor's.
+    /// The rehearsal of a virtual visitor's token.
     pub rehearsal: Option<RehearsalId>,
 }
 
@@ -38,8 +38,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A MAC over the scope. The room ends at a zero byte, which no name holds, and the line's length stands before it; what a
-    /// rehearsal's kinds are called is the name of no other, and all of them have its id behind the line.
+    /// A MAC over the scope. The room ends with a zero byte, which no name holds, and the line's length stands before the line.
+    /// The kinds of a rehearsal are used by no other token, and its id always follows the line.
     fn mac(self, signer: &Signer) -> Hmac<Sha256> {
         let line = self.line.as_str().as_bytes();
         let length = u8::try_from(line.len()).expect("a line has at most 64 bytes");
@@ -51,12 +51,12 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A payload whose tag was right.
+/// The payload of a genuine token.
 pub(super) struct Opened {
     bytes: [u8; MAX_BYTES],
     start: usize,
     end: usize,
-    /// Which signer of the ring made it.
+    /// The signer of the token.
     pub(super) by: SignedBy,
 }
 
@@ -67,7 +67,7 @@ impl Opened {
 }
 
 impl Keyring {
-    /// The token for `payload`, at most [`MAX_PAYLOAD`] bytes, signed by the first key.
+    /// The token for `payload` (at most [`MAX_PAYLOAD`] bytes), signed with the first key.
     pub(super) fn seal(&self, scope: Scope<'_>, payload: &[u8]) -> String {
         debug_assert!(payload.len() <= MAX_PAYLOAD, "a payload has a fixed, small size");
         let signer = self.first();
@@ -83,7 +83,7 @@ impl Keyring {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The payload of a genuine token for `scope`; `None` for everything else.
+    /// The payload of a genuine token for `scope`; `None` for any other text.
     pub(super) fn unseal(&self, scope: Scope<'_>, token: &str) -> Option<Opened> {
         let mut bytes = [0; MAX_BYTES];
         if token.len() > MAX_TOKEN {
@@ -108,7 +108,8 @@ impl Keyring {
     }
 }
 
-/// The payload of a token of whatever key and scope. SECURITY: nothing proves it; it may decide nothing but what its own browser keeps.
+/// The payload of a token of any key and scope, without checking its signature. SECURITY: use it only to choose which cookies
+/// the same browser keeps.
 pub(super) fn unproved(token: &str) -> Option<Vec<u8>> {
     if token.len() > MAX_TOKEN {
         return None;
@@ -141,14 +142,14 @@ impl<'a> Fields<'a> {
         Some(*field)
     }
 
-    /// As much UTF-8.
+    /// UTF-8 text of `length` bytes.
     pub(super) fn text_of(&mut self, length: usize) -> Option<&'a str> {
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         std::str::from_utf8(text).ok()
     }
 
-    /// A length in one byte, then as much UTF-8.
+    /// A length in one byte, then UTF-8 text of that many bytes.
     pub(super) fn text(&mut self) -> Option<&'a str> {
         let length = usize::from(self.u8()?);
         self.text_of(length)

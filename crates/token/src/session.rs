@@ -1,7 +1,7 @@
-//! The session as the shop sees it: a name that says whose it is, and a proof that a gate gave it.
+//! The session name: the value of `Ropeline-Session`, which tells the upstream whose session a request belongs to.
 //!
-//! The name is the same for every pass of a session, through renewals and key changes, since the proof is a hash of the
-//! pass id. Any gate with the keys can read it back and say where the session stands. It is of no use as a token.
+//! All passes of a session give the same name, through renewals and key changes, because it is made from the pass id. A gate
+//! with the keys can read a name, check that a gate gave it and report where the session stands. A name is not a token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use super::pass::{Pass, PassId, call_mac, context};
 use super::seal::Fields;
 use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
 
-/// What `Ropeline-Session` says; genuine only if [`SessionName::call`] knows its call.
+/// A parsed session name. It is genuine only if [`SessionName::call`] finds its call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionName {
     pub room: RoomName,
@@ -47,7 +47,7 @@ impl SessionName {
     /// Longest name in characters; longer text is refused unread.
     pub const MAX_LEN: usize = (MAX_BYTES * 4).div_ceil(3);
 
-    /// Reads the header's value; `None` for what no gate wrote. One text for one name.
+    /// Parses the header's value; `None` for text in another form. Each name has one text.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         if text.len() > Self::MAX_LEN {
@@ -72,7 +72,7 @@ impl SessionName {
         fields.end().map(|()| name)
     }
 
-    /// The call whose passes give this name, if a gate with one of these keys gave it. At most two MACs for each key.
+    /// The call whose passes give this name, if a gate with one of these keys gave it. Costs at most two MACs for each key.
     #[must_use]
     pub fn call(&self, keys: &Keyring) -> Option<CallId> {
         let calls = (1..=MAX_CALLS).map(|count| CallId {
@@ -106,7 +106,7 @@ impl SessionName {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// The proof that goes with this pass id. It stands for room, line and edition too, and the id for lane and number.
+    /// The proof for this pass id: a hash over the name's other fields and the id.
     fn proof_of(&self, id: PassId) -> [u8; PROOF] {
         let mut hash = Sha256::new();
         for part in context(&self.room, &self.line, self.edition).parts(SESSION) {
@@ -122,12 +122,12 @@ impl SessionName {
     }
 }
 
-/// A number is called once more after it missed its turn, and then never again.
+/// A number that missed its turn is called once more, and then never again.
 const MAX_CALLS: u8 = 2;
 
 const VERSION: u8 = 1;
 const PROOF: usize = 16;
 const MAX_BYTES: usize = 1 + 1 + RoomName::MAX_LEN + 1 + LineName::MAX_LEN + 1 + 4 + 8 + 4 + PROOF;
 
-/// No cookie's name begins like it, so no hash stands for two things.
+/// The label of the proof's hash.
 const SESSION: &str = "ropeline session ";

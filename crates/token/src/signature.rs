@@ -1,8 +1,8 @@
-//! The signature that a forwarded request carries (`Ropeline-Signature`), for a shop that can be reached around the gate.
+//! The request signature (`Ropeline-Signature`): lets an upstream refuse requests that did not pass through the gate.
 //!
-//! It is an HMAC-SHA256 under a key of its own, which gate and shop share, over five lines: a label with the version, the
-//! time in seconds since 1970, the method, the target as it stands in the request, the value of `Ropeline-Session` (empty
-//! when there is none). None of them can hold the line feed that parts them, so no two requests give the same text.
+//! It is an HMAC-SHA256 with a key of its own, which gate and upstream share. It covers five lines: a label with the version,
+//! the time in seconds since 1970, the method, the target as it stands in the request, and the value of `Ropeline-Session`
+//! (empty if there is none). No line can contain the line feed that separates them, so no two requests give the same text.
 
 use std::fmt;
 
@@ -11,12 +11,14 @@ use hmac::Mac as _;
 use super::key::{Key, KeyError, Signer};
 use ropeline_ids::Wall;
 
-/// Signs requests; made once from the operator's key.
+/// Signs forwarded requests.
 pub struct RequestSigner(Signer);
 
 impl RequestSigner {
+    /// A signer with the operator's key.
+    ///
     /// # Errors
-    /// When the secret is too short.
+    /// If the secret is too short.
     pub fn new(key: &Key) -> Result<Self, KeyError> {
         Signer::new(key).map(Self)
     }
@@ -49,9 +51,9 @@ impl fmt::Debug for RequestSigner {
     }
 }
 
-/// Checks requests: what a shop in Rust asks of each request that reaches it.
+/// Checks the signatures of requests in an upstream that is written in Rust.
 ///
-/// The keys are those of `[upstream] signature_key`, and nothing else: the holder of a key of `[tokens]` could make passes.
+/// Give it only keys of `[upstream] signature_key`. The holder of a key of `[tokens]` could make passes.
 ///
 /// ```
 /// use ropeline_token::{Key, KeyId, RequestCheck, RequestSigner, Secret, Wall};
@@ -68,20 +70,20 @@ impl fmt::Debug for RequestSigner {
 pub struct RequestCheck(Vec<Signer>);
 
 impl RequestCheck {
-    /// Furthest that the time of a signature may lie from the shop's clock, in seconds, both ways.
+    /// Largest difference between the time of a signature and the upstream's clock, in seconds, in both directions.
     pub const WITHIN_SECS: u64 = 60;
 
-    /// With the key in use; while keys change also with the one before.
+    /// A check with the current key, and during a change of keys also with the previous one.
     ///
     /// # Errors
-    /// When a secret is too short.
+    /// If a secret is too short.
     pub fn new(keys: &[Key]) -> Result<Self, KeyError> {
         keys.iter().map(Signer::new).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether a gate with one of the keys forwarded this request at most [`Self::WITHIN_SECS`] ago. `method` and `target` are
-    /// those of the request line, `session` the value of `Ropeline-Session` or nothing, `signature` that of the only
-    /// `Ropeline-Signature`. A signature in another form is no signature. Costs an HMAC for each key of its id.
+    /// Whether a gate with one of the keys signed this request at most [`Self::WITHIN_SECS`] from `now`. `method` and `target`
+    /// are those of the request line, `session` is the value of `Ropeline-Session` or empty, and `signature` is the value of
+    /// the only `Ropeline-Signature`. Costs one HMAC for each key with the signature's id.
     #[must_use]
     pub fn is_signed(&self, method: &str, target: &str, session: &str, signature: &str, now: Wall) -> bool {
         let Some(parts) = Parts::of(signature) else {
@@ -104,10 +106,10 @@ impl fmt::Debug for RequestCheck {
     }
 }
 
-/// What a signature consists of.
+/// The fields of a signature.
 struct Parts<'a> {
     key: &'a str,
-    /// As it stands in the field, leading zeros included: that is what was signed.
+    /// The time as it stands in the field: leading zeros are signed too.
     secs: &'a str,
     at_secs: u64,
     tag: [u8; 32],

@@ -1,19 +1,19 @@
-//! The ticket: proof of a place in line.
+//! The ticket: signed proof of a place in line.
 
 use super::key::{Keyring, SignedBy};
 use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
 use ropeline_ids::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
 
-/// What a ticket proves its bearer has.
+/// The place that a ticket proves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TicketPlace {
     Numbered(Number),
-    /// The gate could not reach the log when the visitor came; the join will carry this id, so it is numbered once.
+    /// The gate could not reach the log when the visitor arrived. The join will carry this id, so that it is numbered once.
     Pending(PendingId),
 }
 
-/// Proves a place in one line of a room. It never expires by itself: the room's horizon and edition decide.
+/// A place in one line of a room. It has no expiry date: the room's horizon and edition decide how long it counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ticket {
     pub room: RoomName,
@@ -23,7 +23,7 @@ pub struct Ticket {
     pub place: TicketPlace,
     /// When the visitor arrived, by the gate's wall clock.
     pub joined_at: Wall,
-    /// Binds the place to an account, where the room does.
+    /// The account that the place is bound to, in rooms that bind places.
     pub identity: Option<Tag>,
 }
 
@@ -34,26 +34,26 @@ impl Ticket {
         keys.seal(scope(&self.room, &self.line, None), &encode(self))
     }
 
-    /// The ticket that `token` is, if it is genuine and of this room and line.
+    /// Decodes `token` if it is a genuine ticket of this room and line.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<Self> {
         Self::open(keys, room, line, token).map(|(ticket, _)| ticket)
     }
 
-    /// The same, with the signer that made it.
+    /// As [`Ticket::read`], with the signer of the ticket.
     #[must_use]
     pub fn open(keys: &Keyring, room: &RoomName, line: &LineName, token: &str) -> Option<(Self, SignedBy)> {
         let opened = keys.unseal(scope(room, line, None), token)?;
         Some((decode(room, line, opened.payload())?, opened.by))
     }
 
-    /// The ticket of a rehearsal's virtual visitor: no ticket anywhere else.
+    /// The ticket of a rehearsal's virtual visitor. It is not valid anywhere else.
     #[must_use]
     pub fn sign_virtual(&self, keys: &Keyring, rehearsal: RehearsalId) -> String {
         keys.seal(scope(&self.room, &self.line, Some(rehearsal)), &encode(self))
     }
 
-    /// The ticket that `token` is, if it is a genuine one of this rehearsal.
+    /// Decodes `token` if it is a genuine ticket of this rehearsal, room and line.
     #[must_use]
     pub fn read_virtual(
         keys: &Keyring,
@@ -68,8 +68,8 @@ impl Ticket {
 
     /// The newest genuine ticket among the values of one cookie name, of which the first [`MAX_TRIES`] are tried.
     ///
-    /// A browser sends a name twice when a cookie was set for the host and another for its domain. An old one, which
-    /// nobody overwrites any more, must not hide the new one: the visitor would join again at every request.
+    /// A browser sends a name twice if one cookie was set for the host and another for its domain. An old cookie, which is no
+    /// longer overwritten, must not hide the new one: the visitor would join again with every request.
     #[must_use]
     pub fn newest<'a>(
         keys: &Keyring,
@@ -84,7 +84,8 @@ impl Ticket {
     }
 }
 
-/// The time of joining that a ticket names. SECURITY: not proved; it may decide nothing but what its own browser keeps.
+/// The time of joining that a ticket claims, without checking its signature. SECURITY: use it only to choose which cookies the
+/// same browser keeps.
 #[must_use]
 pub fn unproved_joining(token: &str) -> Option<Wall> {
     let payload = unproved(token)?;

@@ -1,5 +1,5 @@
-//! Whatever a ring signs or derives for one audience is worth nothing for another with the same keys, and all of it to a ring
-//! that has both.
+//! Audiences: everything signed or derived for one audience is invalid for another with the same keys, and valid for a ring
+//! with both.
 
 use super::*;
 use crate::proof::Challenge;

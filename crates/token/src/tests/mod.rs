@@ -1,4 +1,4 @@
-//! Tickets and passes case by case: whatever differs by anything is as good as none.
+//! Tickets and passes case by case: any difference makes a token invalid.
 
 mod audiences;
 mod laws;
