@@ -13,6 +13,7 @@ pub mod charts;
 pub mod cli;
 pub mod config;
 pub mod crawlers;
+pub mod dates;
 pub mod demo;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

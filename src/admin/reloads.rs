@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::api;
 use super::room_order::RoomOrder;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::Wall;
 use crate::time;
 

@@ -14,7 +14,7 @@ use super::output::{EXIT_CONFIG, say};
 use crate::app::parts;
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{CodeId, LineName, RoomName, Wall};
 use crate::store::Embedded;
 use crate::time;

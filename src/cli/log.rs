@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::archive::{History, Step, Stored};
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::report::{Source, describe, structured};
 use crate::room::{Position, RoomName};
 use crate::terminal::plain;

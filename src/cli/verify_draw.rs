@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::dates::rfc3339;
 use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
-use crate::logging::rfc3339;
 use crate::room::Wall;
 
 use super::output::plain;

@@ -196,14 +196,7 @@ impl FormatTime for Utc {
 /// Now as RFC 3339 in UTC with milliseconds, for log lines.
 #[must_use]
 pub fn timestamp() -> String {
-    rfc3339(crate::time::wall())
-}
-
-/// `wall` as RFC 3339 in UTC with milliseconds; a time beyond the year 9999 is written as its number.
-#[must_use]
-pub fn rfc3339(wall: crate::room::Wall) -> String {
-    let millis = i64::try_from(wall.0).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_millisecond(millis).map_or_else(|_| wall.0.to_string(), |time| format!("{time:.3}"))
+    crate::dates::rfc3339(crate::time::wall())
 }
 
 /// Gives each event a [`Line`] of its own.

@@ -10,7 +10,7 @@ use super::catalogue::{Catalogue, Forms};
 use super::content::{Alike, InLine};
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::text::{json, json_for_script};
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::Phase;
 
 /// The fields are read by `static/page.js`, as those of [`finish`].

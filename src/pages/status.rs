@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::kind::Stall;
 use super::text::json;
+use crate::dates::rfc3339;
 use crate::draw::Published;
-use crate::logging::rfc3339;
 use crate::room::{Estimate, Phase, Stage, Wall};
 
 /// A visitor's state, one word each.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::describe;
 use super::findings::Stamp;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{Edition, GateId, LaneId, MAX_LANES, RoomName, RoomView, Wall};
 
 /// See the module.

@@ -2,7 +2,7 @@
 
 use super::codes;
 use crate::charts::whole_in_words;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{
     Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, LoadControl, Mode, Number, Outside,
     Overrides, Section, Settings, Who,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::series::{Points, Series};
 use crate::charts::Spread;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{Position, Wall};
 
 /// The whole report.

@@ -15,7 +15,7 @@ use super::closings::Closings;
 use super::describe;
 use super::findings::{Intervention, Stamp};
 use super::trail::Was;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{
     Change, Changed, Deed, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
     RoomView, Standing, View,

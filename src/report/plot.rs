@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::findings::Line;
 use super::series::{Moment, Point, Points, Series};
 use crate::charts::{Frame, Plot, across, float, in_words, label};
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::Wall;
 
 /// All plots of a line that there is something to show for.

@@ -260,7 +260,7 @@ impl<'a> Replay<'a> {
             covers.from = Some(Stamp::new(entry.position, entry.time));
         }
         if let Some(log) = covers.logs.last_mut().filter(|log| log.since.is_none()) {
-            log.since = Some(crate::logging::rfc3339(entry.time));
+            log.since = Some(crate::dates::rfc3339(entry.time));
         }
         self.last = Some((entry.position, entry.time));
         if self.expect == Some(chain) {

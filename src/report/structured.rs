@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::codes;
 use super::describe;
 use crate::archive::Stored;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{Batch, Chain, LaneId, Number, Section};
 
 /// One entry as one object; `only` leaves out other rooms. `hash` is the chain after it, where that is known.

@@ -1,7 +1,7 @@
 //! A sale over HTTP: its dates as an operator moves them, and its draw.
 
+use ropeline::dates::rfc3339;
 use ropeline::draw::Figures;
-use ropeline::logging::rfc3339;
 use ropeline::room::{Drawing, Phase, Schedule, Settings, Standing, Wall, Window};
 use ropeline::time;
 use serde_json::{Value, json};

@@ -18,7 +18,7 @@ use crate::admin::http::problem::{Problem, json};
 use crate::admin::http::query::Parameters;
 use crate::admin::room_order::{Refused, RoomDone, RoomOrder, Table, Wish};
 use crate::admin::shared::Shared;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{Noted, RoomName, View};
 
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ use crate::admin::api;
 use crate::admin::http::problem::{Problem, json};
 use crate::admin::http::query;
 use crate::admin::http::query::Parameters;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{CodeId, Spent, Visitor};
 use crate::token::{Grant, Reference};
 

@@ -12,8 +12,8 @@ use crate::admin::http::caller::{Operator, Peer};
 use crate::admin::http::problem::{Problem, json};
 use crate::admin::http::query::Parameters;
 use crate::admin::shared::Shared;
+use crate::dates::rfc3339;
 use crate::draw::is_beacon_value;
-use crate::logging::rfc3339;
 use crate::replica::{Unrecorded, reveal};
 use crate::room::{Commitment, LaneId, LineName, RoomName, RoomView};
 

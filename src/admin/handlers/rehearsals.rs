@@ -11,7 +11,7 @@ use crate::admin::http::body::JsonBody;
 use crate::admin::http::caller::{Operator, Peer};
 use crate::admin::http::problem::Problem;
 use crate::admin::shared::Shared;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::replica::Unrecorded;
 use crate::room::{Change, MAX_REHEARSAL_MS, MAX_REHEARSED, RehearsalId, RehearsalOrder, Who};
 

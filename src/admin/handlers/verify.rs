@@ -8,7 +8,7 @@ use crate::admin::api;
 use crate::admin::http::problem::{Problem, json};
 use crate::admin::shared::Shared;
 use crate::admin::view::room::state;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{CallId, Clock, SLACK_MS, Standing, Visitor};
 use crate::time;
 use crate::token::{Reference, SessionName};

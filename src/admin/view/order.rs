@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::admin::api;
 use crate::admin::patch::keys::mode_name;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{Deed, Order, Setting};
 
 /// One change.

@@ -2,7 +2,7 @@
 
 use crate::admin::api;
 use crate::admin::patch::keys::{mode_name, overridden};
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{
     Called, Clock, Controller, Figures, Inside, LaneId, LineView, LoadView, Phase, RoomName, RoomView, Stage, Standing,
     Visitor, Waiting, Wall,

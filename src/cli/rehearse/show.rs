@@ -11,7 +11,7 @@ use super::profile::Profile;
 use super::stage::Stage;
 use super::tally::{Fate, Look, Visit, Waits};
 use crate::cli::output::duration;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::Wall;
 
 /// The line of figures: drawn over itself in a terminal, else one every ten seconds.

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use http::header::SET_COOKIE;
 
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::metrics::Outcome;
 use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts};
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::Wall;
 use crate::token::{Keyring, SignerMark};
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::people;
-use crate::logging::rfc3339;
+use crate::dates::rfc3339;
 use crate::room::{
     BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
 };

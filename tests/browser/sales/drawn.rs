@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use ropeline::logging::rfc3339;
+use ropeline::dates::rfc3339;
 use ropeline::room::Wall;
 use ropeline::time;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! A sale by its schedule, from the countdown to inside, as one visitor sees it who only keeps the page open.
 
-use ropeline::logging::rfc3339;
+use ropeline::dates::rfc3339;
 use ropeline::time;
 
 use crate::hall;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use ropeline::logging::rfc3339;
+use ropeline::dates::rfc3339;
 use ropeline::time;
 
 use crate::hall::{self, ROOM};

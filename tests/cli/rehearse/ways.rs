@@ -1,7 +1,7 @@
 //! Rehearsals where something is in the way: a log that takes nothing, a room that no file has, a sale that is not to be
 //! rehearsed in, a shop that answers at length.
 
-use ropeline::logging::rfc3339;
+use ropeline::dates::rfc3339;
 use ropeline::time;
 use rustix::process::Signal;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use ropeline::logging::rfc3339;
+use ropeline::dates::rfc3339;
 use ropeline::time;
 
 use crate::gate::{Gate, Site};
