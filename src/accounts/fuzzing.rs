@@ -4,7 +4,7 @@ use super::field::field_of;
 use super::jwt::{Algorithm, PublicKeys, Verifier};
 use super::{Identity, MAX_IDENTITY};
 use crate::names::form::Kind;
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// The input is a body of each kind, and a token after a genuine head.
 ///

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use super::Identity;
 use super::json::{Object, name_of};
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// Longest token in characters; a longer one is refused unread.
 pub const MAX_JWT: usize = 8 * 1024;

@@ -11,9 +11,9 @@ use super::upgrades::Upgrades;
 use crate::metrics::Metrics;
 use crate::proxy::{Stats, UpstreamServers};
 use crate::replica::Replica;
-use crate::room::RoomName;
 use crate::tls::Tls;
 use crate::token::Keyring;
+use ropeline_ids::RoomName;
 
 /// What the admin listener reads and moves.
 #[derive(Clone, Debug)]

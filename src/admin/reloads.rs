@@ -13,8 +13,8 @@ use tokio::sync::oneshot;
 use super::api;
 use super::room_order::RoomOrder;
 use crate::dates::rfc3339;
-use crate::room::Wall;
 use crate::time;
+use ropeline_ids::Wall;
 
 /// What a reload was asked for by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

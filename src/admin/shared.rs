@@ -11,7 +11,7 @@ use super::readiness::Readiness;
 use super::reloads::Reloads;
 use crate::metrics::Metrics;
 use crate::replica::Replica;
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 /// What handlers share; cheap to clone.
 #[derive(Clone)]

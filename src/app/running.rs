@@ -8,9 +8,9 @@ use crate::admin::{AdminServer, Readiness};
 use crate::gate::Cores;
 use crate::proxy::{Drained, Endpoint};
 use crate::replica::Replica;
-use crate::room::GateId;
 use crate::time;
 use crate::tls::Watch;
+use ropeline_ids::GateId;
 
 use super::service::Service;
 

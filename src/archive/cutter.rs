@@ -140,7 +140,7 @@ mod tests {
                 ),
                 6 => {
                     let number = Number {
-                        era: crate::room::Era(7),
+                        era: ropeline_ids::Era(7),
                         n: 0,
                     };
                     let claim = Claim {
@@ -158,7 +158,7 @@ mod tests {
                 }
                 7..150 => {
                     let number = Number {
-                        era: crate::room::Era(7),
+                        era: ropeline_ids::Era(7),
                         n: 0,
                     };
                     log.hear(

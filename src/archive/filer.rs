@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::archiver::Counts;
 use super::folder::{Filed, Folder, Name};
 use super::segment::Segment;
-use crate::room::GateId;
 use crate::time;
+use ropeline_ids::GateId;
 
 pub(super) enum Order {
     /// Look what others have filed: too much waits here.

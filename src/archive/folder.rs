@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::fs::OFlags;
 
 use super::segment::{Damaged, Segment};
-use crate::room::GateId;
+use ropeline_ids::GateId;
 
 /// A folder of segments.
 #[derive(Clone, Debug)]

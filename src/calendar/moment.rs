@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime, Time, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan, Zoned};
 
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// When something is to happen.
 #[derive(Clone, PartialEq, Eq, Debug)]

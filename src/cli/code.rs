@@ -15,10 +15,10 @@ use crate::app::parts;
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
 use crate::dates::rfc3339;
-use crate::room::{CodeId, LineName, RoomName, Wall};
 use crate::store::Embedded;
 use crate::time;
 use crate::token::{Code, CodeDate, Grant, Keyring};
+use ropeline_ids::{CodeId, LineName, RoomName, Wall};
 
 /// Arguments of `ropeline code`.
 #[derive(Debug, Args)]

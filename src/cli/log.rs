@@ -12,8 +12,8 @@ use clap::Args;
 use crate::archive::{History, Step, Stored};
 use crate::dates::rfc3339;
 use crate::report::{Source, describe, structured};
-use crate::room::{Position, RoomName};
 use crate::terminal::plain;
+use ropeline_ids::{Position, RoomName};
 
 use super::output::say;
 

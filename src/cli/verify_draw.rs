@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::dates::rfc3339;
 use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 use super::output::plain;
 use super::output::say;

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Outcome;
 use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream};
-use crate::room::Wall;
 use crate::time;
+use ropeline_ids::Wall;
 
 use super::bounds::sockets::{Socket, TooMany};
 use super::bounds::unadmitted;

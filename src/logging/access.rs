@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{Lines, Masked, RequestId};
 use crate::metrics::Outcome;
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 /// Where the access log goes.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 pub use crawlers::CrawlerMetrics;
 pub use fate::{CodeFate, LookupFate};

@@ -8,7 +8,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 /// The prices of a moment, all of one; cheap to clone.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use prometheus_client::metrics::MetricType;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// The `process_*` metrics; register it without a prefix.
 #[derive(Debug)]

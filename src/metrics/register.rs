@@ -110,7 +110,7 @@ mod tests {
 
     use super::super::Outcome;
     use super::*;
-    use crate::room::RoomName;
+    use ropeline_ids::RoomName;
 
     #[test]
     fn every_count_is_shown_under_its_name() {

@@ -2,7 +2,7 @@
 
 use super::kind::LineFacts;
 use super::text::percent_encode;
-use crate::room::{LineName, RoomName};
+use ropeline_ids::{LineName, RoomName};
 
 /// A longer address than this is not carried through the check: without JavaScript the page then reloads where it is.
 pub(super) const MAX_CARRIED: usize = 2_000;

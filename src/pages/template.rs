@@ -12,9 +12,9 @@ use super::content::{Alike, Content, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
 use super::{catalogue, script};
-use crate::room::Wall;
 use pieces::Pieces;
 use policy::Inline;
+use ropeline_ids::Wall;
 
 /// Most bytes of an operator's template.
 pub const MAX_TEMPLATE: usize = 256 * 1024;

@@ -8,7 +8,7 @@ use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
 use super::catalogue::fill;
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// Finished markup: templates do not escape it again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -71,7 +71,7 @@ const LEAST: u64 = 20;
 mod tests {
     use super::*;
     use crate::charts::{Spread, whole_in_words};
-    use crate::room::Wall;
+    use ropeline_ids::Wall;
 
     fn sessions(used: f64, held: f64) -> Sessions {
         let spread = |secs: f64| Spread {

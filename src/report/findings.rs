@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::series::{Points, Series};
 use crate::charts::Spread;
 use crate::dates::rfc3339;
-use crate::room::{Position, Wall};
+use ropeline_ids::{Position, Wall};
 
 /// The whole report.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

@@ -7,7 +7,7 @@ use super::findings::Line;
 use super::series::{Moment, Point, Points, Series};
 use crate::charts::{Frame, Plot, across, float, in_words, label};
 use crate::dates::rfc3339;
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// All plots of a line that there is something to show for.
 pub(super) fn of(line: &Line) -> Vec<Plot> {

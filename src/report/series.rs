@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// Figures of one step of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

@@ -156,7 +156,7 @@ impl Routine {
 }
 
 /// The configured settings of rooms that an entry changes, as they were.
-pub(super) type Was = BTreeMap<crate::room::RoomName, Settings>;
+pub(super) type Was = BTreeMap<ropeline_ids::RoomName, Settings>;
 
 /// A gate that has nothing to say speaks every four seconds, and another after it.
 const SILENCE_MS: u64 = 6_000;

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use super::table::Doubtful;
 use crate::names::parameter::{value_in_query, value_of};
-use crate::room::LineName;
+use ropeline_ids::LineName;
 
 /// Where the value that names a line stands.
 #[derive(Clone, PartialEq, Eq, Debug)]

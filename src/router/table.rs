@@ -13,7 +13,7 @@ use super::route::Route;
 use super::target::Target;
 use super::tree::{Compare, Tree, trimmed};
 use super::{NEVER_QUEUED, OWN_PREFIX};
-use crate::room::LineName;
+use ropeline_ids::LineName;
 
 use rule::{Owner, Rule};
 

@@ -362,7 +362,7 @@ fn serving(plan: &Plan) -> Option<Serving> {
 
 pub(super) fn seat(person: &Person) -> (LaneId, Number) {
     let number = Number {
-        era: crate::room::Era(1),
+        era: ropeline_ids::Era(1),
         n: person.number,
     };
     (LaneId(person.lane), number)

@@ -269,7 +269,7 @@ impl Simulation<'_> {
     }
 
     /// The shop's answer ends the session; where there is a stock, the visitor has bought.
-    fn ends(&mut self, (lane, number): (crate::room::LaneId, crate::room::Number), after_ms: u64) {
+    fn ends(&mut self, (lane, number): (ropeline_ids::LaneId, ropeline_ids::Number), after_ms: u64) {
         let sells = |room: &Arc<crate::room::RoomView>| self.plan.completes && room.settings.stock.is_some();
         let Some(edition) = self
             .gate

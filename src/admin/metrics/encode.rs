@@ -5,7 +5,7 @@ use std::fmt;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, EncodeLabelSet, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 /// The label of a room.
 pub fn of_room(room: &RoomName) -> [(&'static str, &str); 1] {

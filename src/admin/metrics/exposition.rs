@@ -13,7 +13,7 @@ use super::upstreams::UpstreamFigures;
 use crate::admin::live::Live;
 use crate::admin::options::Handles;
 use crate::metrics::Process;
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// What [`Exposition::text`] is: `OpenMetrics`, which Prometheus reads since 2.5.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

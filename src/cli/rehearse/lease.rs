@@ -10,9 +10,9 @@ use super::known::Known;
 use super::options::RehearseArgs;
 use super::stage::{Asks, Jar, MARK, Stage, word};
 use crate::cli::remote::{Client, Failure};
-use crate::room::{RehearsalId, RoomName};
 use crate::time;
 use crate::token::{Keyring, Mark};
+use ropeline_ids::{RehearsalId, RoomName};
 
 /// One rehearsal, from the operator's side.
 pub struct Lease {

@@ -12,7 +12,7 @@ use super::stage::Stage;
 use super::tally::{Fate, Look, Visit, Waits};
 use crate::cli::output::duration;
 use crate::dates::rfc3339;
-use crate::room::Wall;
+use ropeline_ids::Wall;
 
 /// The line of figures: drawn over itself in a terminal, else one every ten seconds.
 pub struct Progress {

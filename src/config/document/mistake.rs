@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml::de::Error;
 
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 /// Where a value came from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -389,7 +389,7 @@ pub(in crate::config) fn host_name<'n>(node: &'n Node<'_>, form: &Form) -> Read<
 /// A name as lanes, limits and crawlers have it.
 pub(in crate::config) fn name(node: &Node<'_>, form: &Form) -> Read<String> {
     let text = text(node, form)?;
-    match crate::room::RoomName::new(text) {
+    match ropeline_ids::RoomName::new(text) {
         Some(name) => Ok(name.as_str().to_owned()),
         None => wrong(node, format!("\"{text}\" is no name"), form),
     }

@@ -18,8 +18,8 @@ use ipnet::IpNet;
 
 use super::document::secret::{self, NamedToken};
 use super::document::{Reader, Section};
-use crate::token::Secret;
 use listen::Listen;
+use ropeline_ids::Secret;
 
 /// The visitors' listeners.
 #[derive(Clone, Debug)]

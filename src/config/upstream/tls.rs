@@ -10,7 +10,7 @@ use crate::config::keys::Form;
 use crate::config::server::store::{CaFile, ca_file};
 use crate::proxy::{UpstreamServer, check_authorities, check_name};
 use crate::tls::Files;
-use crate::token::Secret;
+use ropeline_ids::Secret;
 
 /// TLS to the servers that are reached by it.
 #[derive(Clone, Debug)]

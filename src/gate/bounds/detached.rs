@@ -6,7 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::limit::Held;
 use crate::metrics::Metrics;
-use crate::room::Visitor;
+use ropeline_ids::Visitor;
 
 /// The bound, and what is under way within it.
 pub struct Detached {

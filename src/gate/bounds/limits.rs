@@ -13,9 +13,9 @@ use crate::config::{Limit, OwnLimits, Rate};
 use crate::limit::{ClientKey, Decision, Held, Hold, Limiter, Prefixes, RefusedBy, Together};
 use crate::metrics::{Metrics, Outcome};
 use crate::pages::PageKind;
-use crate::room::{RoomName, Visitor};
 use crate::router::Hits;
 use crate::token::{Pass, Ticket};
+use ropeline_ids::{RoomName, Visitor};
 
 use super::pass_networks::Sharing;
 use crate::gate::request::kind::Kind;

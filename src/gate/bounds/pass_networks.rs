@@ -93,8 +93,8 @@ impl Networks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
     use crate::token::PassId;
+    use ropeline_ids::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
 
     fn pass(id: u8) -> Pass {
         Pass {

@@ -7,7 +7,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::limit::{ClientKey, Held, Hold};
 use crate::metrics::Metrics;
-use crate::room::Visitor;
+use ropeline_ids::Visitor;
 
 use crate::gate::state::in_flight::Right;
 
@@ -67,7 +67,7 @@ impl Sockets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{LineName, RoomName};
+    use ropeline_ids::{LineName, RoomName};
 
     #[test]
     fn a_visitor_has_eight_and_a_client_without_a_session_half_of_what_the_shop_takes() {

@@ -9,7 +9,7 @@ use crate::metrics::Outcome;
 use crate::pages::{EVENT_STREAM, EventStream, Link, PageKind, Pause};
 use crate::proxy::{Body, Conn, ROPELINE_STATUS};
 use crate::replica::Note;
-use crate::room::Visitor;
+use ropeline_ids::Visitor;
 
 use crate::gate::seat::reissue;
 use crate::gate::verdict::answers::{Answer, Refusal, plain};

@@ -35,8 +35,8 @@ use http::{HeaderValue, Method, StatusCode};
 use crate::metrics::Outcome;
 use crate::pages::{PageKind, proof};
 use crate::proxy::Conn;
-use crate::room::LineName;
 use crate::router::{LineOf, OWN_PREFIX};
+use ropeline_ids::LineName;
 
 use super::request::visit::Visit;
 use super::seat::Seat;

@@ -6,7 +6,7 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
 use crate::replica::Note;
-use crate::room::{Edition, Visitor};
+use ropeline_ids::{Edition, Visitor};
 
 use super::super::seat::Seat;
 use super::session::Session;

@@ -8,8 +8,8 @@ use http::header::UPGRADE;
 use http::request::Parts;
 
 use crate::proxy::{self, BodyOf, ForwardError};
-use crate::room::{Edition, LineName, RoomName, Visitor};
 use crate::token::Pass;
+use ropeline_ids::{Edition, LineName, RoomName, Visitor};
 
 use super::super::seat::Seat;
 use crate::gate::bounds::unadmitted::{CrawlerHold, Sort};

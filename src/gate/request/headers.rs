@@ -4,8 +4,8 @@ use http::HeaderValue;
 use http::header::HeaderName;
 use http::request::Parts;
 
-use crate::room::Wall;
 use crate::token::RequestSigner;
+use ropeline_ids::Wall;
 
 pub const SESSION_HEADER: HeaderName = HeaderName::from_static("ropeline-session");
 /// Apps may carry their tokens in these instead of cookies.

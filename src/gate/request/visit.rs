@@ -12,9 +12,9 @@ use ipnet::IpNet;
 
 use crate::logging::RequestId;
 use crate::proxy::{Conn, Hop, Noted, Proto, client_address, is_trusted};
-use crate::room::{RehearsalId, Wall};
 use crate::router::Target;
 use crate::time;
+use ropeline_ids::{RehearsalId, Wall};
 
 use super::aim::Aim;
 use super::kind::Kind;

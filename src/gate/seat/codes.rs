@@ -12,8 +12,8 @@ use crate::metrics::{CodeFate, Outcome};
 use crate::pages::{PageFacts, PageKind, percent_encode};
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::replica::Note;
-use crate::room::LaneId;
 use crate::token::{Code, CodeDate, Grant};
+use ropeline_ids::LaneId;
 
 use super::worth::Worth;
 use super::{Seat, redeem, reissue};

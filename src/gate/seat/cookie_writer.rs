@@ -6,8 +6,8 @@ use cookie::SameSite;
 use http::HeaderValue;
 
 use crate::pages::Kept;
-use crate::room::{LineName, RehearsalId};
 use crate::token::{Keyring, Pass, Ticket};
+use ropeline_ids::{LineName, RehearsalId};
 
 use super::told_wait;
 use crate::gate::request::cookies::Policy;

@@ -5,8 +5,8 @@ use http::request::Parts;
 
 use crate::metrics::Metrics;
 use crate::pages::{Kept, Reload};
-use crate::room::{LineName, RehearsalId, Tag};
 use crate::token::{Keyring, Pass, SignedBy, Ticket};
+use ropeline_ids::{LineName, RehearsalId, Tag};
 
 use super::cookie_writer::CookieWriter;
 use super::told_wait;

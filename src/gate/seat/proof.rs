@@ -12,9 +12,9 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use crate::metrics::Outcome;
 use crate::pages::problem::{self, Problem, Work};
 use crate::pages::{PageFacts, PageKind, ProofFacts};
-use crate::room::PendingId;
 use crate::token::proof::{self, Challenge, PARTS};
 use crate::{config, time};
+use ropeline_ids::PendingId;
 
 use super::Seat;
 use crate::gate::request::aim::Aim;

@@ -3,8 +3,8 @@
 
 use http::header::SET_COOKIE;
 
-use crate::room::Tag;
 use crate::token::{Pass, Ticket, TicketPlace};
+use ropeline_ids::Tag;
 
 use super::worth::Worth;
 use super::{Seat, ownership};

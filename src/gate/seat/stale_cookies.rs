@@ -11,9 +11,9 @@ use http::HeaderValue;
 use http::header::COOKIE;
 use http::request::Parts;
 
-use crate::room::Wall;
 use crate::router::{InRoom, LineOf};
 use crate::token::{LINE_TAG_LEN, unproved_expiry, unproved_joining};
+use ropeline_ids::Wall;
 
 use crate::gate::request::cookies::{self, Policy};
 use crate::gate::request::visit::Visit;
@@ -147,8 +147,8 @@ mod tests {
     use http::Request;
 
     use super::*;
-    use crate::room::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
     use crate::token::{Key, KeyId, Keyring, Pass, PassId, Secret, Ticket, TicketPlace};
+    use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
 
     const SESSION_MS: u64 = 300_000;
     const NOW: Wall = Wall(100_000_000);

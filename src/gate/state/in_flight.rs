@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::room::{LineName, RoomName, Visitor};
+use ropeline_ids::{LineName, RoomName, Visitor};
 
 /// The sessions with something under way on one core.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Drop for Guard {
 impl Right {
     /// Of a visitor with this number, for tests.
     pub fn sample(n: u32) -> Self {
-        use crate::room::{Era, LaneId, Number};
+        use ropeline_ids::{Era, LaneId, Number};
         Self::Session(Arc::new(Visitor {
             room: RoomName::new("shop").expect("a name"),
             line: LineName::ONLY,

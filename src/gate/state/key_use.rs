@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::dates::rfc3339;
-use crate::room::Wall;
 use crate::token::{Keyring, SignerMark};
+use ropeline_ids::Wall;
 
 use crate::gate::request::cookies::TICKET_MAX_AGE_SECS;
 

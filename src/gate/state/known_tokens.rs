@@ -8,8 +8,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::room::{LineName, RoomName};
 use crate::token::{Keyring, Pass, SignedBy, Ticket};
+use ropeline_ids::{LineName, RoomName};
 
 /// One connection's: the last ticket and the last pass that came alone of their kind.
 #[derive(Default)]
@@ -154,8 +154,8 @@ fn alone<'t>(mut values: impl Iterator<Item = &'t str>) -> Option<&'t str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{CallId, Edition, Era, LaneId, Number, Wall};
     use crate::token::{Key, KeyId, PassId, Secret, TicketPlace};
+    use ropeline_ids::{CallId, Edition, Era, LaneId, Number, Wall};
 
     fn keyring(byte: u8) -> Keyring {
         let (id, secret) = (KeyId::new("a").unwrap(), Secret::new([byte; 32]));

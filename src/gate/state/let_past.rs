@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::replica::Past;
-use crate::room::{LineName, RoomName};
+use ropeline_ids::{LineName, RoomName};
 
 /// How long a gate is cut off before such a room opens. The store has three seconds to answer a call, and a gate counts as cut off
 /// after two of them: a store that is slow and not away opens nothing.

@@ -1,8 +1,8 @@
 //! A visitor without a place: how they come, and what became of it.
 
 use crate::metrics::CodeFate;
-use crate::room::{Edition, LaneId, PendingId, Tag};
 use crate::token::{Pass, Ticket, TicketPlace};
+use ropeline_ids::{Edition, LaneId, PendingId, Tag};
 
 use super::decide::Void;
 use super::inside;

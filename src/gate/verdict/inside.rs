@@ -315,7 +315,7 @@ fn is_due(shown: Wall, fresh: Wall, tolerance_ms: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{CallId, Era};
+    use ropeline_ids::{CallId, Era};
 
     #[test]
     fn a_request_uses_its_session_for_a_whole_one_from_then_on_and_never_beyond_the_rooms_end() {

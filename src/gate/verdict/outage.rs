@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::metrics::Outcome;
 use crate::replica::Past;
-use crate::room::RoomName;
+use ropeline_ids::RoomName;
 
 use super::answers::Answer;
 use super::refusals;

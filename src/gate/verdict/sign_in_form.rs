@@ -7,8 +7,8 @@ use crate::config::Source;
 use crate::names::form::{self, Kind};
 use crate::names::parameter;
 use crate::proxy::{BodyOf, Ration};
-use crate::room::Tag;
 use crate::time;
+use ropeline_ids::Tag;
 
 use super::answers::Answer;
 use super::refusals;

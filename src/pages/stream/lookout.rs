@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::room::Number;
+use ropeline_ids::Number;
 
 /// How often is looked: the longest that somebody far back hears of nothing new, be it a call; a look at all of them besides.
 pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
@@ -126,7 +126,7 @@ impl Resting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::Era;
+    use ropeline_ids::Era;
 
     fn number(n: u32) -> Number {
         Number { era: Era::default(), n }

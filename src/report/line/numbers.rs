@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::room::Clock;
+use ropeline_ids::Clock;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -69,7 +69,7 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Era, LaneId, Number};
+    use ropeline_ids::{Era, LaneId, Number};
 
     fn who(n: u32) -> Who {
         (LaneId(0), Number { era: Era(1), n })

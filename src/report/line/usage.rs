@@ -1,6 +1,6 @@
 //! How well a line's slots were used while somebody waited.
 
-use crate::room::Clock;
+use ropeline_ids::Clock;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -219,7 +219,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::Era;
+    use ropeline_ids::Era;
 
     const WHO: Who = (LaneId(0), Number { era: Era(1), n: 4 });
 

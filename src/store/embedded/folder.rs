@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::room::{Position, Wall};
 use crate::store::sealed::{sealed, unsealed};
+use ropeline_ids::{Position, Wall};
 
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
 pub(super) struct Folder {

@@ -3,8 +3,8 @@
 use super::folder::{Name, SNAPSHOT};
 use super::part::Part;
 use super::{Embedded, InUse, io, unavailable};
-use crate::room::Wall;
 use crate::store::{Snapshot, Unavailable};
+use ropeline_ids::Wall;
 
 impl Embedded {
     /// Closes the current part and goes on in a new one that starts from `base`.

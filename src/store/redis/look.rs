@@ -5,8 +5,8 @@ use ::redis::{Cmd, cmd};
 use super::entries::{self, id};
 use super::keys::Keys;
 use super::{RedisLog, parse};
-use crate::room::Position;
 use crate::store::{Exchanged, READ_MAX_ENTRIES, Unavailable};
+use ropeline_ids::Position;
 
 impl RedisLog {
     /// Reads what follows `at`, whatever became of the server since: unlike an exchange it asks for no unbroken history.

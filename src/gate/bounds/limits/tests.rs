@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::pages::Language;
-use crate::room::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
 use crate::token::{PassId, TicketPlace};
+use ropeline_ids::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
 
 #[test]
 fn a_ticket_and_an_address_have_their_streams_and_no_more_until_one_ends() {

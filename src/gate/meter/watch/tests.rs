@@ -1,5 +1,5 @@
 use super::*;
-use crate::room::{LaneId, LineName, Number, RoomName};
+use ropeline_ids::{LaneId, LineName, Number, RoomName};
 
 fn visitor(n: u32) -> Visitor {
     Visitor {
@@ -7,7 +7,7 @@ fn visitor(n: u32) -> Visitor {
         line: LineName::ONLY,
         lane: LaneId(0),
         number: Number {
-            era: crate::room::Era(1),
+            era: ropeline_ids::Era(1),
             n,
         },
         rehearsal: None,

@@ -4,7 +4,7 @@ use super::*;
 use crate::gate::request::kind::Kind;
 use crate::gate::verdict::decide::tests::FACTS;
 use crate::gate::verdict::decide::{Account, Door, Facts, Purpose, Verdict, Void, verdict};
-use crate::room::PendingId;
+use ropeline_ids::PendingId;
 
 #[test]
 fn anothers_place_is_refused_on_every_route_but_a_return() {
