@@ -39,7 +39,7 @@ pub enum Format {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     pub format: Format,
-    /// A level (`info`) or directives by module (`info,ropeline::proxy=debug`). `h2` and `hickory_*` log where they are named.
+    /// A level (`info`) or directives by module (`info,ropeline_proxy=debug`). `h2` and `hickory_*` log where they are named.
     pub filter: String,
 }
 
@@ -290,7 +290,7 @@ mod tests {
             });
             ["of h2", "of udp", "of names", "of ours"].map(|line| text.contains(line))
         };
-        for general in ["info", "trace", "", "debug,ropeline::proxy=trace"] {
+        for general in ["info", "trace", "", "debug,ropeline_proxy=trace"] {
             assert_eq!(told(general), [false, false, false, true], "{general:?}");
         }
         assert_eq!(told("info,h2=warn"), [true, false, false, true]);
@@ -305,7 +305,7 @@ mod tests {
         let error = check_filter("ropeline=loud").expect_err("no such level");
         assert!(error.to_string().contains("ropeline=loud"), "{error}");
         assert!(!error.to_string().contains("h2"), "{error}");
-        assert!(check_filter("info,ropeline::proxy=debug").is_ok());
+        assert!(check_filter("info,ropeline_proxy=debug").is_ok());
         for word in ["warning", "info,verbose", "7x"] {
             assert!(check_filter(word).is_err(), "{word}");
         }

@@ -130,10 +130,10 @@ pub(super) const LOG: Table = Table {
             .at_start(),
         text(
             "level",
-            "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,ropeline::proxy=debug\"",
+            "\"error\", \"warn\", \"info\", \"debug\" or \"trace\", or by module as in \"info,ropeline_proxy=debug\"",
         )
         .or("info")
-        .about("Level of the log on standard error, also by module: `\"info,ropeline::proxy=debug\"`."),
+        .about("Level of the log on standard error, also by module: `\"info,ropeline_proxy=debug\"`."),
         text("access", "\"off\", \"stdout\" or \"file:\" and a path")
             .or("off")
             .about("The access log, one line of JSON for each request: to standard output, or appended to a file."),
