@@ -1,4 +1,4 @@
-//! Keys of the way to the shop.
+//! Keys of `[upstream]`: its servers, their limits, TLS and HTTP/2.
 
 use super::form::{AUTHORITIES, DAY, Form, HOST, ROUTE};
 use super::key::{Table, duration, flag, key, list, number, size, text, words};
@@ -182,7 +182,7 @@ pub(super) const UPSTREAM: Table = Table {
 };
 
 const SHOP: Form = Form::Text(
-    "the shop's address, such as \"http://127.0.0.1:3000\", \"https://shop.internal\" or \"unix:/run/shop.sock\"",
+    "the upstream's address, such as \"http://127.0.0.1:3000\", \"https://shop.internal\" or \"unix:/run/shop.sock\"",
 );
 
 const SERVER: Form = Form::Fields(
