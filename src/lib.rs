@@ -1,4 +1,4 @@
-//! Ropeline: a waiting room in front of a shop that nobody has to change.
+//! Ropeline: a waiting room in front of a shop, which needs no change.
 //!
 //! The crate is a library with a thin binary. `room` and `token` are pure; `store` gives order and durability; `replica`
 //! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,

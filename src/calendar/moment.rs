@@ -89,7 +89,7 @@ impl Moment {
 }
 
 impl Unread {
-    /// What is wrong with a text, and what would be right.
+    /// The mistake in a text, and a right one.
     #[must_use]
     pub fn in_words(&self, text: &str) -> (String, String) {
         let forms = FORMS.to_owned();

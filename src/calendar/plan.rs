@@ -15,7 +15,7 @@ pub struct Plan {
     dates: [Option<Moment>; 4],
 }
 
-/// Why dates do not make a schedule: the key that is at fault, what is wrong, and what would be right.
+/// Why dates do not make a schedule: the key that is at fault, the mistake, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Odd {
     pub key: &'static str,
@@ -148,7 +148,7 @@ impl Plan {
         [0, 1, 2, 3].map(|i| self.dates[i].as_ref().and_then(Moment::once))
     }
 
-    /// What is there goes together.
+    /// The parts that are there go together.
     fn fits(&self) -> Result<(), Odd> {
         let is = |key: usize| self.dates[key].is_some();
         if is(0) && !is(1) {

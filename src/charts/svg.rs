@@ -1,6 +1,6 @@
 //! Plots as inline SVG: no script, colours by class, so that a page's style fits them to light, dark and paper.
 //!
-//! Not plotters: it writes colours and fonts into each shape, and what is drawn here are lines, bars and dots.
+//! Not plotters: it writes colours and fonts into each shape, and these plots are lines, bars and dots.
 
 use std::fmt::Write as _;
 
@@ -196,7 +196,7 @@ fn count(value: usize) -> f64 {
 const VIEW_WIDE: f64 = 560.0;
 const VIEW_HIGH: f64 = 230.0;
 
-/// Where what is drawn lies on the picture.
+/// Where the plot lies on the picture.
 const LEFT: f64 = 52.0;
 const WIDE: f64 = 472.0;
 const BOTTOM: f64 = 202.0;

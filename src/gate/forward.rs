@@ -73,8 +73,8 @@ pub async fn forward(
     };
     let (meets, former, is_protected) = (request.meets, request.former.take(), request.is_protected);
     let Halves { head, body, .. } = &mut *request;
-    // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body that is longer than what
-    // is received ahead holds one while it comes: it counts against a bound of its own.
+    // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body longer than the buffer
+    // holds one while it comes: it counts against a bound of its own.
     let place = match &mut right {
         Permission::Bounded(sort, crawler) => match gate.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
             Some(place) => Some(place),
@@ -153,8 +153,8 @@ fn socket(shared: &Shared, by: Option<&Right>, head: &Parts, visit: &Visit) -> R
     }
 }
 
-/// Receives what is received of a body ahead; how long that took, and what the time is then. SECURITY: it takes as long as its
-/// client likes, so the right is looked at again. Who has a line to stand in is judged anew before.
+/// Receives a body ahead, up to the buffer's size; says how long that took, and the time then. SECURITY: it takes as long as its
+/// client likes, so the right is checked again. A visitor with a line to stand in is judged anew before.
 async fn received(
     shared: &Shared,
     visit: &Visit,

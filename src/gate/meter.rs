@@ -26,7 +26,7 @@ pub struct Meter {
     sent: AtomicU32,
     /// In milliseconds of the process's life.
     reported_ms: AtomicU64,
-    /// What was last logged of each room: why, and that nobody is called.
+    /// The last logged state of each room: the reason, and whether its calls have stopped.
     logged: Mutex<BTreeMap<RoomName, (Why, bool)>>,
 }
 

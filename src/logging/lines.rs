@@ -13,7 +13,7 @@ use prometheus_client::metrics::counter::Counter;
 /// Most lines queued; with [`MAX_LINE`] this bounds the queue's memory at 16 MiB.
 pub const MAX_QUEUED: usize = 2_048;
 
-/// Longest line in bytes; what is longer is cut.
+/// Longest line in bytes; the rest of a longer one is cut.
 pub const MAX_LINE: usize = 8 * 1024;
 
 enum Message {
@@ -55,7 +55,7 @@ impl Lines {
         Ok(Self { queue, next, dropped })
     }
 
-    /// Has what is not written yet written to `out`, whoever queues it. Never waits.
+    /// Has unwritten lines written to `out`, from any handle. Never waits.
     pub fn turn(&self, out: Box<dyn Write + Send>) {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(out);
         // A full queue is seen to anyway.
@@ -82,7 +82,7 @@ impl Lines {
     #[must_use]
     pub fn flush(&self, within: Duration) -> bool {
         let (done, wait) = sync_channel(1);
-        // The queue may be full of lines for a pipe that nobody reads: the process must end all the same.
+        // The queue may be full of lines for a pipe without a reader: the process must end all the same.
         self.queue.try_send(Message::Flush(done)).is_ok() && wait.recv_timeout(within).is_ok()
     }
 }
@@ -189,7 +189,7 @@ fn write_all(received: &Receiver<Message>, out: Box<dyn Write + Send>, turned: &
     }
 }
 
-/// The next message; what is buffered is written before waiting for it. `None` when every handle is gone.
+/// The next message; buffered lines are written before waiting for it. `None` when every handle is gone.
 fn next(received: &Receiver<Message>, out: &mut impl Write) -> Option<Message> {
     match received.try_recv() {
         Ok(message) => Some(message),
@@ -231,7 +231,7 @@ pub mod tests {
         }
     }
 
-    /// A pipe that nobody reads until it is opened.
+    /// A pipe without a reader until it is opened.
     #[derive(Clone, Default)]
     struct Stuck(Arc<(Mutex<bool>, Condvar)>);
 

@@ -71,7 +71,7 @@ pub fn check_filter(filter: &str) -> Result<(), InitError> {
     parse_filter(filter).map(drop)
 }
 
-/// Keeps the log's thread: dropped last in `main`, it writes what is still queued.
+/// Keeps the log's thread: dropped last in `main`, it writes the lines that are still queued.
 #[derive(Debug)]
 #[must_use = "lines still queued are lost when this is not kept until the end"]
 pub struct Logging {
@@ -90,20 +90,20 @@ impl Filter {
     /// When the filter is wrong.
     pub fn set(&self, filter: &str) -> Result<(), InitError> {
         let filter = parse_filter(filter)?;
-        // It fails only where the subscriber is gone, and then nobody logs.
+        // It fails only where the subscriber is gone, and then there is no log.
         let _ = self.0.reload(filter);
         Ok(())
     }
 }
 
 impl Logging {
-    /// What is logged.
+    /// The filter in force, to be changed.
     #[must_use]
     pub fn filter(&self) -> Filter {
         self.filter.clone()
     }
 
-    /// Writes what is queued so far, for a process that ends elsewhere than in `main`.
+    /// Writes the lines queued so far, for a process that ends elsewhere than in `main`.
     pub fn flusher(&self) -> impl FnOnce() + Send + use<> {
         let lines = self.lines.clone();
         move || {

@@ -41,7 +41,7 @@ impl fmt::Display for RequestId {
 }
 
 fn seed() -> u64 {
-    // Without randomness ids repeat from one process to the next, which is no reason to serve nobody.
+    // Without randomness ids repeat from one process to the next, which is no reason to serve no one.
     getrandom::u64().unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ pub enum CodeFate {
     NoBypass,
     /// Another visitor has used it.
     Spent,
-    /// Nobody is let in by it at the moment, or it cannot be checked.
+    /// The room admits no visitor by it at the moment, or it cannot be checked.
     NotNow,
     /// Records that would tell whether it was used are lost.
     InDoubt,

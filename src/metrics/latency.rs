@@ -19,7 +19,7 @@ pub struct Latency(Arc<Inner>);
 struct Inner {
     /// Upper bounds, ascending.
     bounds: Box<[Bound]>,
-    /// One more than there are bounds: the last holds what is above them all.
+    /// One more than there are bounds: the last counts durations above them all.
     counts: Box<[AtomicU64]>,
     sum_ns: AtomicU64,
 }

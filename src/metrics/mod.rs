@@ -128,7 +128,7 @@ impl Requests {
     }
 }
 
-/// Upper bounds in seconds. The gate's own work takes microseconds; what is above 5 ms waited for a join's batch.
+/// Upper bounds in seconds. The gate's own work takes microseconds; times above 5 ms waited for a join's batch.
 const GATE_BOUNDS: [f64; 14] = [
     0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];

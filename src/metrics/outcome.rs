@@ -39,7 +39,7 @@ pub enum Outcome {
     Waiting,
     /// The waiting page for a newcomer.
     Joined,
-    /// 503 without a page: what waits for nobody (asset, API call, crawler) while the room is not open.
+    /// 503 without a page: a request that no person waits with (asset, API call, crawler), while the room is not open.
     TurnedAway,
     /// The page that says closed, sold out or not yet.
     Closed,
@@ -47,7 +47,7 @@ pub enum Outcome {
     SameSite,
     /// 502 or 504: the upstream could not answer.
     Upstream,
-    /// A virtual visitor's, whatever became of it.
+    /// A virtual visitor's, with any result.
     Rehearsed,
     /// The gate's own fault: 500 or 503 that none of the above explains.
     Failed,

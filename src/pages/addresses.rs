@@ -27,7 +27,7 @@ pub(super) fn check_url(line: &LineFacts<'_>, here: &str) -> String {
     format!("{}to={}", check(line), percent_encode(here))
 }
 
-/// The same for a visitor who is not shown a page first; none for an address that is too long to be carried there.
+/// The same for a visitor who gets no page first; none for an address that is too long to be carried there.
 #[must_use]
 pub fn check_of(room: &RoomName, line: &LineName, here: &str) -> Option<String> {
     let line = if line.is_only() {

@@ -42,7 +42,7 @@ pub(super) struct Content<'a> {
     countdown_label: Option<&'static str>,
     /// What the link under the text says, where there is one.
     go_on: Option<&'static str>,
-    /// No more than what changes: for who has seen the whole page and runs no script.
+    /// Only the parts that change: for a visitor who has seen the whole page and runs no script.
     bare: bool,
     leave_url: Option<String>,
     /// Where the page's button posts to, and what it says.
@@ -153,7 +153,7 @@ fn add_line(content: &mut Content<'_>, alike: &Alike<'_>, line: &InLine<'_>, cat
     add_turn(content, turn, (catalogue, time));
 }
 
-/// What is left for the visitor, or what came of it.
+/// The stock left for the visitor, or the visitor's result.
 fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&'static Catalogue, Time)) {
     let words = &catalogue.words;
     let won = line
@@ -169,7 +169,7 @@ fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&
     content.notices.extend(said.into_iter().chain(results));
 }
 
-/// The time left, for those who are early.
+/// The time left, for early visitors.
 fn add_countdown(content: &mut Content<'_>, line: &LineFacts<'_>, now: Wall, catalogue: &'static Catalogue) {
     let Some(Stage {
         phase: Phase::Early,

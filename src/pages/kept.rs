@@ -1,19 +1,19 @@
-//! What a visitor was told: not a length but a latest moment, which is kept where the visitor is.
+//! The wait that a visitor was shown: not a length but a latest moment, which the visitor's browser keeps.
 //!
-//! A pace is measured, so an estimate wavers; within a band the moment that was told stands. Sooner needs no reason. Where it
+//! A pace is measured, so an estimate wavers; within a band the moment that was shown stands. Sooner needs no reason. Where it
 //! must be later, a reason is shown from that instant on and for a while. `keep` of `static/page.js` is the same rule.
 
 /// What a visitor remembers, in milliseconds of one clock; 0 for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
-    /// The latest moment that was told.
+    /// The latest moment that was shown.
     pub by: u64,
     /// Until then it is said that the line is slower than was thought.
     pub slow_until: u64,
 }
 
 impl Kept {
-    /// What is shown of an estimate, both in seconds from now on. `paused`: nobody can be called, which is told in other words.
+    /// The estimate to show, both in seconds from now on. `paused`: no visitor can be called, which the page says in other words.
     pub fn show(&mut self, estimate: Option<(u32, u32)>, paused: bool, now: u64) -> Option<(u32, u32)> {
         let Some((low, high)) = estimate else {
             return self.show_unknown(paused, now);
@@ -56,7 +56,7 @@ fn secs(ms: u64) -> u32 {
     u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
-/// A moment stands within a minute, and within this part of what is left.
+/// A moment stands within a minute, and within this part of the time left.
 const BAND_MS: u64 = 60_000;
 const BAND: u64 = 8;
 
@@ -75,7 +75,7 @@ mod tests {
     fn a_moment_stands_within_its_band_and_moves_with_a_reason_only_when_later() {
         let mut kept = Kept::default();
         assert_eq!(kept.show(Some((500, 960)), false, MIN), Some((500, 960)));
-        // Two minutes later, and a minute more than was told: within an eighth.
+        // Two minutes later, and a minute more than was shown: within an eighth.
         assert_eq!(kept.show(Some((400, 900)), false, 3 * MIN), Some((400, 840)));
         assert!(!kept.is_slow(3 * MIN));
         // Sooner, without a word.

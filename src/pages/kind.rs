@@ -1,4 +1,4 @@
-//! The kinds of pages, and what a page has to be told.
+//! The kinds of pages, and the facts that a page needs.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub enum PageKind {
     SameSiteLink,
     /// The place that was shown is another account's (403): a button puts it away.
     TicketOwner,
-    /// Nobody joins without an account (403).
+    /// Joining needs an account (403).
     SignIn,
     /// Over a limit (429).
     Limited,
@@ -121,16 +121,16 @@ impl PageKind {
     }
 }
 
-/// What any page is told.
+/// The facts for any page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageFacts<'a> {
     /// Stands on the page and in the log.
     pub request_id: &'a str,
     pub now: Wall,
-    /// Path and query as the visitor asked for them: where "try again" and "go on" lead. What is not a path on this host
+    /// Path and query as the visitor asked for them: where "try again" and "go on" lead. A target that is not a path on this host
     /// is shown as `/`.
     pub here: &'a str,
-    /// The request was no GET: reloading must not send it again, and the visitor is told that it was not delivered.
+    /// The request was no GET: reloading must not send it again, and the page says that it was not delivered.
     pub not_sent: bool,
     /// The operator's message, plain text.
     pub message: Option<&'a str>,
@@ -178,7 +178,7 @@ impl<'a> PageFacts<'a> {
     }
 }
 
-/// What a page in a room is told.
+/// The facts for a page in a room.
 #[derive(Clone, Copy, Debug)]
 pub struct LineFacts<'a> {
     pub room: &'a RoomName,
@@ -202,13 +202,13 @@ pub struct LineFacts<'a> {
     pub turn: Option<TurnFacts<'a>>,
 }
 
-/// What a visitor of a room that sells by stock is told.
+/// The facts for a visitor of a room that sells by stock.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct StockFacts {
     /// As things stand all that is left goes to people ahead.
     pub beyond: bool,
     pub won: Option<bool>,
-    /// When it is told who has won, where that lies ahead.
+    /// When the results are shown, where that lies ahead.
     pub results: Option<Wall>,
 }
 
@@ -220,7 +220,7 @@ impl StockFacts {
         u8::from(self.beyond) << 2 | won
     }
 
-    /// Of somebody for whom all is over.
+    /// Of a visitor for whom all is over.
     #[must_use]
     pub fn over(room: &RoomView, won: Option<bool>, now: Wall) -> Self {
         let sells = room.settings.stock.is_some();
@@ -231,7 +231,7 @@ impl StockFacts {
         }
     }
 
-    /// Of somebody in line.
+    /// Of a visitor in line.
     #[must_use]
     pub fn in_line(line: &LineView, lane: LaneId, ahead: u64) -> Self {
         Self {
@@ -255,7 +255,7 @@ pub struct TurnFacts<'a> {
     pub joined_at: Wall,
     /// For support; see [`crate::token`]. `None` for a pending ticket.
     pub reference: Option<&'a str>,
-    /// [`LineView::place`]: the page finds itself in frames by it. `None` for a pending ticket or an unknown era.
+    /// [`LineView::place`]: the page finds itself in frames by it. `None` for a pending ticket or an unknown epoch.
     pub place: Option<u64>,
     /// Present visitors ahead; `None` for a pending ticket.
     pub ahead: Option<u64>,
@@ -288,7 +288,7 @@ pub enum Reload {
 }
 
 impl Reload {
-    /// What a visitor's mark says; `None` for one that nobody sets.
+    /// The meaning of a visitor's mark; `None` for one that the gate never sets.
     #[must_use]
     pub fn marked(mark: &str) -> Option<Self> {
         match mark {

@@ -1,4 +1,4 @@
-//! Which language a visitor reads.
+//! The language of a visitor.
 //!
 //! The languages are those that have a catalogue (`static/locales/`); a visitor gets one by `Accept-Language`.
 
@@ -8,7 +8,7 @@ use super::catalogue::{self, Catalogue};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Language(pub(super) usize);
 
-/// Most of an `Accept-Language` field that is read, in bytes and in ranges: what is behind has no say.
+/// Most of an `Accept-Language` field that is read, in bytes and in ranges: the rest is ignored.
 const MAX_FIELD: usize = 1_000;
 const MAX_RANGES: usize = 32;
 
@@ -52,7 +52,7 @@ impl Language {
         wanted.find_map(|range| shortened(range, named, any))
     }
 
-    /// For whoever reads none of them: an English one, else the first.
+    /// For a visitor who reads none of them: an English one, else the first.
     #[must_use]
     pub fn any_of<'a>(tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
         let primary = |tag: &str| {
@@ -79,7 +79,7 @@ fn ranges(field: &str) -> Vec<&str> {
     wanted.into_iter().map(|(_, range)| range).collect()
 }
 
-/// A range with its quality in thousandths; `None` for quality 0 and for what is no range.
+/// A range with its quality in thousandths; `None` for quality 0 and for text that is no range.
 fn weighed(item: &str) -> Option<(u16, &str)> {
     let mut parts = item.split(';');
     let range = parts.next()?.trim();

@@ -1,4 +1,4 @@
-//! A draw in words: what is promised of it, and what it came to for one visitor.
+//! A draw in words: its promise, and its result for one visitor.
 
 use super::catalogue::{Catalogue, fill};
 use super::kind::DrawFacts;

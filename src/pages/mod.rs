@@ -1,4 +1,4 @@
-//! What people see while they wait: the page, the status answer and the event stream.
+//! The waiting page's answers: the page, the status answer and the event stream.
 //!
 //! Everything here turns facts into bytes. Who the visitor is, which page they get and with which status code is decided
 //! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/guides/page.md`.

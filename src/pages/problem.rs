@@ -58,7 +58,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// A sentence for whoever reads it; the operator's message, say.
+    /// A sentence for a person; the operator's message, say.
     #[must_use]
     pub fn detail(self, detail: Option<&'a str>) -> Self {
         Self { detail, ..self }
@@ -81,7 +81,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What is asked for.
+    /// The code of the problem.
     #[must_use]
     pub fn work(self, work: Work<'a>) -> Self {
         Self {

@@ -56,7 +56,7 @@ pub(super) fn data(line: &LineFacts<'_>, proof: &ProofFacts<'_>, here: &str) -> 
     json_for_script(&json(&data))
 }
 
-/// Where one joins who has waited, and is sent on to `here`.
+/// Where a visitor joins after the wait, and is sent on to `here`.
 pub(super) fn enter_url(line: &LineFacts<'_>, proof: &ProofFacts<'_>, here: &str) -> String {
     let query = query(line.line);
     let join = if query.is_empty() { '?' } else { '&' };

@@ -25,7 +25,7 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     check_in: Option<f64>,
     revision: u64,
-    /// When visitors can join, where nobody can yet.
+    /// When visitors can join, where that lies ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
     /// How far the room's draw has come: where it has come further, the page is another one.
@@ -49,7 +49,7 @@ struct Turn<'a> {
     resumes: Option<u32>,
 }
 
-/// What is one visitor's own, and ends in the middle: [`finish`] does the rest.
+/// The facts of one visitor, which end in the middle: [`finish`] does the rest.
 pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
     let early = line.opening.filter(|stage| stage.phase == Phase::Early);
     let check = (line.fresh && line.turn.is_some()).then(|| check_url(line, here));
@@ -83,7 +83,7 @@ pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> S
     data
 }
 
-/// What is the same for many.
+/// The facts that many visitors share.
 #[derive(Serialize)]
 struct Common<'a> {
     kind: &'static str,
@@ -105,7 +105,7 @@ pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, wo
     } else if line.forms {
         now.insert("prequeue", &*catalogue.words.why_prequeue);
     }
-    // Before its draw nobody is called anyway, and the page after it is another one.
+    // Before its draw no visitor is called, and the page after it is another one.
     if line.follows && !undrawn {
         now.extend([
             ("busy", &*catalogue.words.why_busy),

@@ -1,17 +1,17 @@
-//! Why nobody is called, or fewer than could be, as visitors are told.
+//! Why no visitor is called, or fewer than could be, as pages show it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::room::{LineView, Mode, Phase, RoomView, View, Wall, Why};
 
-/// Why nobody is called just now.
+/// Why no visitor is called just now.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
     Held,
     /// The room has not opened yet: the line only forms.
     Prequeue,
-    /// The same, and whoever is there by the opening is drawn then.
+    /// The same, and visitors who are present at the opening are drawn then.
     Lot,
     /// The line is closed for its draw, or is about to be, and the order is not there yet.
     Draw,
@@ -19,17 +19,17 @@ pub enum Stall {
     Full,
     /// Fewer are called, as the shop is busy.
     Busy,
-    /// Nobody is called until the shop is well again, or until it is known how it does.
+    /// No visitor is called until the upstream has recovered, or until its load is known.
     Resting,
     /// Something was lost; tickets are being collected.
     Healing,
     /// This gate cannot reach the store.
     CutOff,
-    /// It takes longer than the visitor was told; never what the room says, but what one visitor is told: [`crate::pages::Kept`].
+    /// It takes longer than the visitor was shown. This is never the room's state, only one visitor's: [`crate::pages::Kept`].
     Slower,
 }
 
-/// Why nobody is called, and after how many seconds calls go on at the latest where that can be said.
+/// Why no visitor is called, and after how many seconds calls go on at the latest where that can be said.
 pub type Pause = (Stall, Option<u32>);
 
 /// A full room is no news until this long after its last call.
@@ -79,7 +79,7 @@ impl Stall {
         Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
     }
 
-    /// Nobody is called whatever becomes free, so that no wait can be told.
+    /// No free slot leads to a call, so that no wait can be estimated.
     #[must_use]
     pub fn pauses(self) -> bool {
         !matches!(self, Self::Full | Self::Busy | Self::Slower)

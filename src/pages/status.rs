@@ -46,7 +46,7 @@ pub struct Status<'a> {
     /// Seconds; `null` where it cannot be said.
     #[serde(serialize_with = "interval")]
     pub estimate: Option<Estimate>,
-    /// To whoever says the latest moment that they were told, the one that they are told now: in seconds of wall time.
+    /// For a request that names the latest moment shown so far, the one that holds now: in seconds of wall time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<u64>,
     /// When to ask again; written as `refresh`, in seconds. 0 when there is nothing to wait for.
@@ -54,7 +54,7 @@ pub struct Status<'a> {
     pub refresh_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
-    /// Why nobody is called just now.
+    /// Why no visitor is called just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Stall>,
     /// While healing, after how many seconds calls go on at the latest, in whole minutes.
@@ -63,16 +63,16 @@ pub struct Status<'a> {
     /// `false` where all that is left of the stock goes to people ahead, as things stand; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reachable: Option<bool>,
-    /// Whether the visitor has bought one: absent where that is not to be told, or nobody knows that they took part.
+    /// Whether the visitor has bought one: absent where that is not to be shown, or where it is unknown that they took part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub won: Option<bool>,
-    /// When that is told, where it lies ahead.
+    /// When that is shown, where it lies ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub results_at: Option<String>,
     /// Before a sale, and in the line that forms before its opening.
     #[serde(flatten)]
     pub opening: Option<Opening>,
-    /// How far the room's draw has come, and what a visitor is told of the stock, for the page's script.
+    /// How far the room's draw has come, and the stock as shown to a visitor, for the page's script.
     #[serde(skip_serializing_if = "is_none")]
     pub lot: u8,
     /// In a room that draws, from the promise on.
@@ -87,7 +87,7 @@ pub struct Status<'a> {
     pub reference: Option<&'a str>,
 }
 
-/// A visitor's draw: what anybody checks it by, and what it came to for this one.
+/// A visitor's draw: the figures to check it by, and its result for this one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct DrawStatus {
     /// The visitor's number in the draw, from the closing on; absent for one who was not drawn.

@@ -61,7 +61,7 @@ pub struct EventStream<L: Link> {
     step: Option<ReusableBoxFuture<'static, Step<L>>>,
 }
 
-/// What to write, and who finds out what comes next; nobody after the last.
+/// The bytes to write, and the listener for the next ones; none after the last.
 type Step<L> = (Bytes, Option<Listener<L>>);
 
 impl<L: Link> EventStream<L> {
@@ -107,7 +107,7 @@ struct Listener<L> {
     visitor: Visitor,
     views: watch::Receiver<Arc<View>>,
     feed: Arc<Feed>,
-    /// Of one who has been far back.
+    /// Of a stream that has been far back.
     resting: Option<Arc<Resting>>,
     link: L,
     drain: CancellationToken,
@@ -118,9 +118,9 @@ struct Listener<L> {
     frame_at: Instant,
     /// A heartbeat when nothing has been written until then.
     beat_at: Instant,
-    /// A view that comes sooner is looked at then, unless somebody else looks.
+    /// A view that comes sooner is looked at then, unless the lookout looks.
     looks_at: Instant,
-    /// When the visitor is told that all is sold.
+    /// When the visitor hears that all is sold.
     tells_at: Option<Instant>,
     /// When the stream ends so that the visitor comes for another ticket.
     renews_at: Option<Instant>,
@@ -257,7 +257,7 @@ impl<L: Link> Listener<L> {
         *self.renews_at.get_or_insert(now + spread) <= now
     }
 
-    /// All is sold: everybody is told at once, but for what keeps a whole line from asking for its pages together.
+    /// All is sold: each stream says so at once, except where a whole line would ask for its pages together.
     fn tells(&mut self, now: Instant) -> Look {
         let spread = TELLS_WITHIN.mul_f64(f64::from(self.jitter()) / 65_536.0);
         let at = *self.tells_at.get_or_insert(now + spread);
@@ -285,7 +285,7 @@ impl<L: Link> Listener<L> {
         (self.beat_at <= now).then(|| self.write(Bytes::from_static(BEAT), settings, mark_due, now))
     }
 
-    /// What was written before has had its time to arrive: if it did, the visitor is there.
+    /// The bytes before have had their time to arrive: if they did, the visitor is present.
     fn write(&mut self, bytes: Bytes, settings: &Settings, mark_due: bool, now: Instant) -> Look {
         if mark_due && self.link.acknowledged() {
             self.link.present();

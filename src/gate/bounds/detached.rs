@@ -8,7 +8,7 @@ use crate::limit::Held;
 use crate::metrics::Metrics;
 use ropeline_ids::Visitor;
 
-/// The bound, and what is under way within it.
+/// The bound, and the requests under way within it.
 pub struct Detached {
     held: Arc<Held<Arc<Visitor>>>,
     refused: Counter,
@@ -20,7 +20,7 @@ const MOST_OF_ONE: usize = 4;
 const MOST: usize = 1_024;
 
 impl Detached {
-    /// What was under way `before` goes on being counted.
+    /// Requests under way under `before` stay counted.
     pub fn new(metrics: &Metrics, before: Option<&Self>) -> Self {
         Self {
             held: before.map_or_else(|| Held::within(MOST, MOST_OF_ONE), |before| Arc::clone(&before.held)),

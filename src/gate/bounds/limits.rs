@@ -72,7 +72,7 @@ pub enum Asker<'t> {
 }
 
 impl<'t> Asker<'t> {
-    /// The holder of a ticket, or nobody.
+    /// The holder of a ticket, or a stranger.
     #[must_use]
     pub fn of(ticket: Option<&'t Ticket>) -> Self {
         ticket.map_or(Self::Nobody, Self::Ticket)
@@ -99,7 +99,7 @@ pub struct Over {
 }
 
 impl Limits {
-    /// Nobody has asked for anything, but of the limits `before` that stay as they are: those go on. A limit of another rate
+    /// Empty counts, except that limits of `before` with an unchanged rate keep theirs. A limit of another rate
     /// begins anew.
     #[must_use]
     pub fn new(limits: &[Limit], own: &OwnLimits, metrics: &Metrics, before: Option<&Self>) -> Self {
@@ -162,19 +162,19 @@ impl Limits {
             .try_for_each(|rule| rule.check(client.into()))
     }
 
-    /// Counts a join. Networks are counted for each room: a flood of one room holds nobody back from another. A refused join
+    /// Counts a join. Networks are counted for each room, so a flood of one room does not affect another. A refused join
     /// counts nowhere, so that a network over its bound does not use up what its addresses have.
     pub fn join(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
         self.joins(&self.join_bounds(room, client))
     }
 
-    /// Counts a join of somebody who waited in place of a proof of work: against one limit more.
+    /// Counts a join of a visitor who waited in place of a proof of work: against one limit more.
     pub fn join_without_proof(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
         let [join, network, wide] = self.join_bounds(room, client);
         self.joins(&[join, (&self.join_without_proof, network.1), network, wide])
     }
 
-    /// The narrowest first: who is over several is told of that one.
+    /// The narrowest first: a client over several limits gets the answer of that one.
     fn join_bounds(&self, room: &RoomName, client: IpAddr) -> [(&Rule, ClientKey); 3] {
         let (network, wide) = self.prefixes;
         [
@@ -221,7 +221,7 @@ impl Limits {
         self.status_network.check(ClientKey::network(client))
     }
 
-    /// Counts somebody who leaves with a ticket that may hold nothing, by the ticket alone.
+    /// Counts a visitor who leaves with a ticket that may hold nothing, by the ticket alone.
     pub fn leave(&self, ticket: &Ticket, client: IpAddr) -> Result<(), Over> {
         self.status.check(Asker::Ticket(ticket).key(client))
     }

@@ -1,7 +1,7 @@
 //! From how many networks a pass is used: a pass that is handed round is refused where it comes from one too many.
 //!
-//! Each gate counts for itself and forgets the oldest when it knows too many passes, which errs on the visitor's side. What is
-//! kept of a network is four bytes of a keyed hash.
+//! Each gate counts for itself and forgets the oldest when it knows too many passes, which errs on the visitor's side. A network
+//! is kept as four bytes of a keyed hash.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -26,7 +26,7 @@ pub struct Sharing {
     most: usize,
 }
 
-/// When the young half is full it becomes the old one, and what was in use neither time is forgotten.
+/// When the young half is full it becomes the old one, and entries that were used in neither are forgotten.
 #[derive(Debug, Default)]
 struct Halves {
     young: HashMap<u64, Networks>,

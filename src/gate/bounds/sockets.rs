@@ -34,7 +34,7 @@ pub struct TooMany;
 const MOST_OF_VISITOR: usize = 8;
 
 impl Sockets {
-    /// The shop takes so many requests at once, if there is a bound. What was open `before` goes on being counted.
+    /// The upstream takes so many requests at once, if there is a bound. Sockets open under `before` stay counted.
     pub fn new(shop_takes: Option<u32>, metrics: &Metrics, before: Option<&Self>) -> Self {
         let half = |takes: u32| usize::try_from(takes.div_ceil(2)).unwrap_or(usize::MAX);
         let most_of_client = shop_takes.map_or(usize::MAX, half);
@@ -46,7 +46,7 @@ impl Sockets {
         }
     }
 
-    /// Sets the bound of what was taken over from those before.
+    /// Sets the bound of the counts that were taken over from `before`.
     pub fn take_force(&self) {
         self.of_clients.allow(self.most_of_client);
     }

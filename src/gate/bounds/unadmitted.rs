@@ -1,6 +1,6 @@
 //! Bounds on what passes a line without a session: preflights, what a room leaves outside, crawlers, returns from a payment.
 //!
-//! Limits per client do not bound many clients. What is read has one bound over all cores and what is sent another, so that no flood
+//! Limits per client do not bound many clients. Reads have one bound over all cores and writes another, so that no flood
 //! of reads keeps a payment provider's callback from the shop. A body that is longer than `request_buffer` may come as slowly as its client
 //! likes: these have a third bound, half of `max_streaming_bodies`. Over a bound the answer is 503 with `Retry-After`; nothing waits.
 //! A client that reads a long answer slowly keeps its place until another is refused one.
@@ -77,7 +77,7 @@ impl Sort {
         if body.is_complete() { self } else { Self::Stream }
     }
 
-    /// As a proxy that asks is told it.
+    /// As the answer to a proxy that asks names it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read | Self::Preflight => "reads",
@@ -87,7 +87,7 @@ impl Sort {
 }
 
 impl Unadmitted {
-    /// What is under way under the bounds `before` goes on being counted.
+    /// Requests under way under the bounds `before` stay counted.
     #[must_use]
     pub fn new(bounds: config::Unadmitted, metrics: &Metrics, before: Option<&Self>) -> Self {
         let bound = |name, most, before: Option<&Bound>| Bound {
@@ -105,7 +105,7 @@ impl Unadmitted {
         }
     }
 
-    /// Sets the bounds of what was taken over from those before.
+    /// Sets the bounds of the counts that were taken over from `before`.
     pub fn take_force(&self) {
         for bound in [&self.reads, &self.preflights, &self.posts, &self.streams] {
             bound.held.allow_within(bound.most, share(bound.most));

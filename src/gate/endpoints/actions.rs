@@ -25,7 +25,7 @@ use crate::gate::verdict::arrival::{self, Coming, Joined};
 use crate::gate::verdict::decide::{Door, PassState, Purpose, TicketState, may_join};
 use crate::gate::verdict::{inside, join, refusals, settle};
 
-/// `POST join`: gives a place to who has none, and the pass to who is called. Asking again changes nothing.
+/// `POST join`: gives a place to a visitor without one, and the pass to a called visitor. Asking again changes nothing.
 pub async fn join_app(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, head: &Parts) -> Answer {
     let settled = settle::settle(gate, seat, visit, None, Purpose::default(), may_join).await;
     let worth = match settled {

@@ -1,6 +1,6 @@
 //! Without a script, a page finds out here whether the browser kept its ticket, and goes back to where it was.
 //!
-//! The page's Refresh passes here too, and only where no script runs, since it stands in a `noscript`: whoever comes by it
+//! The page's Refresh passes here too, and only where no script runs, since it stands in a `noscript`: a visitor who comes by it
 //! is marked and gets the bare page from then on, so that an hour of reloads stays small.
 
 use http::header::{CACHE_CONTROL, LOCATION, REFERER, SET_COOKIE};
@@ -54,7 +54,7 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         Some(b"on") => _ = headers.append(SET_COOKIE, seat.cookies.clear_reload()),
         _ => {}
     }
-    // What the page before this one told a visitor who runs no script.
+    // The wait that the page before this one showed to a visitor who runs no script.
     if let Some(kept) = parameter(query, "by").and_then(|by| told_wait::parse(std::str::from_utf8(&by).ok()?)) {
         headers.append(SET_COOKIE, seat.cookies.set_told(kept));
     }

@@ -20,7 +20,7 @@ use crate::gate::verdict::decide::{Door, PassState, TicketState};
 use crate::gate::verdict::join;
 use crate::room::Mode;
 
-/// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. Who has a place already,
+/// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. A visitor who has a place already,
 /// or needs none, is sent on at once. SECURITY: `to` is only ever a path on this host.
 pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let query = head.uri.query().unwrap_or_default();
@@ -32,7 +32,7 @@ pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     };
     let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
     let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
-    // Who has to sign in first is told so there.
+    // A visitor who has to sign in first learns it there.
     if placed || no_line || ownership::is_nameless(seat) || worth.pass() == PassState::Valid {
         return sent_on(to, Vec::new());
     }
@@ -54,7 +54,7 @@ pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
                 .collect()
         }
         Joined::Limited(over) => return over.answer(&seat.rules.pages, visit),
-        // Told there, with a way on.
+        // The page there says so, with a way on.
         Joined::Refused | Joined::CodeRefused(_) => Vec::new(),
     };
     let check = check_of(&seat.rules.room.name, &seat.line, to);

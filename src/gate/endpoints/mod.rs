@@ -7,7 +7,7 @@
 //! GET  rooms/{room}/events     the same as an event stream
 //! GET  rooms/{room}/check      the page's way of finding out whether the browser kept its ticket
 //! GET  rooms/{room}/probe      whether a nonce of `ropeline probe` is genuine
-//! GET  rooms/{room}/enter      where one joins who has waited in place of a proof of work
+//! GET  rooms/{room}/enter      where a visitor joins after a wait in place of a proof of work
 //! POST rooms/{room}/join       for apps
 //! POST rooms/{room}/check-in   "I am here", and the status
 //! POST rooms/{room}/leave      leaves the line or ends the session

@@ -9,9 +9,9 @@ use crate::gate::verdict::decide::{PassState, TicketState};
 use crate::gate::verdict::refusals;
 use crate::room::Mode;
 
-/// Counts a question of whom the tokens name. Two are free: to leave, while that frees a place or a slot, and to be turned
-/// away, since many people behind one address would otherwise be told to ask less often instead of the reason. A visitor in line is
-/// there, whatever neighbours have used up of the limit: that is noted of a question that is too many, too.
+/// Counts a question against the holder of the tokens. Two are free: to leave, while that frees a place or a slot, and to be turned
+/// away, since many people behind one address would otherwise read to ask less often instead of the reason. A visitor in line is
+/// present even if neighbours have used up the limit: a question that is too many is noted as a check-in, too.
 ///
 /// # Errors
 /// The limit that it is over.
@@ -44,7 +44,7 @@ fn counted(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
     count(seat, visit, worth.as_ref())
 }
 
-/// As [`Gate::count_question`], where it is known what the tokens are worth and nobody leaves.
+/// As [`Gate::count_question`], where the worth of the tokens is known and the visitor does not leave.
 pub fn count(seat: &Seat<'_>, visit: &Visit, worth: Option<&Worth>) -> Result<(), Over> {
     if seat.shown.rehearsal().is_some() {
         return Ok(());
@@ -69,7 +69,7 @@ fn frees(worth: &Worth) -> bool {
         )
 }
 
-/// A newcomer is told that all is sold, or that the room is closed or not open yet.
+/// The answer to a newcomer is that all is sold, or that the room is closed or not open yet.
 fn turns_away(worth: &Worth) -> bool {
     worth.sold_out || worth.early.is_some() || worth.mode == Mode::Closed
 }

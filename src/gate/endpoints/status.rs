@@ -46,7 +46,7 @@ pub async fn status(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, check_in: b
     known(seat, visit, &worth, (check_in, false))
 }
 
-/// The status of the holder of a pending ticket, who gets its number as a page does that loads again: whoever was numbered
+/// The status of the holder of a pending ticket, who gets its number as a page does that loads again: a visitor who was numbered
 /// meanwhile has the place of their arrival.
 async fn numbered(seat: &Seat<'_>, visit: &Visit, worth: Worth, check_in: bool) -> Answer {
     let TicketState::Pending(id) = worth.ticket() else {
@@ -85,7 +85,7 @@ fn known(seat: &Seat<'_>, visit: &Visit, worth: &Worth, (check_in, fresh): (bool
     reissue::with_ticket_anew(seat, worth, answer)
 }
 
-/// The status of somebody who has a place, with the pass when the turn has come or it is time for a new date: to an app
+/// The status of a visitor with a place, with the pass when the turn has come or it is time for a new date: to an app
 /// in the answer, else as a cookie, which no script can read.
 pub fn with_tokens(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     with_handed(seat, visit, worth, &handed(seat, visit, worth))
@@ -131,7 +131,7 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     };
     let ticket = worth.ticket.as_ref();
     let number = ticket.and_then(|ticket| Some((ticket.ticket.lane, number_of(&ticket.ticket)?)));
-    // PERF: only apps are told, and it is a hash.
+    // PERF: only apps get it, and it is a hash.
     let named = number.filter(|_| seat.shown.is_app() || handed.ticket.is_some());
     let reference = named.map(|(lane, number)| reference(&seat.visitor(lane, number)));
     let state = state(worth, handed.fresh || seat.shared.replica.numbers_nobody());
@@ -218,7 +218,7 @@ fn in_line<'a>(
     }
 }
 
-/// A pending ticket may have its number by now: it has not lapsed, the room has a line, and the request names what joining takes.
+/// A pending ticket may have its number already: it has not lapsed, the room has a line, and the request names all that joining needs.
 fn may_be_numbered(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> bool {
     let lasts = seat
         .shown
@@ -234,7 +234,7 @@ fn may_be_numbered(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> bool {
         && !ownership::must_sign_in(seat, worth)
 }
 
-/// What is known of the draw that the visitor takes part in.
+/// The facts of the draw that the visitor takes part in.
 fn drawn(seat: &Seat<'_>, room: &RoomView, lane: LaneId, number: Number) -> Option<DrawStatus> {
     let figures = room.figures(&seat.rules.room.name, &seat.line, lane)?;
     let entry = room.line(&seat.line).and_then(|line| line.entry(lane, number));
@@ -252,8 +252,8 @@ fn early(worth: &Worth, visit: &Visit) -> Status<'static> {
     Status::new(State::Early, pace::early_ms(left_ms, jitter()))
 }
 
-/// The design's word for where somebody with these tokens stands; in a room that is off, or
-/// that an outage has opened, everybody is as good as inside.
+/// The state of a visitor with these tokens, in the contract's words; in a room that is off, or
+/// that an outage has opened, every visitor counts as inside.
 fn state(worth: &Worth, no_numbers: bool) -> State {
     let inside = worth.pass() == PassState::Valid || worth.ticket() == TicketState::Inside;
     if inside || worth.mode == Mode::Off || worth.door == Door::LetPast {

@@ -1,6 +1,6 @@
 //! Requests that go on though their client has hung up.
 //!
-//! Shops work on where nobody waits for the answer. So a place in a bound is kept until the shop has answered, or has not in time; and
+//! Shops work on although no client waits for the answer. So a place in a bound is kept until the upstream has answered, or has not in time; and
 //! what the answer says of the session is noted. What no server has when the client hangs up is not sent.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::gate::state::gate::Gate;
 use crate::gate::state::in_flight::Guard;
 use crate::gate::state::shared::Shared;
 
-/// What a request takes with it to the shop, and what is done with its answer. PERF: in a box, since it is handed on twice.
+/// What goes with a request to the upstream, and what is done with its answer. PERF: in a box, since it is handed on twice.
 pub struct Taken {
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,
@@ -35,14 +35,14 @@ pub struct Taken {
     pub kept: Kept,
 }
 
-/// What is held until the answer has ended: the session, a socket's place, and one in a bound.
+/// Guards held until the answer has ended: of the session, a socket's place, and a place in a bound.
 pub type Kept = (Option<Guard>, Option<Socket>, Option<Place>);
 
-/// What became of a request, and what is held still.
+/// The result of a request, and the guards that are still held.
 pub type Ended = (Result<Response<Body>, ForwardError>, Kept);
 
 impl Taken {
-    /// Forwards a request for as long as its client waits, or on and on where a `stage` is told how far it is.
+    /// Forwards a request for as long as its client waits; without an end where a `stage` follows how far it is.
     pub async fn forward(
         self: Box<Self>,
         (shared, upstream): (&Shared, &Upstream),
@@ -94,7 +94,7 @@ pub fn forward_detachable(
     };
     Detachable::new(&visit.hop, may, |stage| async move {
         let endable = taken.endable.clone();
-        // What failed is not sent again for nobody.
+        // A failed request is not sent again when its client is gone.
         let still = || !stage.is_detached() && endable.as_ref().is_none_or(|endable| !endable.is_over(&shared));
         let (mut result, kept) = taken.forward((&shared, &upstream), request, &still, Some(&stage)).await;
         if stage.is_detached() {

@@ -59,7 +59,7 @@ pub struct Endable {
 }
 
 impl Endable {
-    /// A request that opens a session and only reads looks at what was bought, or each reload of a receipt would buy again, unless its
+    /// A request that opens a session and only reads does not count as a purchase, or each reload of a receipt would buy again, unless its
     /// pass shows a visitor who has bought nothing yet.
     pub fn of(session: &Session<'_>, met: u32, head: &Parts, former: Option<&Former>) -> Self {
         let is_unfinished = former.is_some_and(|former| former.is_unfinished);

@@ -27,7 +27,7 @@ pub struct Session<'a> {
     pub visitor: Arc<Visitor>,
     /// Of the pass.
     pub edition: Edition,
-    /// What the shop is told the session is called.
+    /// The session's name in the header for the upstream.
     pub name: String,
     /// Cookies to set on the answer.
     pub cookies: Vec<HeaderValue>,
@@ -72,7 +72,7 @@ pub enum Permission<'a> {
 }
 
 impl<'a> Permission<'a> {
-    /// What is to be looked after while the request is under way: a session, and a socket that the open room let in.
+    /// What is watched while the request is under way: a session, and a socket that the open room let in.
     pub fn held(&self, head: &Parts) -> Option<Right> {
         match self {
             Self::Session(session) => Some(Right::Session(Arc::clone(&session.visitor))),

@@ -1,4 +1,4 @@
-//! What a proxy is told: leave to pass, the way back with a cookie, or what is not a yes.
+//! Answers to a proxy that asks: leave to pass, the way back with a cookie, or a refusal.
 
 use http::header::{CACHE_CONTROL, COOKIE, HeaderName, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
@@ -57,7 +57,7 @@ pub fn is_leave(answer: &Answer) -> bool {
     answer.response.extensions().get::<Leave>().is_some()
 }
 
-/// The closing step. SECURITY: whatever was answered on the way, nothing but leave to pass is 2xx; and who only asked for
+/// The closing step. SECURITY: nothing but leave to pass is 2xx, independent of the answer so far; and a proxy that only asked for
 /// that gets nothing that would be lost on the way, such as a cookie.
 #[must_use]
 pub fn close(aim: Aim, mut answer: Answer) -> Answer {

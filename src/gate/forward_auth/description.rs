@@ -1,6 +1,6 @@
 //! What a proxy says of the request that it asks about.
 //!
-//! Method, scheme, host, target and client must all be there, each once and well-formed: what is missing is refused, never
+//! Method, scheme, host, target and client must all be there, each once and well-formed: a missing one is refused, never
 //! guessed, since a guess could make a protected request look like another. All other fields are the visitor's own, as the
 //! proxy passed them on.
 

@@ -1,7 +1,7 @@
 //! Whether the shop answers at all, as the visitors of one room meet it.
 //!
 //! SECURITY: every shop has a request that it breaks off, and a client that finds it can send it all day. So requests without a
-//! session do not count, and a visitor counts once until somebody is answered.
+//! session do not count, and a visitor counts once until another request is answered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::witnesses::ENOUGH;
 use crate::proxy::{FailureRules, Health};
 use crate::room::Circuit;
 
-/// So many visitors failed one after the other, and nobody was answered between them: the shop is out for a time, and then tried.
+/// So many visitors failed one after the other, without an answer between them: the upstream is out for a time, and then tried.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
-    /// Who failed since somebody was answered; visitors share a bit by chance.
+    /// Visitors who failed since the last answer; visitors share a bit by chance.
     failed: AtomicU64,
     health: Health,
 }
@@ -35,7 +35,7 @@ impl Answering {
             self.health.failed(&RULES, now_ms);
         }
         if before | bit == u64::MAX {
-            // All bits are taken: the next visitors could not be told from these.
+            // All bits are taken: the next visitors could not be distinguished from these.
             self.failed.store(0, Ordering::Relaxed);
         }
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::witnesses::CELLS;
 
-/// Requests of one visitor that are watched at once, and in one report. SECURITY: one session that asks for what is slow, or
-/// fails, weighs no more than a few others.
+/// Requests of one visitor that are watched at once, and in one report. SECURITY: one session that asks for slow or failing
+/// pages weighs no more than a few others.
 pub(super) const MOST_OF_ONE: u8 = 4;
 
 /// A few slots for each visitor; 0 is a free one. PERF: raised and lowered without a lock.

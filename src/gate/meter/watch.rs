@@ -30,7 +30,7 @@ pub struct RoomMeter {
     failed: Witnesses,
     late: Witnesses,
     answering: Answering,
-    /// An answer that takes so long is late, before it is here and where nobody waits for it any more.
+    /// An answer that takes so long is late, before it is here and also when its client is gone.
     late_us: u64,
 }
 
@@ -103,7 +103,7 @@ impl RoomMeter {
         })
     }
 
-    /// What was seen since the last time; span, load and whether the shop can be reached are for the caller to say.
+    /// The report since the last one; span, load and whether the upstream can be reached are for the caller to add.
     pub fn take(&self) -> Report {
         self.take_at(micros(time::uptime()))
     }
@@ -139,10 +139,10 @@ impl RoomMeter {
         }
     }
 
-    /// Visitors whose requests hang, as far as that is believed: they are as many as have to meet what is late, or at least
+    /// Visitors whose requests hang, as far as that is believed: as many as have to meet a late answer, or at least
     /// half of those who were answered or hang since theirs was sent.
     fn believed_to_hang(&self, mut hanging: Vec<Hanging>, late: Met) -> u32 {
-        // Of one visitor what was sent last tells: whoever was answered since tells more of the shop of now.
+        // Of one visitor the request that was sent last counts: visitors answered since say more of the upstream now.
         hanging.sort_unstable_by_key(|hangs| (hangs.cell, std::cmp::Reverse(hangs.since_us)));
         hanging.dedup_by_key(|hangs| hangs.cell);
         let visitors = u32::try_from(hanging.len()).unwrap_or(u32::MAX);
@@ -192,7 +192,7 @@ impl RoomMeter {
                     self.note_time(took_us, cell);
                 }
             }
-            // What fails at once says nothing of how long requests take, and what fails late is told by that.
+            // A request that fails at once says nothing of how long requests take, and one that fails late counts by that.
             Some(End::Failed) if watched.looked_at => {
                 self.errors.fetch_add(1, Ordering::Relaxed);
                 self.failed.note(cell);
@@ -208,7 +208,7 @@ impl RoomMeter {
     }
 }
 
-/// Of these times so many are told, the shorter ones first.
+/// Keeps so many of these times, the shorter ones first.
 fn keep(times: &mut [u32], most: u32) {
     let mut left = most;
     for count in times {

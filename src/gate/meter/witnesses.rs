@@ -1,12 +1,12 @@
-//! Who has met something that slows a sale, in this report and in those before.
+//! Which visitors met an answer that slows a sale, in this report and in those before.
 //!
-//! SECURITY: every shop has a page that fails, or takes for ever, and whoever finds it can ask for it all day. So one or
-//! two visitors are not believed, however often they meet it, unless nobody else is there to ask.
+//! SECURITY: every shop has a page that fails, or takes for ever, and a client that finds it can ask for it all day. So one or
+//! two visitors are not believed, however often they meet it, unless there are no others to ask.
 
 use std::array;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Visitors told apart; they share a cell by chance.
+/// Visitors who are distinguished; they share a cell by chance.
 pub(super) const CELLS: usize = 1_024;
 
 /// For each visitor the reports of late in which they met it: the last bit is this one's.
@@ -16,10 +16,10 @@ pub(super) struct Witnesses([AtomicU16; CELLS]);
 /// How many visitors met it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Met {
-    /// In this report, and of them those who meet it again and again.
+    /// In this report, and of them the visitors who meet it again and again.
     now: u32,
     often_now: u32,
-    /// In the last sixteen reports, and of them those who meet it again and again.
+    /// In the last sixteen reports, and of them the visitors who meet it again and again.
     of_late: u32,
     often: u32,
 }
@@ -45,7 +45,7 @@ impl Witnesses {
     pub fn turn(&self) -> Met {
         let (mut now, mut of_late, mut often, mut often_now) = (0, 0, 0, 0);
         for cell in &self.0 {
-            // Only reports shift, one after the other; whoever meets it meanwhile is of the next one or of none.
+            // Only reports shift, one after the other; a visitor who meets it meanwhile is of the next one or of none.
             let met = cell.load(Ordering::Relaxed);
             cell.store(met << 1, Ordering::Relaxed);
             let (meets, meets_often) = (met & 1 == 1, met.count_ones() >= OFTEN);
@@ -81,7 +81,7 @@ impl Met {
         self.of_late >= ENOUGH
     }
 
-    /// Whoever meets it again and again looks for it, unless others do too.
+    /// A visitor who meets it again and again looks for it, unless others do too.
     pub fn is_looked_for(self) -> bool {
         (1..ENOUGH).contains(&self.often)
     }
@@ -90,7 +90,7 @@ impl Met {
 /// So many witnesses in the last sixteen reports are believed.
 pub(super) const ENOUGH: u32 = 3;
 
-/// Somebody who has met it in so many of them looks for it.
+/// A visitor who has met it in so many of them looks for it.
 const OFTEN: u32 = 4;
 
 #[cfg(test)]

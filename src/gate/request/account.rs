@@ -20,7 +20,7 @@ use crate::gate::state::shared::Shared;
 /// Whom a request names.
 #[derive(Clone, Default)]
 pub struct Named {
-    /// The tags of the account; none where it names nobody, or the room knows no accounts yet.
+    /// The tags of the account; none where it is anonymous, or the room knows no accounts yet.
     pub tags: Vec<Tag>,
     /// The lane that the account's token says it stands in, by its index in the room's configuration.
     pub lane: Option<usize>,
@@ -52,7 +52,7 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     }
 }
 
-/// The tags of an account; none of nobody, and before the room's machine knows of accounts.
+/// The tags of an account; none without an account, and before the room's machine knows of accounts.
 pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
     // Before the machine knows of accounts they cannot be kept.
     let kept = || shared.replica.load().version >= WITH_SCHEDULES;
@@ -65,7 +65,7 @@ pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Ve
 /// Who a request's head says it is, and what a token's claim says of the lane.
 fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Result<Option<(Identity, Option<String>)>, Doubtful> {
     let text = match &identities.source {
-        // SECURITY: anybody else would say whatever they like.
+        // SECURITY: any other peer could make the value up.
         Source::Header(name) if visit.peer_trusted => plain(header(head, name)?)?.map(Cow::Borrowed),
         Source::Header(_) | Source::Field { .. } => None,
         Source::Cookie(name) | Source::Jwt { cookie: Some(name), .. } => cookie(head, name)?,

@@ -1,8 +1,8 @@
-//! What is wanted of the gate: the answer of the upstream, or only a word for a proxy that carries the request itself.
+//! The aim of a request to the gate: the answer of the upstream, or only leave for a proxy that carries the request itself.
 
 use crate::config::Asker;
 
-/// What is wanted of the gate.
+/// The aim of a request to the gate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Aim {
     /// The shop's answer: the visitor's own request.

@@ -52,7 +52,7 @@ impl Policy {
         self.header(name, value, Some(TICKET_MAX_AGE_SECS))
     }
 
-    /// A `Set-Cookie` value for the ticket of a visitor who is let in at once. A browser keeps it as long as the pass.
+    /// A `Set-Cookie` value for the ticket of a visitor who is admitted at once. A browser keeps it as long as the pass.
     #[must_use]
     pub fn set_ticket_inside(&self, name: &str, value: String) -> HeaderValue {
         self.header(name, value, Some(self.pass_max_age_secs))
@@ -136,7 +136,7 @@ fn split(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What was among the gate's own cookies of a request.
+/// Which of the gate's own cookies a request had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stripped {
     /// One of a virtual visitor.

@@ -1,7 +1,7 @@
 //! Requests that say to be a crawler's.
 //!
-//! One that is verified never joins: it is forwarded past the line, a few at a time, or told to come again. So is told, too, one of
-//! which nothing is known yet, since a crawler that got the waiting page would take it for the shop's. One that is
+//! One that is verified never joins: it is forwarded past the line, a few at a time, or asked to come again. So is one of
+//! unknown address, since a crawler that got the waiting page would take it for the shop's. One that is
 //! refuted is anybody's, and stands in line.
 
 use http::Method;

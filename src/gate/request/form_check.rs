@@ -58,7 +58,7 @@ impl Refused {
 /// What a form in the body could say otherwise than the head, by which the request was decided.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
-    /// The room whose lines are told apart by a parameter of the query.
+    /// The room whose lines a parameter of the query distinguishes.
     line: Option<usize>,
     /// What the request would be under another method, if that is something else.
     routed: Option<Box<Routed>>,
@@ -89,7 +89,7 @@ fn differs_by_method(shared: &Shared, head: &Parts, routed: &Routed) -> bool {
 }
 
 /// Reads the first bytes of a body that some stack takes for a form, and refuses it where that says something else. Of a body in
-/// another type what is here is looked through: one that is streamed is not waited for.
+/// another type the received part is searched: one that is streamed is not waited for.
 pub async fn agrees(
     shared: &Shared,
     told: &Told,

@@ -1,8 +1,8 @@
 //! What sort of request this is, from its method and headers alone.
 //!
-//! Navigations are told by Fetch Metadata (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`; W3C Fetch Metadata Request Headers), and by
+//! Navigations are recognised by Fetch Metadata (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`; W3C Fetch Metadata Request Headers), and by
 //! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app
-//! a JSON body; it never admits anybody.
+//! a JSON body; it never admits a visitor.
 
 use http::header::{HeaderName, ORIGIN, USER_AGENT};
 use http::request::Parts;
@@ -50,7 +50,7 @@ impl Kind {
         if crawls { Self::Passive } else { kind }
     }
 
-    /// As [`Kind::of`], for one that is no preflight and no crawler's, whatever it says.
+    /// As [`Kind::of`], for a request that is neither a preflight nor a crawler's, even if it claims to be.
     #[must_use]
     pub fn of_no_crawler(method: &Method, headers: &HeaderMap) -> Self {
         let told = Told::by(headers);
@@ -212,7 +212,7 @@ fn is_same_host(one: &str, other: &str) -> bool {
     !one.is_empty() && one == name(other)
 }
 
-/// A navigation that a link of another site led to. Without Fetch Metadata none is told: browsers send no Origin with a GET.
+/// A navigation that a link of another site led to. Without Fetch Metadata none is recognised: browsers send no Origin with a GET.
 pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
 }
@@ -227,7 +227,7 @@ pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Crawlers that say so. They get a 503 with `Retry-After` instead of a place nobody would use.
+/// Crawlers that say so. They get a 503 with `Retry-After` instead of a place that would stay unused.
 fn is_crawler(headers: &HeaderMap) -> bool {
     const NAMES: [&str; 9] = [
         "googlebot",

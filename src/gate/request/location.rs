@@ -1,7 +1,7 @@
 //! Where an answer of the gate's own leads: always a path on the host that was asked for, or that host's own address.
 //!
-//! SECURITY: every `Location` of `src/gate` is made here. Whatever a visitor's target or a parameter of a link says, no other
-//! host comes into it.
+//! SECURITY: every `Location` of `src/gate` is made here. No target of a visitor and no parameter of a link brings another
+//! host into it.
 
 use std::borrow::Cow;
 

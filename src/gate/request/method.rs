@@ -36,7 +36,7 @@ pub fn is_claimed(head: &Parts) -> bool {
     claimed(&head.headers).next().is_some() || head.uri.query().is_some_and(is_in_query)
 }
 
-/// Whether a request only reads (RFC 9110, section 9.2.1), whatever a shop may take its method for.
+/// Whether a request only reads (RFC 9110, section 9.2.1), by all methods that an upstream may take it for.
 pub fn is_read(head: &Parts) -> bool {
     head.method.is_safe() && !is_claimed(head)
 }

@@ -1,7 +1,7 @@
 //! CORS preflights: the one request that browsers send before a script's, without cookies, and that waits in no line.
 //!
-//! Fetch standard, "CORS-preflight fetch". What is one in every part, and brings nothing else along, is let past a room; of its
-//! fields the shop gets those that belong to a preflight. All else is an ordinary request, whatever it says to be.
+//! Fetch standard, "CORS-preflight fetch". A request that is one in every part, and brings nothing else along, is let past a room; of its
+//! fields the upstream gets those that belong to a preflight. All others are ordinary requests, even if they claim to be preflights.
 
 use http::header::{
     ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, DNT,
@@ -35,7 +35,7 @@ pub fn is_one(head: &Parts, has_body: bool) -> bool {
         && !method::is_claimed(head)
 }
 
-/// Whether a script asks to send what a proxy says of its client. SECURITY: many a shop permits whatever is asked for, and some proxies
+/// Whether a script asks to send a field in which a proxy describes its client. SECURITY: many shops permit all that is asked for, and some proxies
 /// pass it on, so that another site's page could name its own host.
 #[must_use]
 pub fn speaks_for_proxies(head: &Parts) -> bool {
@@ -119,7 +119,7 @@ fn is_origin(text: &[u8]) -> bool {
         .is_some_and(|(scheme, host)| part(scheme, b"+-.") && part(host, b"-._:[]"))
 }
 
-/// `Accept`, `Accept-Language` and the like; Fetch Metadata; what is asked for.
+/// `Accept`, `Accept-Language` and the like; Fetch Metadata; the requested method and fields.
 const PREFIXES: [&str; 3] = ["accept", "sec-fetch-", "access-control-request-"];
 
 /// What browsers send with a preflight beside what belongs to it, or a hop does.

@@ -62,7 +62,7 @@ pub fn unmarked(pages: &Pages, visit: &Visit) -> Answer {
     Refused::Mark.answer(pages, visit)
 }
 
-/// The genuine tokens among those that a virtual visitor brings: of its rehearsal alone. Nobody else's are of any.
+/// The genuine tokens among those that a virtual visitor brings: of its rehearsal alone. Other tokens are of none.
 #[must_use]
 pub fn tokens<'a>(
     keyring: &Keyring,

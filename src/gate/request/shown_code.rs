@@ -14,7 +14,7 @@ pub const HEADER: HeaderName = HeaderName::from_static("ropeline-code");
 /// The code that a request carries: an app's field, or the cookie that a link was exchanged for.
 #[derive(Clone)]
 pub struct ShownCode {
-    /// The code, and the mark of whoever shows it.
+    /// The code, and the mark of the visitor who shows it.
     pub text: String,
     /// It may take the place away that the visitor has: an app asks for that, a person presses a button.
     pub confirmed: bool,
@@ -40,7 +40,7 @@ impl ShownCode {
     }
 }
 
-/// A code, and the mark of whoever shows it.
+/// A code, and the mark of the visitor who shows it.
 pub fn parted(text: &str) -> (&str, Option<&str>) {
     match text.split_once('.') {
         Some((code, mark)) => (code, Some(mark)),

@@ -31,7 +31,7 @@ pub struct Rehearsed {
     pub forward: bool,
 }
 
-/// What is known of a request before anything is decided.
+/// The facts of a request before anything is decided.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Visit {
     pub id: RequestId,
@@ -90,14 +90,14 @@ impl Visit {
         }
     }
 
-    /// Somebody of this kind at `/here`, for tests.
+    /// A visitor of this kind at `/here`, for tests.
     #[cfg(test)]
     #[must_use]
     pub fn sample(kind: Kind) -> Self {
         Self::sample_at(kind, "/here")
     }
 
-    /// Somebody of this kind at this target, for tests.
+    /// A visitor of this kind at this target, for tests.
     #[cfg(test)]
     #[must_use]
     pub fn sample_at(kind: Kind, target: &'static str) -> Self {
@@ -159,7 +159,7 @@ impl Visit {
         self.started + self.waited
     }
 
-    /// Its body was waited for since `begun`: whatever is decided now is decided by what the time is now.
+    /// Its body was waited for since `begun`: later decisions go by the present time.
     pub fn has_waited(&mut self, begun: Duration) {
         self.waited += time::uptime().saturating_sub(begun);
         self.wall = time::wall();

@@ -1,8 +1,8 @@
 //! Codes that lead to a lane or past the line: a link brings one, the gate keeps it in a cookie, and it counts on joining.
 //!
 //! The shop never sees a code: a navigation that carries one is sent on to the same address without it, which keeps it out of
-//! the `Referer` too, and fields and cookies of the gate's own are taken off whatever is forwarded. What cannot be used is
-//! told in words, with a way to go on without it.
+//! the `Referer` too, and fields and cookies of the gate's own are removed from each forwarded request. A code that cannot be used is
+//! reported in words, with a way to go on without it.
 
 use http::header::{CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
@@ -31,7 +31,7 @@ pub fn judge_code(seat: &Seat<'_>, text: &str, visit: &Visit) -> Result<Code, Co
     let room = &seat.rules.room.name;
     let keyring = &seat.shared.keyring;
     let Some(code) = Code::read(keyring, room, &seat.line, text) else {
-        // What another room's codes are worth here is told only so far that somebody finds the right link.
+        // A code of another room is reported only as far as the visitor needs to find the right link.
         let mut others = seat.shared.rules.iter().take(OTHER_ROOMS);
         let other = others.any(|other| Code::read(keyring, &other.room.name, &seat.line, text).is_some());
         return Err(if other { CodeFate::OtherRoom } else { CodeFate::Unknown });
@@ -48,8 +48,8 @@ pub fn judge_code(seat: &Seat<'_>, text: &str, visit: &Visit) -> Result<Code, Co
     }
 }
 
-/// The lane that a newcomer stands in: by a code, else by what their token says, else by their network. What the rooms have of the lanes decides which number it has: another gate may have
-/// configured them otherwise, and then whoever has no lane there stands with everybody else.
+/// The lane that a newcomer stands in: by a code, else by a claim of their token, else by their network. The lanes of the room decide which number it has: another gate may have
+/// configured them otherwise, and then a visitor without a lane there stands with all others.
 #[must_use]
 pub fn lane(seat: &Seat<'_>, visit: &Visit) -> LaneId {
     let Some(lane) = seat.rules.lane(visit.client, seat.shown.claimed_lane()) else {
@@ -70,7 +70,7 @@ fn lane_by_code(seat: &Seat<'_>, visit: &Visit) -> Option<(LaneId, Code)> {
     }
 }
 
-/// Writes down, by its id, the code by which a newcomer stands in this lane. One that is only shown, as anybody may at will,
+/// Writes down, by its id, the code by which a newcomer stands in this lane. A code that is only shown, which is free,
 /// writes nothing.
 pub fn note_code(seat: &Seat<'_>, lane: LaneId, visit: &Visit) {
     let room = &seat.rules.room.name;
@@ -228,7 +228,7 @@ pub fn refuse_code(seat: &Seat<'_>, here: &str, fate: CodeFate, visit: &Visit) -
     Answer::new(Outcome::TurnedAway, response)
 }
 
-/// What an app is told of a code that cannot be used.
+/// The answer to an app about a code that cannot be used.
 pub fn refuse_code_to_app(seat: &Seat<'_>, fate: CodeFate, visit: &Visit) -> Answer {
     let refusal = Refusal::new(status_of(fate), fate.as_str(), PageKind::CodeRefused, Outcome::Own);
     let retry_after_secs = retry_of(fate);
@@ -281,7 +281,7 @@ fn retry_of(fate: CodeFate) -> Option<u32> {
     (fate == CodeFate::NotNow).then_some(RETRY_SECS)
 }
 
-/// Stands in a link in place of a code: whoever follows it has none any more.
+/// Stands in a link in place of a code: a visitor who follows it has none any more.
 pub const NO_CODE: &str = "none";
 
 /// When a code that is not taken at the moment may be.

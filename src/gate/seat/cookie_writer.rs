@@ -126,7 +126,7 @@ impl<'a> CookieWriter<'a> {
         self.policy.clear(&self.names.reload)
     }
 
-    /// What a visitor without a script was told of the wait.
+    /// The wait that a visitor without a script was shown.
     #[must_use]
     pub fn set_told(&self, kept: Kept) -> HeaderValue {
         self.policy.set_for_now(&self.names.told, &told_wait::text(kept))

@@ -39,7 +39,7 @@ struct Browser {
     is_app: bool,
     /// How the page without a script is reloaded.
     reload: Reload,
-    /// What a visitor without a script was told of the wait.
+    /// The wait that a visitor without a script was shown.
     told: Kept,
     /// A link of another site leads here, from where browsers hold strict cookies back.
     held_back: bool,
@@ -127,7 +127,7 @@ impl Credentials {
         self.tokens.pass.as_ref().map(|(pass, _)| pass)
     }
 
-    /// What is known of the pass from requests before.
+    /// Facts of the pass from requests before.
     #[must_use]
     pub fn known_pass(&self) -> Option<&KnownPass> {
         self.tokens.known.as_deref()
@@ -183,7 +183,7 @@ impl Credentials {
         self.browser.reload
     }
 
-    /// What a visitor without a script was told of the wait.
+    /// The wait that a visitor without a script was shown.
     #[must_use]
     pub fn told(&self) -> Kept {
         self.browser.told

@@ -71,7 +71,7 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// What is shown is worth by the newest view; `None` while the room is not in it.
+    /// The worth of the tokens by the newest view; `None` while the room is not in it.
     #[must_use]
     pub fn worth(&self, visit: &Visit) -> Option<Worth> {
         let replica = &self.shared.replica;
@@ -128,7 +128,7 @@ impl<'a> Seat<'a> {
         self.shown.pass().map(|pass| self.visitor(pass.lane, pass.number))
     }
 
-    /// What the shop is told that a pass's session is called.
+    /// The name of a pass's session in the header for the upstream.
     #[must_use]
     pub fn session_name(&self, pass: &Pass) -> String {
         let known = self.shown.known_pass().and_then(|known| known.session_of(pass));

@@ -20,7 +20,7 @@ use crate::gate::verdict::answers::{Answer, Refusal};
 use crate::gate::verdict::decide::{PassState, TicketState};
 use crate::gate::verdict::refusals;
 
-/// Nobody joins here without an account, and the request names none.
+/// The room requires an account, and the request names none.
 #[must_use]
 pub fn is_nameless(seat: &Seat<'_>) -> bool {
     let refuses = |identities: &Identities| identities.missing == Missing::Refuse;
@@ -60,7 +60,7 @@ pub fn lacks_account(seat: &Seat<'_>, worth: &Worth) -> bool {
     }
 }
 
-/// The tokens would let their account in now, and the request names none. Whoever only waits goes on waiting.
+/// The tokens would admit their account now, and the request names none. A visitor who only waits goes on waiting.
 #[must_use]
 pub fn must_sign_in(seat: &Seat<'_>, worth: &Worth) -> bool {
     let seated = matches!(
@@ -81,8 +81,8 @@ fn owners(seat: &Seat<'_>, worth: &Worth) -> [Option<Tag>; 2] {
     [pass, worth.live_ticket().and_then(of_ticket)]
 }
 
-/// Tells the log whose the numbers are that a request of an account shows, where it does not know; whoever joined before
-/// it was known who they are has that place from now on. SECURITY: only after [`Seat::is_foreign`].
+/// Records in the log to whom the numbers belong that a request of an account shows, where it does not know; a visitor who joined before
+/// signing in has that place from now on. SECURITY: only after [`Seat::is_foreign`].
 pub async fn own(seat: &Seat<'_>, visit: &Visit, worth: Worth) -> Worth {
     if seat.shown.tags().is_empty() {
         return worth;
@@ -146,7 +146,7 @@ pub fn not_yours(seat: &Seat<'_>, visit: &Visit) -> Answer {
     .answer(&seat.rules.pages, visit)
 }
 
-/// 403: sign in first. What was sent is not kept. Where nobody needs an account, the page has the button that puts an
+/// 403: sign in first. The request's body is not kept. Where no account is required, the page has the button that puts an
 /// account's place away.
 #[must_use]
 pub fn sign_in(seat: &Seat<'_>, visit: &Visit) -> Answer {

@@ -98,7 +98,7 @@ pub fn judge(seat: &Seat<'_>, visit: &Visit, shown: Option<&str>) -> Proof {
     })
 }
 
-/// `None`: what was shown is as good as nothing.
+/// `None`: the shown proof is invalid.
 fn take(seat: &Seat<'_>, visit: &Visit, terms: &config::Proof, shown: &str) -> Option<Proof> {
     let (text, nonces) = proof::parse(shown)?;
     let (room, line) = (&seat.rules.room.name, &seat.line);
@@ -126,7 +126,7 @@ fn network(seat: &Seat<'_>, client: IpAddr) -> [u8; 17] {
     bytes
 }
 
-/// The page that does the work, or for a program what is to be done.
+/// The page that does the work, or for a program its terms.
 #[must_use]
 pub fn ask(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
     if visit.kind.is_navigation() {

@@ -25,7 +25,7 @@ pub struct Reader<'a> {
     pub edition: Edition,
     /// Sessions of this edition and later ones go on ([`crate::room::RoomView::voided`]).
     pub voided: Edition,
-    /// From this era on a token's number counts whatever lower edition it names ([`crate::room::RoomView::spared`]).
+    /// From this epoch on a token's number counts with any lower edition ([`crate::room::RoomView::spared`]).
     pub spared: Option<Era>,
     /// The view's clock with what has passed since the view was published.
     pub now: Clock,
@@ -142,7 +142,7 @@ impl Reader<'_> {
         is_reset(edition, number, self.edition, self.spared_now())
     }
 
-    /// What counts whatever its edition does so until the next sale begins.
+    /// Numbers that count with any edition do so until the next sale begins.
     fn spared_now(&self) -> Option<Era> {
         self.spared.filter(|_| self.edition == self.voided)
     }

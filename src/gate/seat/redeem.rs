@@ -1,7 +1,7 @@
 //! Codes whose use the log decides: those good for one visitor, and those that lead past the line.
 //!
-//! The visitor's cookie holds a mark beside the code, and the log a hash of both: whoever comes again with it is the same
-//! visitor, at any gate and after any loss. A code is not taken where it cannot be known that nobody else has used it.
+//! The visitor's cookie holds a mark beside the code, and the log a hash of both: a visitor who comes again with it is the same
+//! visitor, at any gate and after any loss. A code is not taken where another visitor may have used it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -32,7 +32,7 @@ pub struct Use {
 
 /// The code that the request carries, if its use is the log's to decide; or why it cannot be used.
 pub fn use_of_code(seat: &Seat<'_>, visit: &Visit) -> Option<Result<Use, CodeFate>> {
-    // PERF: hardly anybody has one.
+    // PERF: few visitors have one.
     let (text, mark) = parted(seat.shown.code()?);
     let line = &seat.line;
     let code = Code::read(&seat.shared.keyring, &seat.rules.room.name, line, text)?;
@@ -56,7 +56,7 @@ pub fn use_of_code(seat: &Seat<'_>, visit: &Visit) -> Option<Result<Use, CodeFat
     })
 }
 
-/// By the code that the request carries nobody joins as everybody does: a refusal costs nothing, and a grant the code.
+/// By the code that the request carries visitors do not join as others do: a refusal costs nothing, and a grant the code.
 pub fn joins_by_code(seat: &Seat<'_>, visit: &Visit) -> bool {
     match use_of_code(seat, visit) {
         None => false,
@@ -76,7 +76,7 @@ pub fn waits_with_code(seat: &Seat<'_>, visit: &Visit) -> bool {
 
 /// A visitor who waits shows a code that is not used yet: it is used now.
 pub fn uses_code(seat: &Seat<'_>, worth: &Worth, visit: &Visit) -> bool {
-    // PERF: hardly anybody has a code.
+    // PERF: few visitors have a code.
     let waits = seat.shown.code().is_some() && worth.ticket() == TicketState::Waiting;
     waits
         && visit.kind == Kind::Navigation
@@ -84,13 +84,13 @@ pub fn uses_code(seat: &Seat<'_>, worth: &Worth, visit: &Visit) -> bool {
         && use_of_code(seat, visit).is_some()
 }
 
-/// Which of the room's doors is open now: nobody needs a code where everybody is called at once.
+/// Which of the room's doors is open now: no code is needed where every newcomer is called at once.
 fn needs(seat: &Seat<'_>, code: &Code, visit: &Visit) -> bool {
     let open = || seat.worth(visit).is_some_and(|worth| worth.door == Door::Open);
     code.grant != Grant::Bypass || seat.shown.ticket().is_some() || !open()
 }
 
-/// A code that another visitor has used is told so before anything is asked of the log.
+/// A code that another visitor has used is refused before anything is asked of the log.
 pub fn unspent(seat: &Seat<'_>, text: &str, code: Code) -> Result<Code, CodeFate> {
     let marked = seat.shown.code().map(parted).filter(|(shown, _)| *shown == text);
     let holder = marked.and_then(|(_, mark)| Some(code.holder(mark?)));
@@ -126,7 +126,7 @@ pub fn marked(seat: &Seat<'_>, text: &str) -> String {
     shown.map_or_else(fresh, str::to_owned)
 }
 
-/// What whoever comes with a code is told that cannot be used: a person on a page, with a way on without it.
+/// The answer to a visitor with a code that cannot be used: a person on a page, with a way on without it.
 fn refuse_code_page(seat: &Seat<'_>, fate: CodeFate, visit: &Visit) -> Answer {
     if !visit.kind.is_navigation() {
         return codes::refuse_code_to_app(seat, fate, visit);
@@ -144,7 +144,7 @@ fn refuse_code_page(seat: &Seat<'_>, fate: CodeFate, visit: &Visit) -> Answer {
     answer
 }
 
-/// Whoever waits, with a code that may be taken later, sees their line meanwhile.
+/// A visitor who waits, with a code that may be taken later, sees their line meanwhile.
 pub fn without_code(seat: &Seat<'_>, visit: &Visit, fate: CodeFate) -> Answer {
     let waits = |worth: &Worth| worth.ticket() == TicketState::Waiting;
     match seat.worth(visit).filter(waits) {
@@ -153,10 +153,10 @@ pub fn without_code(seat: &Seat<'_>, visit: &Visit, fate: CodeFate) -> Answer {
     }
 }
 
-/// Has the log decide; `None` for whoever joins without a code after all.
+/// Has the log decide; `None` for a visitor who joins without a code after all.
 pub async fn by_code(seat: &Seat<'_>, visit: &Visit, edition: Edition) -> Option<Joined> {
     let shown = use_of_code(seat, visit)?;
-    // Whoever waits is there, whatever becomes of the code.
+    // A visitor who waits is present, also if the code is refused.
     let presence = seat.worth(visit).and_then(|worth| worth.presence());
     refusals::note(seat, presence, seat.ticket_visitor());
     let used = match shown {
@@ -195,7 +195,7 @@ fn redeem(seat: &Seat<'_>, used: &Use, visit: &Visit) -> Option<Redeem> {
     };
     let waiting = |ticket: &&Ticket| matches!(ticket.place, TicketPlace::Numbered(_));
     let leaves = seat.shown.ticket().filter(waiting).and_then(|_| seat.ticket_visitor());
-    // Who has no mark cannot come again as the same.
+    // A visitor without a mark cannot come again as the same.
     let holder = match &used.mark {
         Some(mark) => used.code.holder(mark),
         None => Arrival::first().id,
@@ -256,7 +256,7 @@ fn is_mark(mark: &str) -> bool {
 const MIN_MARK: usize = 16;
 const MAX_MARK: usize = 64;
 
-/// `None` without randomness: two visitors with one mark would be one to the log. Who has none cannot come again as the same.
+/// `None` without randomness: two visitors with one mark would be one to the log. A visitor without one cannot come again as the same.
 fn fresh_mark() -> Option<String> {
     let mut bytes = [0; 12];
     getrandom::fill(&mut bytes).ok()?;

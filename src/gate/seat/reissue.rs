@@ -1,5 +1,5 @@
-//! Tokens that were signed by a key which signs no more: whenever one is shown the visitor is given another, by the key that
-//! does, so that whoever waits or is inside outlives the end of the old key.
+//! Tokens that a key signed which signs no more: when a visitor shows one, the answer sets another, by the key that
+//! signs now, so that visitors who wait or are inside outlive the end of the old key.
 
 use http::header::SET_COOKIE;
 

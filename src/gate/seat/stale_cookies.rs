@@ -2,8 +2,8 @@
 //!
 //! Each line has a ticket and a pass of its own. Who looks at a hundred events would bring two hundred: browsers keep some 180 cookies
 //! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. First go
-//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line. But what is
-//! worth something still goes for no link of another site: its visitor is asked first.
+//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line. But a cookie
+//! of any worth goes for no link of another site: its visitor is asked first.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub fn worn(shared: &Shared, place: &InRoom, head: &Parts, visit: &Visit) -> Wor
     let (policy, names) = rules.cookies(visit.secure, None, line);
     let kinds = [&names.ticket, &names.pass, &names.told];
     let kinds = kinds.map(|name| name.split_at(name.len() - LINE_TAG_LEN));
-    // In a sale by stock a pass shows who has won when its session is long over.
+    // In a sale by stock a pass shows that its visitor has won when its session is long over.
     let over_after_ms = (!shared.sells(&rules.room.name)).then_some(rules.room.settings.session_ms);
     let mut others = others(head, kinds);
     // Another room may be called as this one and a tag.

@@ -1,4 +1,4 @@
-//! What a visitor without a script was told of the wait, in a cookie of their own; an app says it with its question.
+//! The wait that a visitor without a script was shown, in a cookie of their own; an app sends it with its question.
 //!
 //! SECURITY: unsigned on purpose. It changes nothing but what its owner is shown, and within bounds.
 
@@ -24,7 +24,7 @@ pub fn without_script(reload: Reload) -> bool {
     matches!(reload, Reload::Bare | Reload::Stopped)
 }
 
-/// What is told of an estimate and of why nobody is called, and what is remembered of it.
+/// What is shown of an estimate and of why calls have stopped, and what is remembered of it.
 pub fn tell(
     kept: Kept,
     (estimate, stall): (Option<Estimate>, Option<Stall>),
@@ -48,7 +48,7 @@ pub fn text(kept: Kept) -> String {
     format!("{}.{}", kept.by.div_ceil(1_000), kept.slow_until.div_ceil(1_000))
 }
 
-/// The latest moment that an app was told, as it says with its question.
+/// The latest moment that was shown to an app, as it says with its question.
 #[must_use]
 pub fn asked(visit: &Visit) -> Option<Kept> {
     let (_, query) = visit.here().split_once('?')?;
@@ -92,7 +92,7 @@ mod tests {
         let full = Some(Stall::Full);
         let (kept, _, why) = tell(through(kept), (Some(mins(10, 30)), full), false, NOW.plus(120_000));
         assert_eq!(why, full);
-        // What nobody can be told of is not held against the room.
+        // A pause that cannot be shown to any visitor is not held against the room.
         let (kept, shown, _) = tell(through(kept), (None, Some(Stall::Held)), false, NOW.plus(180_000));
         assert_eq!((kept.by, shown), (0, None));
     }

@@ -16,11 +16,11 @@ pub struct Worth {
     pub ticket: Option<TicketWorth>,
     pub pass: Option<PassWorth>,
     pub mode: Mode,
-    /// Nobody can join before the next sale.
+    /// Joining is impossible before the next sale.
     pub early: Option<Stage>,
     /// All of the line's stock is sold, in the sale that is on or was the last.
     pub sold_out: bool,
-    /// Whether the visitor has won, where that is known and may be told.
+    /// Whether the visitor has won, where that is known and may be shown.
     pub won: Option<bool>,
     pub door: Door,
     pub edition: Edition,
@@ -82,7 +82,7 @@ impl Worth {
             mode,
             early,
             sold_out,
-            // A gate that is cut off may not know the last of those who have.
+            // A gate that is cut off may not know the last winners.
             won: line_view
                 .filter(|_| !cut_off)
                 .and_then(|line| won(shown, room_view, line, wall)),

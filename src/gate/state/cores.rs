@@ -15,7 +15,7 @@ use super::in_flight::InFlight;
 use super::keeper;
 use super::shared::Shared;
 
-/// One core, whatever gate is in force.
+/// One core, with the gate in force.
 pub struct Core {
     gate: ArcSwap<Gate>,
 }

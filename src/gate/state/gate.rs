@@ -31,7 +31,7 @@ pub struct Halves {
     pub meets: u32,
     /// Its route is a room's.
     pub is_protected: bool,
-    /// The session of a pass that it shows and is not forwarded by: what is bought is bought all the same.
+    /// The session of a pass that it shows and is not forwarded by: a purchase counts all the same.
     pub former: Option<forward::Former>,
 }
 

@@ -1,4 +1,4 @@
-//! When each key was last in use, across reloads: so that one which goes too early is told of, and whoever follows a line by an
+//! When each key was last in use, across reloads: so that a reload warns of one that goes too early, and a visitor who follows a line by an
 //! event stream comes for a ticket by the key that signs.
 //!
 //! A gate knows what it did and saw since it started. A key that was configured then counts as in use until then, the key that
@@ -46,7 +46,7 @@ impl Known {
 /// As long as a browser keeps one.
 const TICKET_LIFE_MS: u64 = TICKET_MAX_AGE_SECS.unsigned_abs() * 1_000;
 
-/// What is odd about a change of keys.
+/// An oddity of a change of keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Odd {
     /// The key is gone while tokens that it signed may be shown: it was in use until `last`.
@@ -110,7 +110,7 @@ impl KeyUse {
         self.turn.load(Ordering::Relaxed)
     }
 
-    /// Another ring is in force from `now` on; what is odd about that.
+    /// Another ring is in force from `now` on; returns the oddities of that.
     pub fn change(&self, ring: &Keyring, now: Wall, session_max_ms: u64) -> Vec<Odd> {
         let marks = ring.marks();
         let mut keys = self.lock();

@@ -1,10 +1,10 @@
 //! Tokens that were found genuine, remembered by the connection that brought them.
 //!
 //! A browser sends the same pass with every request for a tenth of a session, and its page asks with the same ticket. What follows
-//! from the bytes alone comes out the same each time: that they are genuine, what they say, and what the shop is told. What a token is worth is asked of the room each time.
+//! from the bytes alone comes out the same each time: that they are genuine, what they say, and the session's name. What a token is worth is asked of the room each time.
 //!
 //! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, and a
-//! trusted proxy's, which many share, of none, so that nobody can find out by time what somebody else has.
+//! trusted proxy's, which many share, of none, so that timing reveals nothing about another visitor's tokens.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -36,7 +36,7 @@ pub struct KnownPass {
     session: OnceLock<String>,
 }
 
-/// The genuine tokens of a request, each with the signer that made it, and what is known of the pass from requests before.
+/// The genuine tokens of a request, each with the signer that made it, and facts of the pass from requests before.
 #[derive(Clone, Default)]
 pub struct Tokens {
     pub ticket: Option<(Ticket, SignedBy)>,
@@ -45,7 +45,7 @@ pub struct Tokens {
 }
 
 impl Memory {
-    /// The genuine tokens among these values, and what is known of the pass.
+    /// The genuine tokens among these values, and the known facts of the pass.
     pub fn tokens<'t>(
         &self,
         keyring: &Keyring,
@@ -80,7 +80,7 @@ impl Memory {
         Some(ticket)
     }
 
-    /// The genuine pass that lasts longest among these values, and what is known of it where it is the only one; see
+    /// The genuine pass that lasts longest among these values, and its known facts where it is the only one; see
     /// [`Pass::newest`].
     fn pass<'t>(
         &self,
@@ -137,7 +137,7 @@ impl KnownPass {
             .get_or_init(|| self.pass.has_known_id(&self.text.keyring))
     }
 
-    /// What the shop is told that the session of `pass` is called, if it is of the same session.
+    /// The name of the session of `pass` in the header for the upstream, if it is of the same session.
     #[must_use]
     pub fn session_of(&self, pass: &Pass) -> Option<&str> {
         let place = |pass: &Pass| (pass.lane, pass.edition, pass.number, pass.id);

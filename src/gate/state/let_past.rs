@@ -1,6 +1,6 @@
-//! Visits that are let past a line without a place, counted until the log can be told.
+//! Visits that are let past a line without a place, counted until the log takes the counts.
 //!
-//! Each is counted by line, so that the log's queue is left to those who join.
+//! Each is counted by line, so that the log's queue is left to joins.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

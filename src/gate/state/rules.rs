@@ -48,9 +48,9 @@ pub struct Names {
     pub ticket: String,
     pub pass: String,
     pub code: String,
-    /// What a visitor without a script was told.
+    /// The name of the cookie with the wait that a visitor without a script was shown.
     pub told: String,
-    /// How the page without a script is reloaded, `off` or `bare`; of no worth to anybody, so it is not signed.
+    /// How the page without a script is reloaded, `off` or `bare`; worth nothing to a forger, so it is not signed.
     pub reload: String,
 }
 
@@ -94,7 +94,7 @@ impl Rules {
         (policy, names)
     }
 
-    /// The lane that somebody from that address stands in, where the room has several, unless their token claims one.
+    /// The lane of a visitor from that address, where the room has several, unless their token claims one.
     #[must_use]
     pub fn lane(&self, client: IpAddr, claimed: Option<usize>) -> Option<&Lane> {
         if self.room.lanes.len() < 2 {

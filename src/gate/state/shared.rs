@@ -37,7 +37,7 @@ use crate::gate::verdict::answers::{Answer, Refusal};
 /// What a gate is made of, besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
-    /// Signs what is forwarded.
+    /// Signs forwarded requests.
     pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
@@ -70,7 +70,7 @@ pub struct Shared {
     pub trusted: Vec<IpNet>,
     /// Proxies that may ask about requests which they carry themselves.
     pub askers: Vec<Asker>,
-    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
+    /// Fields that name a request's account, and that only a trusted proxy may bring.
     pub said_by_proxies: Vec<HeaderName>,
     pub feeds: Arc<Feeds>,
     pub let_past: Arc<LetPast>,
@@ -100,7 +100,7 @@ impl Shared {
     /// What goes on under another configuration is taken from the one in force `before`.
     ///
     /// # Errors
-    /// When a room's page template cannot be used; `check` has told so before.
+    /// When a room's page template cannot be used; `check` has reported it before.
     pub fn new(config: &Config, parts: Parts, before: Option<&Self>) -> Result<Self, TemplateError> {
         let old = |room: &RoomName| before?.rules.iter().find(|old| old.room.name == *room);
         let follows = config.rooms.iter().any(|room| room.settings.load_control.is_some());
@@ -167,7 +167,7 @@ impl Shared {
         })
     }
 
-    /// The keys of this configuration are in force from now on; what is odd about that.
+    /// The keys of this configuration are in force from now on; returns the oddities of that.
     pub fn take_keys(&self, now: Wall) -> Vec<Odd> {
         let sessions = self.rules.iter().map(|rules| rules.room.settings.session_max_ms);
         let session_max_ms = sessions.max().unwrap_or_default();
@@ -234,7 +234,7 @@ impl Shared {
         fits.then_some(routed)
     }
 
-    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently, or for what is no
+    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently, or for a text that is no
     /// host. SECURITY: many proxies pass on what the client says in such a field, and many shops go by it, each as it reads it.
     fn is_elsewhere_by_said_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
         let is_here = |host: &str| {
@@ -251,7 +251,7 @@ impl Shared {
         self.router.route(&head.method, &target, Brings::Everything).ok()?.room
     }
 
-    /// The room holds nobody back: it is off, or the client never waits in it.
+    /// The room lets the client pass: it is off, or the client never waits in it.
     #[must_use]
     pub fn lets_all_in(&self, room: usize, client: IpAddr) -> bool {
         self.is_off(&self.rules[room].room.name) || self.never_waits(room, client)

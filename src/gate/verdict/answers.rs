@@ -120,7 +120,7 @@ pub fn json(status: StatusCode, word: &'static str, content_type: &'static str, 
     bytes(status, word, content_type, Bytes::from(body))
 }
 
-/// A word and a line feed, for what nobody reads.
+/// A word and a line feed, for answers that no person reads.
 #[must_use]
 pub fn plain(status: StatusCode, word: &'static str) -> Response<Body> {
     bytes(

@@ -24,7 +24,7 @@ pub enum Coming {
 /// A visitor without a place, before a line of a room.
 pub struct Newcomer {
     pub pending: Option<PendingId>,
-    /// Why what was shown is void.
+    /// Why the shown ticket or pass is void.
     pub told: Option<Void>,
     /// The room's, when the visit began.
     pub edition: Edition,
@@ -36,7 +36,7 @@ pub enum Joined {
     Called(Box<(Ticket, Pass)>, bool),
     /// In line, or noted for when the log can be reached again; and whether it was by the code.
     InLine(Box<Ticket>, bool),
-    /// Nobody is numbered here.
+    /// The room gives no number.
     Refused,
     /// Nor by the code that was shown.
     CodeRefused(CodeFate),
@@ -54,7 +54,7 @@ impl Joined {
     }
 }
 
-/// The tokens of whoever was numbered, or is to be.
+/// The tokens of a visitor who was numbered, or is to be.
 pub fn joined(
     seat: &Seat<'_>,
     visit: &Visit,

@@ -57,7 +57,7 @@ pub fn right_outside(shared: &Shared, visit: &Visit, head: &Parts, outside: Outs
 }
 
 fn is_inside(shared: &Shared, visit: &Visit, head: &Parts, room: usize) -> bool {
-    // PERF: most of what is left outside is asked for without a token.
+    // PERF: most requests outside a room come without a token.
     if !head.headers.keys().any(|name| *name == COOKIE || *name == PASS_HEADER) {
         return false;
     }
@@ -79,8 +79,8 @@ fn is_inside(shared: &Shared, visit: &Visit, head: &Parts, room: usize) -> bool 
     index == room && worth.is_some_and(is_inside)
 }
 
-/// The row "verified crawler": forwarded as nobody's session, if not too many are. A proxy that asks carries the request
-/// itself, so that nobody could say how many are under way: there none is.
+/// The row "verified crawler": forwarded without a session, if not too many are. A proxy that asks carries the request
+/// itself, so the gate cannot count those under way: there none is.
 pub async fn crawl(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
     let hold = (visit.aim == Aim::Shop).then(|| seat.rules.crawlers.take(())).flatten();
     let Some(hold) = hold else {

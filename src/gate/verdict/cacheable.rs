@@ -6,11 +6,11 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::proxy::Body;
 
-/// Statuses that caches may keep without being told to (RFC 9110, section 15.1), and 304, whose fields join a kept answer
+/// Statuses that caches may keep without a field that says so (RFC 9110, section 15.1), and 304, whose fields join a kept answer
 /// (RFC 9111, section 4.3.4).
 const HEURISTIC: [u16; 13] = [200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414, 501];
 
-/// RFC 9111, section 3, for a cache between many visitors and the gate. An answer to what is no read is kept only where that is said
+/// RFC 9111, section 3, for a cache between many visitors and the gate. An answer to a request that does not read is kept only where a field says so
 /// (RFC 9110, section 9.3.3).
 #[must_use]
 pub fn by_shared_caches(method: &Method, status: StatusCode, headers: &HeaderMap) -> bool {
@@ -20,7 +20,7 @@ pub fn by_shared_caches(method: &Method, status: StatusCode, headers: &HeaderMap
     is_explicit(headers) || (is_read(method) && HEURISTIC.contains(&status.as_u16()))
 }
 
-/// The same for a cache that keeps whatever status it is told to, as nginx does by `proxy_cache_valid any`.
+/// The same for a cache that is configured to keep any status, as nginx is by `proxy_cache_valid any`.
 #[must_use]
 pub fn by_any_cache(method: &Method, headers: &HeaderMap) -> bool {
     (is_read(method) || is_explicit(headers)) && !is_kept_out(headers)
@@ -30,7 +30,7 @@ fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// No shared cache keeps the answer, whatever its status.
+/// No shared cache keeps the answer, with any status.
 fn is_kept_out(headers: &HeaderMap) -> bool {
     if headers.keys().any(is_for_caches_alone) {
         return false;
@@ -48,8 +48,8 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
         || headers.keys().any(is_for_caches_alone)
 }
 
-/// Keeps a page out of shared caches, and what leads to one: the visitor's own browser may keep it for as long as the shop says. What is
-/// neither, such as a script or a picture, stays as it is.
+/// Keeps pages, and redirects to them, out of shared caches: the visitor's own browser may keep one for as long as the shop says. Other
+/// answers, such as a script or a picture, stay as they are.
 pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
     let headers = response.headers();
     // PERF: most answers are of a type that is no page's.

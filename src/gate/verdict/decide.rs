@@ -30,7 +30,7 @@ pub enum TicketState {
     Called,
     /// Inside, and no request has carried the pass yet: the ticket names the session as the pass does.
     Inside,
-    /// Void, and the visitor is told why.
+    /// Void, and the visitor's page says why.
     Void(Void),
 }
 
@@ -45,7 +45,7 @@ pub enum Void {
     Reset,
 }
 
-/// What somebody without a place meets at the room.
+/// What a visitor without a place meets at the room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Door {
     Line,
@@ -59,11 +59,11 @@ pub enum Door {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Account {
     Fits,
-    /// What is shown is another account's place.
+    /// The tokens are of another account's place.
     Other,
-    /// What is shown would let its account in, and the request does not name it.
+    /// The tokens would admit their account, and the request does not name it.
     Missing,
-    /// Nobody joins without one, and the request names none.
+    /// The room requires an account, and the request names none.
     Nobody,
 }
 
@@ -169,13 +169,13 @@ pub enum Verdict {
     Wait,
     /// Show the page that says the room is closed, or not open yet.
     Closed,
-    /// Show the page that says that all is sold: nobody joins.
+    /// Show the page that says that all is sold: joining is over.
     SoldOut,
     /// Offer a link to the same path, since the visitor's cookies were held back.
     SameSiteLink,
-    /// 403: what is shown is another account's place; with a way to join afresh.
+    /// 403: the tokens are of another account's place; with a way to join afresh.
     NotYours,
-    /// 403: nobody joins here, or comes in by an account's place, without the account.
+    /// 403: the room requires an account, to join or to use an account's place, and the request names none.
     SignIn,
     /// 503, in a form that suits the asker.
     NotNow,
@@ -191,7 +191,7 @@ impl Verdict {
         matches!(self, Self::Forward | Self::ForwardInside | Self::LetPast | Self::Claim)
     }
 
-    /// The request goes on to the shop by nothing but what it carries: nobody has to be numbered, and no cookie to be set.
+    /// The request goes on to the upstream by the tokens that it carries: no number has to be given, and no cookie to be set.
     #[must_use]
     pub fn passes(self) -> bool {
         matches!(
@@ -266,7 +266,7 @@ pub fn verdict(facts: &Facts) -> Verdict {
         return by_session(facts);
     }
     match rest(facts) {
-        // What is forwarded of somebody who is called makes them inside, whatever lets it through.
+        // A called visitor is admitted by a forwarded request, whichever rule forwards it.
         Verdict::Forward | Verdict::ForwardReturn | Verdict::LetPast if facts.ticket == TicketState::Called && own => {
             by_session(facts)
         }

@@ -158,7 +158,7 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
     }
 }
 
-/// The row "navigation while closed": who has a place keeps it by being there.
+/// The row "navigation while closed": a visitor with a place keeps it by being present.
 fn closed(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     refusals::note(seat, worth.presence(), seat.ticket_visitor());
     reissue::with_ticket_anew(seat, worth, line_page::closed(seat, visit))

@@ -1,8 +1,8 @@
 //! Requests of visitors whose turn it is. One session, whichever token names it: the pass, the ticket that yields the pass, or
 //! a join that was called at once.
 //!
-//! Who is called is inside from the first request that is forwarded. The log has that before the shop has the request, so a
-//! slot is never given to somebody else meanwhile, whatever becomes of the gate.
+//! A called visitor is admitted with the first request that is forwarded. The log has that before the upstream has the request, so a
+//! slot is never given to another visitor meanwhile, even if the gate dies.
 
 use std::borrow::Cow;
 
@@ -70,7 +70,7 @@ pub async fn inside(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<Ha
 }
 
 /// Forwards a request as its session's; the pass is set where the request did not carry it, or when it is due. `None` where
-/// the visitor's turn is over by now.
+/// the visitor's turn is over.
 pub async fn forward_in(
     gate: &Gate,
     seat: &Seat<'_>,
@@ -101,8 +101,8 @@ pub async fn forward_in(
     Some(forward::forward(gate, visit, request, &seat.rules.pages, entry.outcome, right).await)
 }
 
-/// Tells the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
-/// the log cannot be asked the visitor goes on, and it learns of that when it can be.
+/// Records in the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
+/// the log cannot be asked the visitor goes on, and it gets the record when it can be.
 async fn opened(gate: &Gate, seat: &Seat<'_>, named: &Named<'_>) -> bool {
     if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
         // PERF: once for each session.

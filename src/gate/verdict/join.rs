@@ -53,7 +53,7 @@ pub async fn number(seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Co
     place(seat, visit, edition, coming).await
 }
 
-/// As [`Gate::number`], for whoever is counted and comes without a code for the log.
+/// As [`Gate::number`], for a visitor who is counted and comes without a code for the log.
 pub async fn place(seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Coming) -> Joined {
     let lane = codes::lane(seat, visit);
     let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());
@@ -70,11 +70,11 @@ pub async fn place(seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Com
         JoinOutcome::Later => (lane, TicketPlace::Pending(arrival.id)),
         JoinOutcome::Refused => return Joined::Refused,
     };
-    // Once for each visitor: whoever comes again was written down.
+    // Once for each visitor: one who comes again was written down.
     if !matches!(coming, Coming::Again(_)) {
         codes::note_code(seat, lane, visit);
     }
-    // PERF: nobody else needs to know.
+    // PERF: only such rooms need the count.
     if seat.rules.room.proof.is_some() && seat.shown.rehearsal().is_none() {
         seat.rules.joins.count(time::uptime());
     }
@@ -143,7 +143,7 @@ pub async fn join(
     }
 }
 
-/// How a newcomer comes who shows what these fields hold; `Err`: what is asked before.
+/// How a newcomer comes who shows these fields; `Err`: the proof that is asked for before.
 pub fn proved(seat: &Seat<'_>, visit: &Visit, fields: &HeaderMap) -> Result<Coming, Asked> {
     // A code is scarcer than any proof.
     if redeem::joins_by_code(seat, visit) {
@@ -158,7 +158,7 @@ pub fn proved(seat: &Seat<'_>, visit: &Visit, fields: &HeaderMap) -> Result<Comi
     }
 }
 
-/// The answer to who is not numbered: what was shown may be spent by another account's join, so another proof is asked for.
+/// The answer to a visitor without a number: the shown proof may be spent by another account's join, so another is asked for.
 pub fn refused_to(seat: &Seat<'_>, visit: &Visit, coming: Coming) -> Answer {
     let is_proved = matches!(coming, Coming::Proved(_) | Coming::Waited(_));
     if is_proved
@@ -196,7 +196,7 @@ fn in_line(seat: &Seat<'_>, visit: &Visit, newcomer: &Newcomer, ticket: &Ticket,
     answer
 }
 
-/// Whoever was called while joining, once the request's body is here: the call may have lapsed meanwhile.
+/// A visitor who was called while joining, once the request's body is here: the call may have lapsed meanwhile.
 fn still_called(seat: &Seat<'_>, visit: &Visit, tokens: Box<(Ticket, Pass)>, by_code: bool) -> Joined {
     let (ticket, pass) = &*tokens;
     let worth = seat.with(ticket.clone(), Some(pass.clone())).worth(visit);
@@ -206,7 +206,7 @@ fn still_called(seat: &Seat<'_>, visit: &Visit, tokens: Box<(Ticket, Pass)>, by_
     Joined::InLine(Box::new(tokens.0), by_code)
 }
 
-/// What a visitor who joins anew is told.
+/// The notice to a visitor who joins anew.
 #[must_use]
 pub fn notice(void: Void) -> Notice {
     match void {

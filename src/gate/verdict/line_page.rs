@@ -45,7 +45,7 @@ pub fn wait(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
 }
 
 impl LinePage<'_> {
-    /// The page as an answer, or a word for a script: with the room's waiting status, or 503 when what was sent cannot be delivered.
+    /// The page as an answer, or a word for a script: with the room's waiting status, or 503 when the request's body cannot be delivered.
     #[must_use]
     pub fn answer(&self, outcome: Outcome) -> Answer {
         let (seat, visit) = (self.seat, self.visit);
@@ -69,10 +69,10 @@ impl LinePage<'_> {
         let reference = number.map(|number| reference(&seat.visitor(lane, number)));
         let of_line = || Stall::pause(&view, room_view, line_view?, visit.wall);
         let crowded = number.is_none() && seat.shared.is_crowded();
-        // Who is not in line has no place that is safe.
+        // A visitor who is not in line has no place that is safe.
         let pause = seat.shared.outage().or_else(of_line).filter(|_| !crowded);
         let (stall, resumes_secs) = pause.unzip();
-        // Who is to be drawn has no place yet.
+        // A visitor who is to be drawn has no place yet.
         let undrawn = room_view.is_undrawn();
         let ahead = waiting.map(|waiting| waiting.ahead).filter(|_| !undrawn);
         let figures = room_view.figures(&seat.rules.room.name, &seat.line, lane);
@@ -173,7 +173,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
-        // Whoever comes back to what is sold finds it sold; programs are told by the field alone.
+        // A visitor who comes back to a sold-out room finds it sold out; programs get the field alone.
         retry_after_secs: (kind == PageKind::Closed).then_some(CLOSED_RETRY_SECS),
         line: Some(LineFacts {
             stock: StockFacts::over(room_view, won, visit.wall),
@@ -215,7 +215,7 @@ fn early_page(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stag
     Answer::new(Outcome::Closed, response)
 }
 
-/// What every page that follows its line is told.
+/// The facts for every page that follows its line.
 pub fn line_facts<'a>(seat: &'a Seat<'_>, visit: &Visit, room_view: &'a RoomView) -> LineFacts<'a> {
     let settings = &room_view.settings;
     LineFacts {
@@ -245,7 +245,7 @@ pub fn reference(visitor: &Visitor) -> String {
     Reference::of(visitor).to_string()
 }
 
-/// The answer to who is not numbered: the room is closed, or can have no more lines.
+/// The answer to a visitor without a number: the room is closed, or can have no more lines.
 #[must_use]
 pub fn refused(seat: &Seat<'_>, visit: &Visit) -> Answer {
     // Sold while the visitor joined.

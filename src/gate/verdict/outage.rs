@@ -1,8 +1,8 @@
-//! Rooms that let everybody past their line while the gate is cut off (`on_outage = "open"`), and who is let past because of
+//! Rooms that let all visitors past their line while the gate is cut off (`on_outage = "open"`), and visitors who are let past because of
 //! their network (`bypass_networks`).
 //!
-//! Each such visit is counted here, by line, and told to the log when it can be reached again; the log's queue is left to
-//! those who join. What an outage is, the replica says; who is let past, [`decide`](mod@crate::gate::verdict::decide).
+//! Each such visit is counted here, by line, and reported to the log when it can be reached again; the log's queue is left to
+//! joins. The replica says when there is an outage, and [`decide`](mod@crate::gate::verdict::decide) which requests are let past.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::gate::seat::worth::Worth;
 use crate::gate::state::gate::{Gate, Halves};
 use crate::gate::state::shared::Shared;
 
-/// The row "cut off, in a room that opens then": forwarded as nobody's session. Who has a place keeps it.
+/// The row "cut off, in a room that opens then": forwarded without a session. A visitor with a place keeps it.
 pub async fn let_past(gate: &Gate, seat: &Seat<'_>, visit: &Visit, request: Box<Halves>, worth: &Worth) -> Answer {
     refusals::note(seat, worth.presence(), seat.ticket_visitor());
     let room = &seat.rules.room.name;

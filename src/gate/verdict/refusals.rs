@@ -18,7 +18,7 @@ use crate::gate::seat::worth::Worth;
 use crate::gate::seat::{Seat, ownership};
 use crate::gate::state::pages::Pages;
 
-/// Tells the log what was seen, if there is anything to tell.
+/// Reports to the log what the request showed, if there is anything to report.
 pub fn note(seat: &Seat<'_>, note: Option<Note>, visitor: Option<Visitor>) {
     if let (Some(note), Some(visitor)) = (note, visitor) {
         seat.shared.replica.note(visitor, note);
@@ -39,7 +39,7 @@ pub async fn give_back(seat: &Seat<'_>, visit: &Visit, worth: Worth) -> Worth {
         return worth;
     };
     seat.shared.replica.foreign_era(visitor.number.era);
-    // Of an era above the rooms' own: it is their log that is behind, and the next one stands above it.
+    // Of an epoch above the rooms' own: it is their log that is behind, and the next one stands above it.
     let ahead = visitor.number.era.0 > seat.shared.replica.load().position.incarnation;
     if ahead || seat.shared.replica.cut_off().is_some() {
         return worth;
@@ -89,7 +89,7 @@ pub fn shared_out(seat: &Seat<'_>, visit: &Visit) -> Answer {
     Refusal::new(status, "pass_shared", PageKind::PassShared, Outcome::Limited).answer(&seat.rules.pages, visit)
 }
 
-/// 503 for what waits for nobody: when to try again, and why.
+/// 503 for requests that no person waits with: when to try again, and why.
 #[must_use]
 pub fn not_now(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     let word = match worth.mode {
@@ -162,11 +162,11 @@ pub fn refuse_access(seat: &Seat<'_>, access: Access, visit: &Visit) -> Option<A
     }
 }
 
-/// The cookie of the ticket of a visitor who is let in at once.
+/// The cookie of the ticket of a visitor who is admitted at once.
 #[must_use]
 pub fn ticket_inside(seat: &Seat<'_>, ticket: &Ticket) -> HeaderValue {
     if seat.shared.sells(&seat.rules.room.name) {
-        // It shows who has won, when that is told.
+        // It shows the win, when that may be shown.
         return seat.cookies.set_ticket(ticket);
     }
     seat.cookies.set_ticket_inside(ticket)

@@ -1,10 +1,10 @@
-//! Virtual visitors of a rehearsal: told by the mark that each of their requests carries, and kept from the shop.
+//! Virtual visitors of a rehearsal: recognised by the mark that each of their requests carries, and kept from the upstream.
 //!
-//! SECURITY: whoever shows a mark is a virtual visitor or nobody. A mark that is not genuine, is over, or is of a rehearsal that
+//! SECURITY: a request with a mark is a virtual visitor's or is refused. A mark that is not genuine, is over, or is of a rehearsal that
 //! is not under way is refused on every path, so that a request which was sent for one can never count as a person's. What
 //! would go to the shop ends here, at [`Gate::forward`](crate::gate::Gate), unless the mark and the room both say that it is
 //! forwarded. Tokens of virtual visitors are of kinds that nothing else reads; while a rehearsal is under way, a cookie of theirs without
-//! the mark, as where somebody copied it or a proxy took the mark away, keeps its request from the shop too.
+//! the mark, as where a person copied it or a proxy took the mark away, keeps its request from the upstream too.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::gate::request::rehearsal_mark::{self, Refused};
 use crate::gate::request::visit::{REHEARSAL_HEADER, Visit};
 use crate::gate::state::shared::Shared;
 
-/// A request that shows a mark, whatever else it is.
+/// A request that shows a mark.
 pub async fn rehearsed(
     gate: &Gate,
     conn: &Arc<Conn>,

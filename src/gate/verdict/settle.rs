@@ -110,8 +110,8 @@ async fn receive_for(
     receive(gate, visit, request).await
 }
 
-/// Receives what is received ahead of the body of a request that is let in. SECURITY: that may take as long as the client likes, so
-/// what the request shows is judged anew afterwards.
+/// Receives ahead the body of a request that may pass, up to the buffer's size. SECURITY: that may take as long as the client likes, so
+/// the request's tokens are judged anew afterwards.
 pub async fn receive(gate: &Gate, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
     let Some(upstream) = &gate.upstream else { return Ok(()) };
     let begun = time::uptime();

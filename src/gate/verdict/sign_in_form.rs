@@ -22,7 +22,7 @@ use crate::gate::state::gate::{Gate, Halves};
 use crate::gate::state::rules::Rules;
 use crate::gate::state::shared::Shared;
 
-/// Learns the account that a request on the room's form names, by which its visitor joins; `Some`: the answer where it names none.
+/// Reads the account that a request on the room's form names, by which its visitor joins; `Some`: the answer where it names none.
 pub async fn named_by_form(
     gate: &Gate,
     seat: &mut Seat<'_>,
@@ -70,7 +70,7 @@ async fn account(
     if parameter::value_in_query(query, name)?.is_some() {
         return Err(NoField::Malformed.into());
     }
-    // What is packed would have to be unpacked, within bounds of its own.
+    // A packed form would have to be unpacked, within bounds of its own.
     if request.head.headers.contains_key(CONTENT_ENCODING) {
         return Err(NoField::Type.into());
     }

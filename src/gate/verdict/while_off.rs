@@ -1,4 +1,4 @@
-//! A room that is off. Everybody passes it without a session, but those who have one: their requests go on as the session's, so that they
+//! A room that is off. Requests pass it without a session, except those of visitors with one: they go on as the session's, so that they
 //! are still inside when the room is on again. Nothing is asked of them meanwhile, nor does their request wait for the log.
 
 use http::header::COOKIE;
@@ -17,7 +17,7 @@ use crate::gate::request::visit::Visit;
 use crate::gate::seat::Seat;
 use crate::gate::state::shared::Shared;
 
-/// By what right a request passes a room that holds nobody back.
+/// By which right a request passes a room that is off.
 pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> (Outcome, Permission<'a>) {
     match session_while_off(shared, visit, head, place) {
         Some(session) => (Outcome::Inside, Permission::Session(session)),
@@ -33,8 +33,8 @@ pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: 
     }
 }
 
-/// The session of somebody inside, renewed. Who shows what the room would refuse at other times, or is called and would first
-/// have to come in, is let through as everybody else.
+/// The session of a visitor inside, renewed. A visitor with tokens that the room would refuse at other times, or one who is called and would
+/// have to claim first, passes as all others do.
 fn session_while_off<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'a>> {
     // PERF: most who come while a room is off have no pass.
     if !head.headers.contains_key(COOKIE) && !head.headers.contains_key(PASS_HEADER) {

@@ -1,4 +1,4 @@
-//! What is the same for many: all that a page may say besides a visitor's own things comes of it.
+//! The facts that many visitors share: all that a page may say besides a visitor's own facts follows from them.
 
 use crate::draw::Published;
 use crate::metrics::CodeFate;

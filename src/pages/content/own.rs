@@ -38,7 +38,7 @@ pub(in crate::pages) struct Own<T> {
     /// 0 to 100.
     progress: Option<T>,
     updated: Option<T>,
-    /// What is promised and known of the draw, in words.
+    /// The promise and the known facts of the draw, in words.
     draw_text: Option<T>,
     /// For the script; set on pages that keep themselves up to date.
     pub data: Option<T>,
@@ -79,7 +79,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
         add_reload(&mut own, line, (here, facts.now), catalogue);
         match &line.turn {
             Some(turn) if turn.ahead.is_some() => add_turn(&mut own, facts.now, turn, (catalogue, &page.title)),
-            // Who is not drawn yet has no place.
+            // A visitor who is not drawn yet has no place.
             _ if alike.kind == PageKind::Waiting => own.title = Piece::of(&*page.heading),
             _ => {}
         }
@@ -100,7 +100,7 @@ fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str
     // Only a page that has just given a ticket leads to where one is asked for.
     let any = if unsure { "" } else { "&ticket=any" };
     let high_secs = |turn: &TurnFacts<'_>| turn.estimate.map(|estimate| estimate.high_secs);
-    // What is told here must be known to the page that this one leads to, if no script keeps it.
+    // The wait that is shown here must be known to the page that this one leads to, if no script keeps it.
     let by = match line.turn.as_ref().and_then(high_secs) {
         Some(secs) if line.reload == Reload::Automatic => format!("&by={}", now.0 / 1_000 + u64::from(secs)),
         _ => String::new(),

@@ -1,7 +1,7 @@
 //! The event stream's frame: one picture of a line for everybody who listens to it.
 //!
-//! A frame says which places are taken by somebody present, and the page counts those before its own. It is encoded once
-//! per published view, in a few widths, so that whoever is near the front is not sent the whole line.
+//! A frame says which places have a present visitor, and the page counts those before its own. It is encoded once
+//! per published view, in a few widths, so that a page near the front does not get the whole line.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -21,8 +21,8 @@ use crate::room::{Estimate, Frame, LaneId, LineName, LineView, Number, RoomName,
 /// Places in a run: exact bits for the first, one count for each that follows.
 pub const RUN: u64 = 4_096;
 
-/// How much of a line a width shows: bytes of bits, then counts. The widest shows 33 million places; who stands behind
-/// them learns their place by polling.
+/// How much of a line a width shows: bytes of bits, then counts. The widest shows 33 million places; visitors behind
+/// them get their place by polling.
 const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (512, 256), (512, 8_192)];
 
 /// One encoded event and a hash of what it says, its id apart.
@@ -32,7 +32,7 @@ pub struct Event {
     pub hash: u64,
 }
 
-/// A line's frame, encoded as widely as somebody needed.
+/// A line's frame, encoded as widely as some stream needed.
 #[derive(Debug)]
 pub struct StreamFrame {
     /// Which of its feed's it is.
@@ -44,7 +44,7 @@ pub struct StreamFrame {
     events: [OnceLock<Event>; WIDTHS.len()],
     /// The same for those whom the stock cannot reach as things stand.
     beyond: [OnceLock<Event>; WIDTHS.len()],
-    /// What is left of the stock, and for how many in each lane: by them the stock reaches whom it reaches.
+    /// The stock left, and for how many in each lane: a visitor beyond that cannot get a piece.
     reach: Option<(u32, Vec<u64>)>,
 }
 
@@ -64,7 +64,7 @@ struct Data<'a> {
     why: Option<Stall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resumes: Option<u32>,
-    /// `[ahead, low, high]` in rising order; what is between two is between their seconds.
+    /// `[ahead, low, high]` in rising order; places between two are between their seconds.
     estimate: Vec<(u64, u32, u32)>,
     base: u64,
     /// Base64 of the bits.
@@ -78,7 +78,7 @@ struct Data<'a> {
 }
 
 impl StreamFrame {
-    /// The frame of one lane of a line, as `view` has it, in which nobody is called because of `pause`.
+    /// The frame of one lane of a line, as `view` has it, in which no visitor is called because of `pause`.
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, lane: LaneId, pause: Option<Pause>) -> Self {
         let told = pause.is_none_or(|(stall, _)| !stall.pauses());
@@ -106,7 +106,7 @@ impl StreamFrame {
         }
     }
 
-    /// Nobody who was told this would be told anything else.
+    /// A stream that has this frame would get no news by the other.
     fn says_the_same(&self, other: &Self) -> bool {
         self.scalars == other.scalars
             && self.reach == other.reach
@@ -156,7 +156,7 @@ impl StreamFrame {
     }
 }
 
-/// What tells a page that it is to ask: the room's revision, and another for whom the stock cannot reach, so that whoever comes
+/// A figure whose change makes a page ask: the room's revision, and another for visitors whom the stock cannot reach, so that one who comes
 /// within its reach or falls out of it asks once.
 pub fn revision(of_room: u64, beyond: bool) -> u64 {
     of_room + if beyond { BEYOND } else { 0 }
@@ -254,12 +254,12 @@ impl Feed {
     }
 }
 
-/// Nobody waits for anything any more.
+/// All waiting is over.
 pub fn is_sold_out(room: &RoomView, line: &LineView) -> bool {
     line.figures.is_sold_out() && room.early().is_none()
 }
 
-/// The feeds that streams are listening to; one that nobody listens to any more is forgotten.
+/// The feeds that streams are listening to; one without a listener is forgotten.
 #[derive(Default, Debug)]
 pub struct Feeds {
     feeds: Mutex<HashMap<Key, Weak<Feed>>>,

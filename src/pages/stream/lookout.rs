@@ -1,7 +1,7 @@
 //! Looks at a lane for the streams far back in it, so that thousands of them rest until there is something to tell them.
 //!
 //! A stream that wakes to look for itself costs some 6 µs, most of it the runtime's timers and locks; finding that nothing has
-//! changed for its visitor takes a fraction of one. So whoever has 500 before them leaves that to one task of the gate.
+//! changed for its visitor takes a fraction of one. So a stream with 500 visitors before its own leaves that to one task of the gate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,10 +11,10 @@ use tokio::sync::Notify;
 
 use ropeline_ids::Number;
 
-/// How often is looked: the longest that somebody far back hears of nothing new, be it a call; a look at all of them besides.
+/// Time between looks: the longest that a stream far back waits for news, such as a call; each look is at all of them.
 pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 
-/// Whoever has so many before them is looked for; who has fewer looks, a millisecond later for each.
+/// The lookout looks for a stream with so many before it; one with fewer looks itself, a millisecond later for each.
 pub const FAR_BACK: u64 = 500;
 
 /// Streams that are looked for before others of the runtime have their turn.
@@ -41,7 +41,7 @@ const NOTHING: u64 = u64::MAX;
 const THE_TURN: u64 = u64::MAX - 1;
 
 impl Lookout {
-    /// One more stream, until what is returned is dropped. It looks for itself at first.
+    /// One more stream, until the returned guard is dropped. It looks for itself at first.
     pub fn join(&self, number: Number) -> Arc<Resting> {
         let resting = Arc::new(Resting {
             number,
@@ -52,12 +52,12 @@ impl Lookout {
         resting
     }
 
-    /// Nobody has ever been far back.
+    /// No stream has ever been far back.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// Wakes those to whom `frame` is news and those who do not stay far back; some of them, from `at` on. Where to go on,
+    /// Wakes streams to which `frame` is news and streams that do not stay far back; some of them, from `at` on. Where to go on,
     /// unless those were the last.
     pub fn look(&self, at: usize, frame: u64, stays: impl Fn(Number) -> bool) -> Option<usize> {
         let (next, woken) = self.find(at, frame, stays);
@@ -112,12 +112,12 @@ impl Resting {
         self.heeds.store(frame, Ordering::Relaxed);
     }
 
-    /// Somebody looks for it.
+    /// The lookout looks for it.
     pub fn rests(&self) -> bool {
         self.heeds.load(Ordering::Relaxed) != NOTHING
     }
 
-    /// There is something to see; also what was there before this was called.
+    /// There is something to see, or was before this call.
     pub async fn woken(&self) {
         self.woken.notified().await;
     }

@@ -23,7 +23,7 @@ struct Line {
 }
 
 impl Line {
-    /// A room where nobody is called.
+    /// A room without calls.
     fn held() -> Self {
         let settings = Settings {
             mode: Mode::Hold,
@@ -77,7 +77,7 @@ impl Line {
         self.say(10, section(|section| section.leaves = vec![(LaneId(0), number)]));
     }
 
-    /// Looks for who is far back, as a gate does all the time.
+    /// Looks for streams far back, as a gate does all the time.
     fn look_out(&self, ear: &Ear) {
         let (feeds, views, ear) = (Arc::clone(&self.feeds), self.views.subscribe(), ear.clone());
         tokio::spawn(async move {

@@ -2,7 +2,7 @@
 //! next from the pieces.
 //!
 //! Rendering is half of what a join costs. A page is made of nothing but a visitor's own things and what is alike for many
-//! ([`crate::pages::content::Content::of`]), so where that is the same the pieces are. They are proved when they are made, by the page that was
+//! ([`crate::pages::content::Content::of`]), so where that is the same the pieces are. They are checked when they are made, against the page that was
 //! rendered whole.
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ struct Cut {
 }
 
 impl Pieces {
-    /// The page that says what is `alike`, and a visitor's `own` things. Rendered twice where none like it was; later not at all.
+    /// The page for the shared facts `alike`, and a visitor's `own` facts. Rendered twice where none like it was; later not at all.
     pub fn page<'a, E>(
         &self,
         alike: &impl Hash,

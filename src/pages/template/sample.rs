@@ -25,7 +25,7 @@ static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
 
 /// 28 October 2026, 13:07 UTC.
 const NOW: Wall = Wall(1_793_192_820_000);
-/// Whatever a visitor or an operator writes is text, on every page.
+/// Text of visitors and operators stays text, on every page.
 const MESSAGE: &str = "Doors open at 14:00. <b>Nobody</b> loses a place & everyone gets the same chance.\nThank you!";
 const HERE: &str = "/event/7?date=2026-11-20&seats=2";
 
@@ -125,7 +125,7 @@ fn over(won: Option<bool>, results: Option<Wall>) -> LineFacts<'static> {
     }
 }
 
-/// A place behind what is left.
+/// A place behind the stock left.
 fn beyond(turn: TurnFacts<'static>) -> Case {
     let stock = StockFacts {
         beyond: true,
@@ -151,7 +151,7 @@ fn forming(turn: TurnFacts<'static>) -> Case {
     case("waiting-prequeue", PageKind::Waiting, None, line)
 }
 
-/// A room that follows what its shop can take has words of its own, whatever else its page says.
+/// A room that follows the load of its upstream has words of its own on every page.
 fn following() -> Vec<Case> {
     let busy = TurnFacts {
         stall: Some(Stall::Busy),

@@ -1,4 +1,4 @@
-//! Who is over which limit, and what they are told.
+//! Which client is over which limit, and the answer to it.
 
 use std::num::NonZeroU32;
 

@@ -16,7 +16,7 @@ struct Known {
     each: Vec<(ClientKey, Revoke)>,
     /// Those that have ended are forgotten when there are so many.
     forget_at: usize,
-    /// Nobody reads slowly before that. PERF: a flood does not go through all of them each time.
+    /// No reader is slow before that. PERF: a flood does not go through all of them each time.
     none_before: Option<Instant>,
 }
 

@@ -92,7 +92,7 @@ fn lines_that_begin_their_numbers_alike_are_all_looked_at() {
 }
 
 /// Three hundred reports in which thirty visitors are answered well twice and the first few of them meet something four times:
-/// how often that was told.
+/// how often that was reported.
 fn told_where_some_meet(few: u32, late_us: u64, meets: impl Fn(Watched)) -> u64 {
     let (meter, mut told) = (Arc::new(RoomMeter::new(late_us)), 0);
     for _ in 0..300 {

@@ -259,7 +259,7 @@ fn where_the_room_has_never_heard_of_the_call_the_passs_date_decides() {
     assert_eq!(room.by_pass(room.pass(waiting, 1, 0)), VOID);
 }
 
-/// As where a gate was started while its store was away, and knows nobody.
+/// As where a gate was started while its store was away, and knows no visitor.
 #[test]
 fn while_cut_off_a_pass_that_the_room_has_never_heard_of_is_good_for_the_extension_too() {
     let mut room = Room::new();
@@ -316,7 +316,7 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
     );
     room.claim(number, true);
     assert_eq!(room.by_pass(room.pass(number, 1, SESSION_MS)).0, PassState::Valid);
-    // Of the edition before, and of an era before the loss.
+    // Of the edition before, and of an epoch before the loss.
     let older = Number {
         era: Era(number.era.0 - 1),
         ..number

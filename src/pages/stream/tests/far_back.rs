@@ -21,7 +21,7 @@ async fn told(stream: &mut EventStream<Ear>, ms: u64) -> String {
     }
 }
 
-/// 5,000 who wait, and the stream of the last of them, who has heard how the line is.
+/// 5,000 waiting visitors, and the stream of the last one, which has the state of the line.
 async fn last_of(line: &mut Line, ear: &Ear) -> (Number, EventStream<Ear>) {
     let first = line.join(5_000);
     line.look_out(ear);
@@ -152,7 +152,7 @@ async fn who_rests_hears_of_a_call_of_an_end_and_of_a_room_that_is_gone_in_half_
 async fn who_comes_near_the_front_looks_for_itself_though_a_frame_is_not_yet_due() {
     let (mut line, ear) = (Line::held(), Ear::default());
     let (first, mut stream) = last_of(&mut line, &ear).await;
-    // One that is told at once, and one that is to come at the pace of the far back.
+    // One that hears at once, and one that is to hear at the pace of the far back.
     line.join(1);
     told(&mut stream, 500).await;
     line.join(1);
@@ -209,7 +209,7 @@ async fn an_outage_and_that_all_is_sold_are_told_to_who_rests() {
     ear.cut_off.store(true, Ordering::Relaxed);
     let event = told(&mut stream, 500).await;
     assert!(event.contains("\"why\":\"cut_off\""), "{event}");
-    // Not to be told yet, so that no frame is news.
+    // Not due yet, so that no frame is news.
     line.join(1);
     assert_eq!(heard_within(&mut stream, 1_000).await, None);
     line.change(

@@ -8,7 +8,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     let all = previews(&built_in());
     let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
     let whole = page("waiting.en");
-    // With what it was told, for the bare page to keep.
+    // With the wait that it showed, for the bare page to keep.
     let (_, way) = whole.split_once("&amp;reload=bare&amp;by=").unwrap();
     let (by, rest) = way.split_once("&amp;").unwrap();
     assert!(by.parse::<u64>().is_ok() && rest.starts_with("ticket=any\""), "{way}");
@@ -63,8 +63,8 @@ fn head(headers: &HeaderMap) -> usize {
     REST.len() + headers.iter().map(line).sum::<usize>()
 }
 
-/// What somebody without a script was told is remembered when it changes: so often in an hour at the most, since it stands
-/// within a minute and an eighth of what is left.
+/// The wait that a visitor without a script was shown is remembered when it changes: so often in an hour at the most, since it stands
+/// within a minute and an eighth of the time left.
 const TOLD: &str = "set-cookie: __Host-ropeline-told-a-room-of-the-shop-a1b2c3d4e5=1767225600.1767225600; HttpOnly; \
                     SameSite=Lax; Secure; Path=/\r\n";
 const TOLD_ANEW: usize = 20;

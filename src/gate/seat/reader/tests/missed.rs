@@ -51,7 +51,7 @@ fn the_pass_of_a_missed_turn_is_good_where_a_forwarded_request_has_dated_it_late
     );
 }
 
-/// Another gate has told the log of the request that it forwarded, and this one has not read it yet.
+/// Another gate has recorded the request that it forwarded, and this one has not read it yet.
 #[test]
 fn so_is_the_pass_of_a_second_turn_while_and_after_its_slot_is_held() {
     let mut room = Room::new();
