@@ -102,7 +102,7 @@ impl Front {
         Ok(())
     }
 
-    /// Stops accepting and waits until what is under way has ended, for at most `patience`.
+    /// Stops accepting and waits until requests under way have ended, for at most `patience`.
     pub fn stop(&self, patience: Duration) -> Drained {
         let (server, retired) = {
             let mut state = self.lock();

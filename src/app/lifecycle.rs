@@ -1,4 +1,4 @@
-//! The life of a gate's process: it starts, serves until it is told to stop or another process has taken over, and drains.
+//! The life of a gate's process: it starts, serves until a signal stops it or another process has taken over, and drains.
 
 use std::io;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub fn run(
     if told { Ok(()) } else { Err(RunError::Fallen) }
 }
 
-/// Another process serves: finishes what is under way.
+/// Another process serves: finishes the requests under way.
 fn leave(
     running: Running,
     signals: Signals,

@@ -81,7 +81,7 @@ impl Listeners<'_> {
         let socket = UnixListener::from(socket.as_fd().try_clone_to_owned()?);
         Ok(match self.settings.take_unix(socket, path)? {
             Some(listener) => (listener, Some(self.later(Some((path.to_owned(), mode))))),
-            // Its file was removed, and nobody finds it any more.
+            // Its file was removed, so no client finds it any more.
             None => (self.settings.bind_unix(path, mode)?, None),
         })
     }

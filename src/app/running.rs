@@ -48,7 +48,7 @@ impl Running {
         &self.service
     }
 
-    /// What visitors' places are asked of, and the operator's words told.
+    /// The replica, which answers for visitors' places and takes the operator's changes.
     #[must_use]
     pub fn replica(&self) -> &Replica {
         &self.replica
@@ -65,8 +65,8 @@ impl Running {
         self.replica.gate()
     }
 
-    /// As [`Running::stop`], for a process that has handed over: the operator's side is the next one's, so that nobody is told
-    /// here that the gate is not ready.
+    /// As [`Running::stop`], for a process that has handed over: the operator's side is the next one's, so this one does not
+    /// report that the gate is not ready.
     pub fn leave(self, patience: Duration) -> Drained {
         let Self {
             admin, service, cores, ..
@@ -75,7 +75,7 @@ impl Running {
         drain(&service, &cores, patience)
     }
 
-    /// Readiness off, streams told to come back, requests under way finished for at most `patience`, the log closed.
+    /// Readiness off, streams asked to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
         let drained = drain(&self.service, &self.cores, patience);
@@ -84,7 +84,7 @@ impl Running {
     }
 }
 
-/// What is left of `patience` then is for a log that does not take what this gate was told last.
+/// The rest of `patience` then is for a log that does not take this gate's last batch.
 fn drain(service: &Service, cores: &Cores, patience: Duration) -> Drained {
     let began = time::uptime();
     let drained = service.stop(patience);
@@ -101,5 +101,5 @@ fn flush(cores: &Cores) {
     }
 }
 
-/// How long an end waits for a slow disk, or for a pipe that nobody reads.
+/// How long an end waits for a slow disk, or for a pipe without a reader.
 const FLUSH_WITHIN: Duration = Duration::from_secs(1);

@@ -64,5 +64,5 @@ fn first_port(listeners: &[Opened]) -> Option<u16> {
     endpoints.find_map(|endpoint| Some(endpoint.address()?.port()))
 }
 
-/// Of a Unix socket nobody knows where visitors reach it.
+/// For a Unix socket, whose public port is unknown.
 const USUAL_PORT: u16 = 443;

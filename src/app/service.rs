@@ -59,8 +59,8 @@ impl Service {
         }
     }
 
-    /// Stops accepting, waits for the requests under way as [`STORE_WAITS`] says, and closes the store. What is under way still
-    /// has `patience` to end, without a store.
+    /// Stops accepting, waits for the requests under way as [`STORE_WAITS`] says, and closes the store. Requests still under way
+    /// have `patience` to end, without a store.
     pub fn release(&self, patience: Duration) -> Result<(), StartError> {
         self.front.retire(STORE_WAITS, patience).map_err(StartError::Threads)?;
         if let Some(thread) = &mut self.lock().0 {
@@ -87,7 +87,7 @@ impl Service {
         self.front.stop(patience)
     }
 
-    /// Closes the store, unless an upgrade has; a log that does not take what this gate was told last has `patience`.
+    /// Closes the store, unless an upgrade has; a log that does not take this gate's last batch has `patience`.
     pub fn close_store(&self, patience: Duration) {
         if let Some(thread) = self.lock().0.take() {
             thread.stop_within(patience);

@@ -40,7 +40,7 @@ impl Signals {
         Ok(Self { runtime, term, int })
     }
 
-    /// In the runtime that waits for them; for whoever catches another.
+    /// In the runtime that waits for them; for a caller that catches another.
     pub fn enter(&self) -> tokio::runtime::EnterGuard<'_> {
         self.runtime.enter()
     }

@@ -59,7 +59,7 @@ pub struct Operator {
     pub upgrades: Option<Upgrades>,
 }
 
-/// The first stage: takes over, binds or accepts from systemd every socket, so that a taken port is told before anything is
+/// The first stage: takes over, binds or accepts from systemd every socket, so that a taken port is reported before anything is
 /// written.
 pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, StartError> {
     let descriptors = proxy::raise_descriptor_limit();

@@ -1,7 +1,7 @@
-//! The waiting page's answers: the page, the status answer and the event stream.
+//! Answers for waiting visitors, as bytes: the page, the status answer and the event stream.
 //!
-//! Everything here turns facts into bytes. Who the visitor is, which page they get and with which status code is decided
-//! by the gate. The page's files are in `static/`, its contract with operators' templates in `docs/guides/page.md`.
+//! The gate decides who the visitor is, which page they get and with which status code. The
+//! page's files are in `static/`, its contract with operators' templates in `docs/guides/page.md`.
 
 mod addresses;
 mod budget;

@@ -17,8 +17,8 @@ pub(super) struct Closings {
 }
 
 impl Closings {
-    /// A room went from one view to the next by an entry of `gate`; `cause` says who changed the room with it. What is unfair
-    /// about the closing of its line, if it was closed.
+    /// A room went from one view to the next by an entry of `gate`; `cause` says who changed the room with it. Returns the unfairness
+    /// of the closing of its line, if it was closed unfairly.
     pub fn follow(
         &mut self,
         name: &RoomName,
@@ -63,7 +63,7 @@ impl Closings {
         }
     }
 
-    /// Whether there is anybody to draw in the room's edition, whose line is closed or about to be.
+    /// Whether there is a visitor to draw in the room's edition, whose line is closed or about to be.
     pub fn draws_somebody(&self, name: &RoomName, room: &RoomView) -> bool {
         let waits = || room.lines.iter().any(|(_, line)| line.figures.waiting > 0);
         is_drawn(room) || (room.sale.closed.is_none() && waits()) || self.drawn.get(name) == Some(&room.edition)
@@ -75,7 +75,7 @@ fn opening(room: &RoomView) -> Option<Wall> {
     room.stage.map(|stage| stage.window.opens)
 }
 
-/// Whether the draw is of anybody at all.
+/// Whether the draw is of any visitor at all.
 fn is_drawn(room: &RoomView) -> bool {
     let lanes = || (0..=u8::MAX).take(MAX_LANES).map(LaneId);
     room.lines

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::room::{Batch, LaneId, Number, Redeem, Redeemed};
 
 impl Ledger {
-    /// Whoever moved to another lane is no longer in line where they stood.
+    /// A visitor who moved to another lane is no longer in line where they stood.
     pub(super) fn codes(&mut self, happened: &Happened<'_>) {
         for (redeem, redeemed) in happened.redeemed.iter().filter(|(_, redeemed)| redeemed.new) {
             self.tally.bypasses += u64::from(redeemed.past);

@@ -14,17 +14,17 @@ pub struct Findings {
     pub format: u32,
     pub verdict: Verdict,
     pub covers: Covers,
-    /// What is not as it was filed, in the order in which it was met; at most 1,000.
+    /// Differences from the filed state, in the order in which they were met; at most 1,000.
     pub faults: Vec<String>,
     pub checks: Checks,
     pub gates: Vec<Gate>,
     /// Who changed what and when; at most 10,000.
     pub changes: Vec<Change>,
     pub routine: Routine,
-    /// When nobody was called, or nothing was said; at most 1,000.
+    /// Times without calls or entries; at most 1,000.
     pub interruptions: Vec<Interruption>,
     pub lines: Vec<Line>,
-    /// What was too much to be listed here; with any of it the history does not count as whole.
+    /// Counts of findings that were too many to be listed; with any of them the history does not count as whole.
     pub not_listed: NotListed,
 }
 
@@ -58,13 +58,13 @@ pub struct NotListed {
 pub struct Verdict {
     /// Nothing is missing or altered from a log's first start to the end, every entry was replayed, and all of it is listed.
     pub whole: bool,
-    /// Nobody was called, or let in, before somebody with a lower number who was there.
+    /// No visitor was called, or admitted, before a present one with a lower number.
     pub fair: bool,
     /// The first thing that is wrong.
     pub first_wrong: Option<String>,
     /// Everything that is wrong beside the faults; at most 1,000.
     pub wrong: Vec<String>,
-    /// What was done by hand and touches who comes when, with who did it; at most 10,000.
+    /// Acts of operators that touch who comes when, with their names; at most 10,000.
     pub interventions: Vec<Intervention>,
     /// The hash that was asked for: whether it is in this history, and how many entries follow it.
     pub expected: Option<Expected>,
@@ -113,7 +113,7 @@ pub struct Covers {
     pub logs: Vec<Log>,
 }
 
-/// One incarnation of the log.
+/// One epoch of the log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Log {
     /// A text, since it is more than JSON's readers keep exactly.
@@ -133,7 +133,7 @@ pub struct Checks {
     /// Gates' words on a state that agree with the replay, and that do not.
     pub votes_matched: u64,
     pub votes_against: Vec<Dissent>,
-    /// Visitors' items that the rooms passed over: late, repeated or for nobody.
+    /// Visitors' items that the rooms passed over: late, repeated or of an unknown visitor.
     pub items_passed_over: u64,
 }
 
@@ -221,7 +221,7 @@ pub struct Tally {
     pub calls: u64,
     pub calls_again: u64,
     pub claims: u64,
-    /// Calls that nobody came for, and those of them that cost the place.
+    /// Calls whose visitors did not come, and those of them that cost the place.
     pub no_shows: u64,
     pub places_spent: u64,
     /// Left the line, or their turn, by the button or taken out.
@@ -231,7 +231,7 @@ pub struct Tally {
     pub waiting_at_end: u64,
     /// Marks of visitors whose turn was too long ago.
     pub late_marks: u64,
-    /// Evictions by an operator, also of visitors inside and of nobody.
+    /// Evictions by an operator, also of visitors inside and of unknown numbers.
     pub evicted: u64,
     /// Let past the line by code or network, or in an outage.
     pub bypasses: u64,
@@ -247,7 +247,7 @@ pub struct Tally {
     pub waits_unknown: u64,
 }
 
-/// Somebody came before somebody else who was there with a lower number.
+/// A visitor came before a present one with a lower number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Inversion {
     pub at: Stamp,
@@ -278,7 +278,7 @@ pub struct Sessions {
 pub struct Capacity {
     pub at_end: u32,
     pub most_slots: u64,
-    /// Share of the slots in use while somebody waited, in percent; `None` if nobody ever did.
+    /// Share of the slots in use while visitors waited, in percent; `None` if none ever did.
     pub used_while_waiting_percent: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! Interventions that change who is called when, by an operator or by a gate's configuration file.
 //!
 //! They follow the room's rules and do not make a history unfair, but a reader of the verdict must know them. Of draws it
-//! reports what is unfair: a line closed without a commitment or too early (`closings`), and one closed and not drawn.
+//! reports the unfair ones: a line closed without a commitment or too early (`closings`), and one closed and not drawn.
 
 mod moved;
 mod shortened;
@@ -29,12 +29,12 @@ pub(super) struct Interventions {
     listed: Vec<Intervention>,
     /// Visitors let past, by room, by what let them past, and by gate.
     past: BTreeMap<(RoomName, Past, GateId), (Stamp, u64)>,
-    /// What was too much.
+    /// Count of interventions beyond the bound.
     pub more: u64,
     closings: Closings,
-    /// The rehearsal of each room that was told of last.
+    /// The last rehearsal of each room.
     rehearsals: BTreeMap<RoomName, RehearsalId>,
-    /// What was done about draws that is not fair.
+    /// Unfair acts about draws.
     unfair: Vec<String>,
     seen: Option<Arc<View>>,
 }
@@ -134,7 +134,7 @@ impl Interventions {
         self.list(here.act_of(change, (kind, what, count)));
     }
 
-    /// What was moved under the lines that there were before the entry.
+    /// The places moved under the lines that there were before the entry.
     fn moved(&mut self, here: &Here<'_>, effects: &Effects, before: &View) {
         let mut rooms: BTreeMap<&RoomName, Option<InForce<'_>>> = BTreeMap::new();
         for (change, changed) in here.entry.batch.rooms.iter().zip(&effects.changed) {
@@ -238,7 +238,7 @@ impl Interventions {
         *counted += count;
     }
 
-    /// Nobody is wronged where there was nobody to draw.
+    /// No visitor is wronged where there was none to draw.
     fn undrawn(&mut self, name: &RoomName, room: &RoomView, why: &str) {
         if !self.closings.draws_somebody(name, room) {
             return;
@@ -262,7 +262,7 @@ impl Interventions {
         }
     }
 
-    /// What was unfair about draws, each with who did it where that is known; at the end of the history.
+    /// The unfairness of draws, each with its author where known; at the end of the history.
     pub fn unfair_draws(&mut self) -> Vec<String> {
         let seen = self.seen.take();
         let awaited = seen.iter().flat_map(|view| &view.rooms);
@@ -274,7 +274,7 @@ impl Interventions {
         std::mem::take(&mut self.unfair)
     }
 
-    /// All of them: what was done once in its order, then who was let past.
+    /// All of them: single acts in their order, then visitors who were let past.
     pub fn all(&self) -> Vec<Intervention> {
         let past = self.past.iter().map(|((room, past, gate), (since, count))| {
             let (kind, by) = match past {

@@ -1,8 +1,8 @@
 //! The fairness report: verifies a log's history, replays it, and checks the order of calls.
 //!
-//! [`audit`] walks through folders of an archive, or one gate's data folder, one file at a time. The rooms say who was
-//! called; whether somebody with a lower number was there is reckoned here from what the gates said (`order`), so that
-//! a fault of the rooms would show. What comes out is [`Findings`], as text, JSON, or a page.
+//! [`audit`] walks through folders of an archive, or one gate's data folder, one file at a time. The rooms say which visitors were
+//! called; whether one with a lower number was present is computed here from the gates' entries (`order`), so that
+//! a fault of the rooms would show. The result is [`Findings`], as text, JSON, or a page.
 
 mod advice;
 mod closings;
@@ -42,7 +42,7 @@ pub struct Options {
     pub room: Option<RoomName>,
     /// The chain that a gate showed, or that an earlier report ended with: it must be in the history.
     pub expect: Option<Chain>,
-    /// The chain before the first entry at hand, where what was before is not to be looked at; `None`: the history has to
+    /// The chain before the first entry at hand, where the history before is not to be looked at; `None`: the history has to
     /// begin with a log's first start.
     pub from: Option<Chain>,
 }

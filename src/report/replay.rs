@@ -139,7 +139,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Logs that only visitors told of, and that are not here.
+    /// Logs that only visitors' tickets named, and that are not here.
     fn lost_logs(&self) -> Vec<u64> {
         let is_here = |incarnation: &u64| {
             let incarnation = incarnation.to_string();

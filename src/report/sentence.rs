@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::findings::{Findings, Verdict};
 use super::text::printable;
 
-/// One sentence: what is to be thought of it.
+/// The verdict in one sentence.
 #[must_use]
 pub fn verdict(findings: &Findings) -> String {
     let verdict = &findings.verdict;
@@ -34,7 +34,7 @@ pub fn verdict(findings: &Findings) -> String {
     }
 }
 
-/// What was done by hand, by kind and by who did it; at most so many as fit into a sentence.
+/// The interventions, by kind and author; at most so many as fit into a sentence.
 fn by_hand(verdict: &Verdict) -> String {
     let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for act in &verdict.interventions {
@@ -52,5 +52,5 @@ fn by_hand(verdict: &Verdict) -> String {
     parts.join(", ")
 }
 
-/// Kinds of what was done by hand that the last sentence tells.
+/// Kinds of interventions that the last sentence lists.
 const MOST_SUMS: usize = 10;

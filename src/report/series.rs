@@ -33,7 +33,7 @@ pub struct Series {
     now: Moment,
 }
 
-/// Calls as points: when somebody was called, and with which number.
+/// Calls as points: when a visitor was called, and with which number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Points {
     /// One in so many calls is kept.
@@ -102,7 +102,7 @@ impl Series {
             }
             self.halve();
         };
-        // What stands goes on: nobody came or went in between.
+        // The count goes on: no visitor came or went in between.
         while self.steps.len() <= index {
             self.steps.push(self.now);
         }

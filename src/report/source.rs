@@ -102,7 +102,7 @@ impl Parts<'_> {
         let at = part.base.position;
         let state = State::decode(&part.base.state).map_err(|error| error.to_string())?;
         let chain = state.chain();
-        // It starts from a state written down: what was before must lead there.
+        // It starts from a state written down: the history before must lead there.
         let first = Position {
             sequence: at.sequence + 1,
             ..at

@@ -38,7 +38,7 @@ impl Start {
         }
     }
 
-    /// What is wrong with it, when all entries were looked at.
+    /// The fault of it, when all entries were looked at.
     pub fn fault(&self) -> Option<String> {
         let Self { file, position, .. } = self;
         match self.votes {
@@ -71,7 +71,7 @@ pub(super) fn is_proved(state: &State, bytes: &[u8], link: Option<Link>, before:
                     .into_iter()
                     .any(|root| begun(from, root).as_deref() == Some(bytes))
             };
-            // Gates of earlier builds left out whoever had just joined.
+            // Gates of earlier builds left out visitors who had just joined.
             let marked = || before.with_newcomers_marked();
             state.position().sequence == 0 && (leads(before) || marked().as_ref().is_some_and(leads))
         }
@@ -79,7 +79,7 @@ pub(super) fn is_proved(state: &State, bytes: &[u8], link: Option<Link>, before:
     }
 }
 
-/// What is wrong with where the history begins: it has to be a log's first start, or a `hash` that was asked for.
+/// The fault of where the history begins: it has to be a log's first start, or a `hash` that was asked for.
 pub(super) fn beginning(first: Option<(Link, Position, Chain)>, from: Option<Chain>) -> Option<String> {
     let (link, position, before) = first?;
     match (link, from) {

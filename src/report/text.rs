@@ -350,7 +350,7 @@ fn said_by(change: &Change) -> String {
     said
 }
 
-/// What somebody wrote, on one line.
+/// Text of a person, on one line.
 pub(super) fn printable(text: &str) -> String {
     text.chars().filter(|character| may_be_shown(*character)).collect()
 }

@@ -14,10 +14,10 @@ pub(super) struct Trail {
     pub changes: Vec<Change>,
     pub routine: Routine,
     interruptions: Vec<Interruption>,
-    /// What was too much.
+    /// Counts beyond the bounds.
     pub more: NotListed,
     unlisted_gates: BTreeSet<GateId>,
-    /// Why nobody is called since the last interruption began.
+    /// Why no visitor is called since the last interruption began.
     standing: Option<&'static str>,
     last: Option<(Stamp, Wall)>,
 }
@@ -86,7 +86,7 @@ impl Trail {
         gate.said_goodbye |= entry.batch.goodbye;
     }
 
-    /// Somebody always says something: a longer pause means that no gate reached the log, or that a clock was set.
+    /// Some gate always appends: a longer pause means that no gate reached the log, or that a clock was set.
     fn silence(&mut self, time: Wall, stamp: &Stamp) {
         let Some((from, since)) = &self.last else { return };
         let ms = time.since(*since);
@@ -109,7 +109,7 @@ impl Trail {
         }
     }
 
-    /// Follows why nobody is called.
+    /// Follows why no visitor is called.
     fn stands(&mut self, view: &View, stamp: &Stamp) {
         let why = match () {
             () if !view.rooted => Some("no root"),

@@ -6,17 +6,17 @@ use super::findings::{Covers, Expected, Intervention, Line, Log, NotListed, Verd
 pub(super) struct Grounds<'a> {
     pub faults: &'a [String],
     pub covers: &'a Covers,
-    /// What is wrong with where the history begins.
+    /// The fault of where the history begins.
     pub beginning: Option<String>,
     /// Incarnations of logs of which there is nothing but what visitors showed.
     pub lost_logs: Vec<u64>,
-    /// What is wrong with states that gates voted against.
+    /// The fault of states that gates voted against.
     pub disowned: Option<String>,
     pub expected: Option<Expected>,
     pub not_listed: NotListed,
     pub lines: &'a [Line],
     pub interventions: Vec<Intervention>,
-    /// What was unfair about draws.
+    /// The unfairness of draws.
     pub unfair_draws: Vec<String>,
 }
 
@@ -109,5 +109,5 @@ fn unfair(line: &Line) -> Option<String> {
     inverted.or(twice).or(beyond)
 }
 
-/// Reasons told one by one; the verdict stands without the others.
+/// Reasons listed one by one; the verdict stands without the others.
 const MOST_REASONS: usize = 1_000;

@@ -89,7 +89,7 @@ impl Votes {
         another.then_some(sequence)
     }
 
-    /// At the end: what is wrong with states that no vote was for.
+    /// At the end: the fault of states that no vote was for.
     pub fn fault(&mut self) -> Option<String> {
         self.begin();
         let first = self.first_disowned?;

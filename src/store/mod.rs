@@ -1,6 +1,6 @@
 //! The store: the ordered log of entries, embedded or in Redis. No rule of a room is here.
 //!
-//! A log is an ordered record of entries within one *incarnation*. The replica appends what its gate saw, reads what is new,
+//! A log is an ordered record of entries within one epoch, which `incarnation` names. The replica appends what its gate saw, reads what is new,
 //! and applies it. A log may refuse, answer late, or repeat; it never reorders and never invents. [`Embedded`] is a folder with
 //! a redb file for a single gate; [`redis`] is shared by many gates. Both pass the same suite (`tests/store`).
 
@@ -23,18 +23,18 @@ use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};
 /// Every call may fail with [`Unavailable`], which says nothing about whether it was carried out: the caller repeats it
 /// unchanged until it has an answer.
 pub trait Log: Send {
-    /// True when no other gate can have this log while this one has it open: then nobody can have read further, and a new
+    /// True when no other gate can have this log while this one has it open: then no gate can have read further, and a new
     /// log has its root at once.
     fn alone(&self) -> bool;
 
     /// Appends `append`, if any, and reads what follows `at`: one round trip.
     ///
-    /// The append is durable when the call returns, and is refused unless the log is `at`'s incarnation and reaches as far
+    /// The append is durable when the call returns, and is refused unless the log is of `at`'s epoch and reaches as far
     /// as `at`. It is not compared with what is there: a batch sent twice stands there twice under one serial, and the
     /// room skips the second. At most [`READ_MAX_ENTRIES`] entries come back; none means there are no more.
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable>;
 
-    /// Keeps a snapshot to load from, unless a later one of the same incarnation is kept already. `Last` is the word that
+    /// Keeps a snapshot to load from, unless a later one of the same epoch is kept already. `Last` is the word that
     /// nothing will follow, and returns when that is durable; a `Checkpoint` may be written after the call, or be lost.
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable>;
 
@@ -44,13 +44,13 @@ pub trait Log: Send {
     /// A snapshot saved with [`Occasion::Root`], by its hash; `None` when it is not there.
     fn root(&mut self, hash: &StateHash) -> Result<Option<Snapshot>, Unavailable>;
 
-    /// Begins a new log, all or nothing, if the log's incarnation is still `seen` (0 for none).
+    /// Begins a new log, all or nothing, if the log's epoch is still `seen` (0 for none).
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable>;
 
     /// Notes that the entry at `position` is to be passed over, by every gate and for good.
     fn skip(&mut self, position: Position) -> Result<(), Unavailable>;
 
-    /// What was noted of this log's entries. Cheap, for it is asked every few seconds as long as a gate is frozen: no
+    /// The noted entries of this log. Cheap, for it is asked every few seconds as long as a gate is frozen: no
     /// snapshot and no entry is read.
     fn skips(&mut self) -> Result<Skips, Unavailable>;
 
@@ -73,7 +73,7 @@ pub struct Append {
 /// What a new log begins with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Beginning {
-    /// For a gate that has the log to itself: the log is of the root's incarnation, and starts from it.
+    /// For a gate that has the log to itself: the log is of the root's epoch, and starts from it.
     Root(Snapshot),
     /// For gates that share it: no root yet, and this gate's [`Spoke`](crate::room::Spoke) as the first entry.
     First { incarnation: u64, append: Box<Append> },
@@ -94,7 +94,7 @@ pub enum Exchanged {
     },
     /// The entries after the position are gone: load the snapshot.
     Moved,
-    /// This history ends here: the log is another incarnation, shorter than what was read of it, or lost (0).
+    /// This history ends here: the log is of another epoch, shorter than was read of it, or lost (0).
     Broken { incarnation: u64 },
 }
 
@@ -110,9 +110,9 @@ pub enum Occasion {
 /// What a start finds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Loaded {
-    /// The log's incarnation, 0 when there is no log (or none that can be read).
+    /// The log's epoch, 0 when there is no log (or none that can be read).
     pub incarnation: u64,
-    /// The highest incarnation that ever left a trace here; a new log stands above it.
+    /// The highest epoch that ever left a trace here; a new log stands above it.
     pub last_known: u64,
     /// There was never a log here, for certain: nothing can have been lost.
     pub new: bool,
@@ -128,10 +128,10 @@ pub struct Loaded {
     pub snapshots: Vec<Snapshot>,
 }
 
-/// What a gate that stands before an entry asks for: whether it may pass over it, or the log is another one by now.
+/// The answer to a gate that is frozen at an entry: whether it may pass over it, or the log is another one already.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Skips {
-    /// The log's incarnation, 0 when there is no log.
+    /// The log's epoch, 0 when there is no log.
     pub incarnation: u64,
     /// As [`Loaded::skips`].
     pub positions: Vec<Position>,
@@ -140,7 +140,7 @@ pub struct Skips {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begun {
     Begun,
-    /// Somebody else began a log meanwhile.
+    /// Another gate began a log meanwhile.
     Lost {
         incarnation: u64,
     },
@@ -149,7 +149,7 @@ pub enum Begun {
 /// Most entries that one exchange returns.
 pub const READ_MAX_ENTRIES: usize = 1_024;
 
-/// The incarnation of a log begun at the store's `time` by one who knows of `last_known`; it is the new era's id.
+/// The epoch of a log begun at the store's `time` by a gate that knows of `last_known`.
 ///
 /// `max(last known, seconds × 2^24) + 1 + random 24 bits`, so that two who begin at once differ and time orders the rest.
 /// `None` when `last_known` leaves no room above it.

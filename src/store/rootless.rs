@@ -51,7 +51,7 @@ pub struct Rootless {
 }
 
 impl Rootless {
-    /// A log of this incarnation before its first entry, whose sequence is 1.
+    /// A log of this epoch before its first entry, whose sequence is 1.
     #[must_use]
     pub fn new(incarnation: u64) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Rootless {
             self.missing.remove(&entry.gate);
             self.gone.insert(entry.gate);
         }
-        // A late speaker's roster may name gates that nobody knew of: then the wait goes on.
+        // A late speaker's roster may name gates that were unknown: then the wait goes on.
         let all = self.missing.is_empty() && (self.clock_ms >= NOTHING_MS || self.anything_is_known());
         let over = self.clock_ms >= WAIT_MS || (all && !self.spoken.is_empty());
         self.ready_at_ms = over.then_some(self.ready_at_ms.unwrap_or(self.clock_ms));
@@ -123,24 +123,24 @@ impl Rootless {
         self.spoken.len()
     }
 
-    /// The highest machine version that all who spoke know; `None` when nobody has spoken.
+    /// The highest machine version that all gates which spoke know; `None` when none has spoken.
     #[must_use]
     pub fn known_by_all(&self) -> Option<u16> {
         self.known_by_all
     }
 
-    /// Gates on the rosters of those who spoke that have neither spoken nor said goodbye, in order of id.
+    /// Gates on the rosters of gates that spoke that have neither spoken nor said goodbye, in order of id.
     pub fn missing(&self) -> impl Iterator<Item = GateId> {
         self.missing.iter().copied()
     }
 
-    /// The wait is over: nobody is missing, or 15 s of log time have passed since the first entry.
+    /// The wait is over: no gate is missing, or 15 s of log time have passed since the first entry.
     #[must_use]
     pub fn ready(&self) -> bool {
         self.ready_at_ms.is_some()
     }
 
-    /// Log time in milliseconds until the wait ends whoever is missing; 0 when it is over.
+    /// Log time in milliseconds until the wait ends even if gates are missing; 0 when it is over.
     #[must_use]
     pub fn left_ms(&self) -> u64 {
         if self.ready() {
@@ -163,7 +163,7 @@ impl Rootless {
         u64::try_from(turn).is_ok_and(|turn| turn <= turns)
     }
 
-    /// Of those who spoke and are still there, the one that has read furthest; of equals the lowest id.
+    /// Of the gates that spoke and are still there, the one that has read furthest; of equals the lowest id.
     #[must_use]
     pub fn furthest(&self) -> Option<GateId> {
         self.candidates().first().copied()
@@ -203,7 +203,7 @@ impl Rootless {
         self.spoken.values().any(|position| *position != Position::default())
     }
 
-    /// Furthest first. Who left is none, unless there is nobody else.
+    /// Furthest first. A gate that left is none, unless there is no other.
     fn candidates(&self) -> Vec<GateId> {
         let there = |(gate, _): &(&GateId, &Position)| !self.gone.contains(gate);
         let mut by_position: Vec<_> = self.spoken.iter().filter(there).collect();

@@ -1,4 +1,4 @@
-//! Lines of small files, each with a checksum: one that something else wrote into is found, whatever it says by then.
+//! Lines of small files, each with a checksum: a line that something else wrote into is found.
 
 use std::fmt::Write as _;
 

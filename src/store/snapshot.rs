@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::room::{Position, State, StateHash, Wall};
 
-/// A state written down, with what is needed to go on from it.
+/// A state written down, with all that is needed to go on from it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {
     /// The last entry that the state has applied.
@@ -44,7 +44,7 @@ impl Snapshot {
     }
 
     /// # Errors
-    /// When a single byte differs from what was written.
+    /// When a single byte differs from the written ones.
     pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
         let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or(Unreadable("it is cut short"))?;
         if body.len() < HEAD || !body.starts_with(MAGIC) {

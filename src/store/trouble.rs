@@ -1,6 +1,6 @@
-//! A log that cannot be used just now: why, in words for whoever reads the gate's log, and of what kind, for counting.
+//! A log that cannot be used just now: why, in words for a reader of the gate's log, and of what kind, for counting.
 
-/// The log cannot be used just now, for the reason given; what was asked may or may not have happened.
+/// The log cannot be used just now, for the reason given; the call may or may not have been carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the log is unavailable: {reason}")]
 pub struct Unavailable {

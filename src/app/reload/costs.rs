@@ -43,7 +43,7 @@ pub fn of(old: &Config, new: &Config) -> Vec<String> {
     costs
 }
 
-/// By the same parameter, or by a variable of the path whatever that is called.
+/// By the same parameter, or by a variable of the path under any name.
 fn is_split_alike(before: Option<&Per>, after: Option<&Per>) -> bool {
     match (before.map(|per| &per.source), after.map(|per| &per.source)) {
         (Some(PerSource::Path(_)), Some(PerSource::Path(_))) => true,

@@ -28,7 +28,7 @@ pub struct Live {
     pub admin: admin::Live,
     pub replica: Replica,
     pub metrics: Metrics,
-    /// `None`: nobody comes in over TLS.
+    /// `None`: no listener has TLS.
     pub tls: Option<Arc<Tls>>,
     /// Of the listeners with TLS.
     pub first_port: Option<u16>,
@@ -49,13 +49,13 @@ pub(super) enum NoRooms {
 }
 
 impl Live {
-    /// Makes everything that another configuration needs, beside what is in force. Changes nothing.
+    /// Makes everything that another configuration needs, beside the one in force. Changes nothing.
     pub(super) fn prepare(&self, config: &Config) -> Result<Prepared, StartError> {
         Prepared::make(self, config)
     }
 
-    /// Tells the rooms their settings, and waits for those that are new: nobody is to meet a room that is not there. Those that
-    /// are gone are still there after it. Where it fails everything is as before.
+    /// Gives the rooms their settings, and waits for new ones: no visitor is to meet a room that is not there. Removed rooms
+    /// are still there after it. Where it fails everything is as before.
     pub(super) async fn make_rooms(
         &self,
         old: Vec<(RoomName, Settings)>,
@@ -92,8 +92,8 @@ impl Live {
         }
     }
 
-    /// Puts what was prepared in force: certificates first, so that no visitor is sent to a listener that cannot serve them.
-    /// What is odd about the change of keys, if they change.
+    /// Puts the prepared parts in force: certificates first, so that no visitor is sent to a listener that cannot serve them.
+    /// Returns the oddities of the change of keys, if they change.
     pub(super) fn take(&mut self, config: &Config, prepared: Prepared, filter: &Filter) -> Vec<Odd> {
         let Prepared {
             mut shared,
@@ -120,7 +120,7 @@ impl Live {
             origins.succeed(&self.origins);
         }
         let mut odd = shared.take_keys(time::wall());
-        // A gate that is alone takes whatever it signs.
+        // A gate that is alone accepts all that it signs.
         odd.retain(|odd| matches!(odd, Odd::Gone { .. }) || matches!(config.store.kind, StoreKind::Redis(_)));
         self.cores
             .replace(shared, config.upstream.is_some().then(|| origins.clone()));

@@ -1,8 +1,8 @@
 //! Reload: puts an edited configuration in force while the gate runs, all of it or nothing.
 //!
 //! SIGHUP, `ropeline reload` and a change of the file leave an order; one thread carries them out, one after the other. It
-//! reads the file and whatever that names as `ropeline check` does, under the options of the command line, makes everything
-//! anew beside what is there, and only then puts it in force. A mistake anywhere leaves everything as it was.
+//! reads the file and all files that it names as `ropeline check` does, under the options of the command line, makes everything
+//! anew beside the configuration in force, and only then replaces that. A mistake anywhere leaves everything as it was.
 
 mod added;
 mod costs;
@@ -37,7 +37,7 @@ pub use patience::Patience;
 pub use rooms::look_at_rooms;
 pub use source::Source;
 
-/// Starts the thread that carries orders out and looks at the file, once it is told to by what is given back, and until the process
+/// Starts the thread that carries orders out and looks at the file, once the returned sender says so, and until the process
 /// ends.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ struct Reloader {
     supervisor: Arc<Supervisor>,
     patience: Patience,
     refused: Option<Refused>,
-    /// What the last change may cost visitors, until it is told.
+    /// The costs of the last change for visitors, until they are reported.
     costs: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Reloader {
                 Some(Task::Reload(order)) => {
                     let told = self.reload(order.trigger);
                     if let Some(answer) = order.answer {
-                        // Whoever asked may be gone.
+                        // The caller may be gone.
                         let _ = answer.send(told);
                     }
                 }
@@ -138,7 +138,7 @@ impl Reloader {
         told
     }
 
-    /// Tries a change of the file again that was refused: the reason may be gone without a change. One that stays is not told
+    /// Tries a change of the file again that was refused: the reason may be gone without a change. One that stays is not reported
     /// again.
     fn try_again(&mut self, now: Duration) {
         if !self.refused.as_ref().is_some_and(|refused| refused.is_due(now)) {
@@ -151,7 +151,7 @@ impl Reloader {
         }
     }
 
-    /// Reads all of it and puts it in force; what has changed, or why it does not, and what is odd about it.
+    /// Reads all of it and puts it in force; returns the changes, or why it is refused, and its oddities.
     fn take(&mut self) -> (Outcome, Vec<String>) {
         let mut odd = Vec::new();
         let outcome = unless_it_fails(|| {
@@ -258,7 +258,7 @@ fn unless_it_fails(attempt: impl FnOnce() -> Outcome) -> Outcome {
     tried.unwrap_or_else(|_| Err(vec![FAULT.to_owned()]))
 }
 
-/// Says what came of it, once, for whoever reads the log.
+/// Logs the outcome, once.
 fn log(trigger: Trigger, outcome: &Outcome) {
     match outcome {
         Ok(changed) => {
@@ -293,7 +293,7 @@ fn few(mut mistakes: Vec<String>) -> Vec<String> {
 const FAULT: &str =
     "a fault of the program, which the log tells of: what is in force may be in part of either file; restart the gate";
 
-/// Most mistakes, warnings or changed keys that are told one by one.
+/// Most mistakes, warnings or changed keys that are reported one by one.
 const MOST_TOLD: usize = 200;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::token::Keyring;
 
 use super::live::Live;
 
-/// All of it: whoever has one of these can put it in force without a failure.
+/// All of it: a caller with one of these can put it in force without a failure.
 pub(super) struct Prepared {
     pub(super) shared: Shared,
     pub(super) keyring: Keyring,

@@ -1,7 +1,7 @@
 //! Rooms that operators add and remove while the gate runs. With the file they make one configuration, which is taken as every
 //! other is: all of it or nothing.
 //!
-//! The log says which there are. One that this gate's file or machine does not let it take is left out and told of, and tried
+//! The log says which there are. One that this gate's file or machine does not let it take is left out and reported, and tried
 //! again with the next reload and every minute; the file's own rooms never wait for it.
 
 use std::cmp::Reverse;
@@ -69,7 +69,7 @@ fn left_out(room: &RoomName, mistakes: &[Mistake]) -> api::Untaken {
     }
 }
 
-/// As they are asked: what was added last is looked at first, so that it is not hidden behind an earlier one. Beside them those
+/// In the order in which they are tried: the room added last first, so that it is not hidden behind an earlier one. Beside them those
 /// that this version cannot read.
 fn newest_first(additions: &Additions) -> (Vec<AddedRoom>, Vec<api::Untaken>) {
     let mut all: Vec<(&RoomName, &Added)> = additions.iter().collect();
@@ -85,7 +85,7 @@ fn newest_first(additions: &Additions) -> (Vec<AddedRoom>, Vec<api::Untaken>) {
     (rooms, strange)
 }
 
-/// Wakes whoever carries out reloads each time that the rooms which operators added are others. Never ends.
+/// Wakes the thread of reloads whenever operators have added or removed rooms. Never ends.
 pub async fn look_at_rooms(replica: Replica, reloads: Reloads) {
     let mut additions = replica.additions();
     reloads.look_at_rooms();
@@ -144,7 +144,7 @@ impl Reloader {
     }
 
     pub(super) fn order_room(&mut self, order: RoomOrder) {
-        // Whoever wanted it has been told that it did not come to pass.
+        // The caller has already heard that it did not come to pass.
         if order.answer.is_closed() {
             return;
         }
@@ -235,7 +235,7 @@ impl Reloader {
         })
     }
 
-    /// Whatever else is said of the room meanwhile. One that was added in its place stays: nobody has looked at that.
+    /// Removes the room also after other changes to it. One that was added in its place stays: no check was made of that.
     fn say_removed(&self, room: &RoomName, added: &Added, who: &Who) -> Result<(), Refused> {
         for _ in 0..TRIES {
             let over = revision_of(&self.live.replica.view(), room, added)?;

@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Reads and checks everything that is in the file, as it is now. What is written after this is a change.
+    /// Reads and checks the whole file, as it is now. Later writes are a change.
     #[must_use]
     pub fn read(&mut self) -> Report {
         let report = self.read_with_rooms(&Additions::default()).report;
@@ -107,7 +107,7 @@ impl Source {
         watch.is_some_and(|watch| watch.name(report.files()))
     }
 
-    /// What was read last is in force.
+    /// The text that was read last is in force.
     pub(super) fn is_taken(&mut self) {
         self.taken = self.latest.clone();
     }

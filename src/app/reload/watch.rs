@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::NamedFile;
 
-/// What is known of the files.
+/// The known state of the files.
 pub(super) struct Watch {
     /// The configuration itself is the first.
     files: Vec<Looked>,
@@ -54,7 +54,7 @@ impl Watch {
         are_settled && have_news
     }
 
-    /// They are about to be read. What is written after this is news.
+    /// They are about to be read. Later writes are news.
     pub(super) fn are_tried(&mut self) {
         for looked in &mut self.files {
             looked.tried = fingerprint(&looked.file.path).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Looked {
     }
 }
 
-/// `None` of a pipe, a device or a folder: whoever looks at one takes what it holds, or waits for it.
+/// `None` of a pipe, a device or a folder: a look at one takes its content, or waits for it.
 fn fingerprint(path: &Path) -> Option<Fingerprint> {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return None;

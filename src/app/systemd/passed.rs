@@ -9,7 +9,7 @@ use socket2::{Domain, SockRef, Type};
 
 use crate::proxy::Listener;
 
-/// What was passed and is not taken yet, each with its name.
+/// The sockets passed and not taken yet, each with its name.
 #[derive(Debug, Default)]
 pub struct Passed(Vec<(String, Listener)>);
 
@@ -133,7 +133,7 @@ fn check(socket: &impl AsFd) -> io::Result<Domain> {
 const UNKNOWN: &str = "unknown";
 /// Where passed descriptors begin (`SD_LISTEN_FDS_START`).
 const FIRST: RawFd = 3;
-/// More than anybody needs.
+/// More than any installation needs.
 const MAX_PASSED: RawFd = 64;
 
 #[cfg(test)]

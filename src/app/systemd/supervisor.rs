@@ -35,7 +35,7 @@ impl Supervisor {
         }
     }
 
-    /// Somebody is there to be told.
+    /// There is a supervisor to notify.
     #[must_use]
     pub fn hears(&self) -> bool {
         self.ear.is_some()
@@ -67,7 +67,7 @@ impl Supervisor {
         told.is_ok()
     }
 
-    /// It takes a new configuration; to be followed by [`Supervisor::ready`], whatever comes of it.
+    /// It takes a new configuration; to be followed by [`Supervisor::ready`], also when the reload fails.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let micros = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec / 1_000);
@@ -85,7 +85,7 @@ impl Supervisor {
         self.watchdog.filter(|_| self.ear.is_some())
     }
 
-    /// SECURITY: never waits, whatever the other side does.
+    /// SECURITY: never waits, even if the other side reads nothing.
     fn say(&self, words: &str) {
         let Some((socket, address)) = &self.ear else { return };
         if let Err(error) = socket.send_to_addr(words.as_bytes(), address) {

@@ -28,7 +28,7 @@ pub enum Before {
     Go,
 }
 
-/// What is handed over, and how the line is used.
+/// What the old process offers, and how the channel is used.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// [`FORMAT`].

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::process::parent_id;
 
-/// What was known of it at the start: later a process whose parent has ended belongs to somebody else.
+/// The known facts of it at the start: later a process whose parent has ended belongs to another.
 #[derive(Clone, Debug)]
 pub struct Parent {
     own: u32,
@@ -29,7 +29,7 @@ impl Parent {
         }
     }
 
-    /// Why this process is not upgraded in place; `None` where nobody watches it, or where they are told of the next.
+    /// Why this process is not upgraded in place; `None` where no supervisor watches it, or where it hears of the next process.
     pub fn refusal(&self, is_told: bool) -> Option<&'static str> {
         let name = self.name.as_deref().unwrap_or_default();
         match () {
@@ -42,7 +42,7 @@ impl Parent {
         }
     }
 
-    /// The first process of a container has started it, or somebody outside of it. On a machine of its own a process of the
+    /// The first process of a container has started it, or one outside of it. On a machine of its own a process of the
     /// first one is one whose parent went into the background.
     fn is_first(&self) -> bool {
         let of_machine = |name: &str| MACHINES.contains(&name);

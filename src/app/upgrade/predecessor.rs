@@ -1,4 +1,4 @@
-//! The old process, as the new one sees it: hands over its sockets and its store, and is told when the new one serves.
+//! The old process, as the new one sees it: it hands over its sockets and its store, and hears when the new one serves.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -119,7 +119,7 @@ impl Predecessor {
             Ok(Before::Go) => {}
             Ok(_) => return Err(strange().into()),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            // It has died; somebody has to serve.
+            // It has died; one process has to serve.
             Err(error) => tracing::warn!(%error, "the process before is gone before its time"),
         }
         held.take();
@@ -131,7 +131,7 @@ impl Predecessor {
     /// Says why this process does not take over.
     fn failed(&mut self, reason: &str) {
         let reason = reason.chars().take(MAX_REASON).collect();
-        // Where nobody hears it, the end of this process says enough.
+        // Where the message does not arrive, the end of this process says enough.
         let _ = self.line.say(&After::Failed { reason });
     }
 }

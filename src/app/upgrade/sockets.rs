@@ -57,7 +57,7 @@ impl Later {
         if let Some((path, mode)) = &self.mode {
             fs::set_permissions(path, fs::Permissions::from_mode(*mode))?;
         }
-        // Whoever waits in its queue stays there.
+        // Clients that wait in its queue stay there.
         SockRef::from(socket).listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))
     }
 }
@@ -128,7 +128,7 @@ impl Held {
     }
 }
 
-/// What was handed over and is not taken yet. What stays is closed.
+/// The sockets handed over and not taken yet. The rest is closed.
 #[derive(Debug, Default)]
 pub struct Inherited {
     left: Vec<(usize, Named, OwnedFd)>,

@@ -16,10 +16,10 @@ use crate::app::systemd::Supervisor;
 use crate::replica::Replica;
 use crate::time;
 
-/// What is handed over, and how.
+/// What this process hands over, and how.
 pub struct Given {
     pub program: Program,
-    /// `None` for a process that has taken over: whoever watched the one before was told of this one, or does not mind.
+    /// `None` for a process that has taken over: the one that watched the process before has heard of this one, or does not mind.
     pub starter: Option<Parent>,
     pub service: Arc<Service>,
     /// How long this process may take to drain.
@@ -51,7 +51,7 @@ pub struct Successor {
 
 impl Successor {
     /// Leaves it alone; this process, whose child it is, would be the first to know of its end. Where a supervisor starts the gate
-    /// anew this one is in the way then, and ends at once. What is given back is to be kept for as long as this process lives.
+    /// anew this one is in the way then, and ends at once. The returned channel is to be kept for as long as this process lives.
     pub fn leave(self, supervisor: &Supervisor, flush: impl FnOnce() + Send + 'static) -> Channel {
         let Self {
             mut child, line, pid, ..
@@ -117,7 +117,7 @@ pub fn hand_over(given: &Given, line: Channel, theirs: UnixStream) -> Result<Suc
         }
         Err(reason) => reason,
     };
-    // Whatever it does still, it does not with what is taken back.
+    // It must do nothing more with the sockets that are taken back.
     let _ = child.kill();
     let status = child.wait();
     let (took_back, is_lost) = handing.take_back();

@@ -104,7 +104,7 @@ impl Upgrader {
         }
     }
 
-    /// Another process is in charge: nothing is to be said for this one any more. Ends what is under way otherwise. The
+    /// Another process is in charge: this one has nothing more to say. Ends the requests under way otherwise. The
     /// sockets are let go.
     pub fn close(mut self) -> Option<Successor> {
         self.under_way = None;
@@ -149,11 +149,11 @@ async fn alone(former: Option<watch::Receiver<bool>>) {
     if !*former.borrow() {
         tracing::info!("an upgrade waits until the process before this one has drained");
     }
-    // Nobody is left to tell: the same.
+    // There is no one left to notify: the same.
     let _ = former.wait_for(|gone| *gone).await;
 }
 
-/// Says of the rooms what the file has by now, and lets those go that it has no more once the process before, if there is one,
+/// Gives the rooms the settings of the present file, and removes rooms that it has no more once the process before, if there is one,
 /// has ended. Never ends.
 pub async fn takes_over(replica: Replica, former: Option<watch::Receiver<bool>>) {
     if let Some(mut former) = former {
@@ -185,7 +185,7 @@ impl Attempt {
                 upgraded
             });
             drop(given);
-            // Nobody waits for it in a process that was told to stop.
+            // No one waits for it in a process that is stopping.
             let _ = done.send(outcome);
         };
         Ok(Self {

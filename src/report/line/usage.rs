@@ -1,4 +1,4 @@
-//! How well a line's slots were used while somebody waited.
+//! How well a line's slots were used while visitors waited.
 
 use ropeline_ids::Clock;
 

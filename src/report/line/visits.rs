@@ -1,4 +1,4 @@
-//! Who of a line is called and who is inside, reckoned from claims, renewals and ends: how long slots were held, and how
+//! Which visitors of a line are called and which are inside, computed from claims, renewals and ends: how long slots were held, and how
 //! much of that they were used.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ struct Session {
     cut: bool,
 }
 
-/// A call that nobody came for.
+/// A call whose visitor did not come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::report) struct Missed {
     pub who: Who,
@@ -71,7 +71,7 @@ impl Visits {
         self.inside.contains_key(&who)
     }
 
-    /// Somebody is called for the first time or (`count`) again.
+    /// A visitor is called for the first time or (`count`) again.
     pub fn call_until(&mut self, who: Who, count: u8, deadline: Clock) {
         let due = deadline.plus(SLACK_MS);
         if let Some(before) = self.called.insert(who, Call { due, count }) {
@@ -91,7 +91,7 @@ impl Visits {
         true
     }
 
-    /// A session begins, whatever went before.
+    /// A session begins, after any state.
     pub fn open(&mut self, who: Who, now: Now<'_>) {
         let ends_by = now.clock.plus(now.settings.session_max_ms);
         let session = Session {
@@ -151,7 +151,7 @@ impl Visits {
         true
     }
 
-    /// A called visitor or one inside leaves. False for one who is neither.
+    /// A called visitor or one inside leaves. False for one in neither state.
     pub fn leave(&mut self, who: Who, now: Now<'_>) -> bool {
         if let Some(call) = self.called.remove(&who) {
             self.dues.remove(&(call.due, who));

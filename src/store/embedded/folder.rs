@@ -11,7 +11,7 @@ use ropeline_ids::{Position, Wall};
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
 pub(super) struct Folder {
     path: PathBuf,
-    /// Nobody ever took it before.
+    /// No process ever took it before.
     pub new: bool,
     _lock: File,
 }
@@ -112,8 +112,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: what was
-    /// numbered since would be numbered again.
+    /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: later
+    /// numbers would be issued again.
     fn identity(&self) -> io::Result<String> {
         let file = fs::metadata(self.path.join(CURRENT))?;
         Ok(format!("{} {} {}", file.ino(), file.ctime(), file.ctime_nsec()))
@@ -337,7 +337,7 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Most damaged files kept for somebody to look at.
+/// Most damaged files kept for inspection.
 const MAX_ASIDE: usize = 8;
 
 const PROBE_BYTES: usize = 128 * 1024;

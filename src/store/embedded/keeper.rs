@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use super::folder;
 use crate::store::Snapshot;
 
-/// The thread and the one place before it; dropping the value waits for what is being written.
+/// The thread and the one place before it; dropping the value waits for the snapshot that is being written.
 pub(super) struct Keeper {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -15,7 +15,7 @@ pub(super) struct Keeper {
 
 struct Job {
     snapshot: Snapshot,
-    /// Told whether it is on disk.
+    /// Hears whether it is on disk.
     done: Option<SyncSender<Result<(), String>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The kept log for somebody who only reads it: every part from the oldest to the one in use, and the latest snapshot.
+//! The kept log for a reader that never writes: every part from the oldest to the one in use, and the latest snapshot.
 //!
 //! A part is read into memory and repaired there if its last life ended badly, so nothing on disk is touched and a copy
 //! on a read-only medium will do.

@@ -1,6 +1,6 @@
 //! One part of the log as a redb file: the snapshot it starts from, and the entries that follow, without a gap.
 //!
-//! A part belongs to one incarnation and is closed for good when the next begins, so that dropping old entries is removing
+//! A part belongs to one epoch and is closed for good when the next begins, so that dropping old entries is removing
 //! a file, a damaged file costs one part, and the check that redb makes after a crash stays short. Every record carries a
 //! checksum of its own: redb verifies pages only when it was not closed properly.
 

@@ -79,5 +79,5 @@ pub(super) fn open_entry(record: &[u8]) -> Result<Entry, Fault> {
 /// Bytes of SHA-256 kept with each record.
 const SUM: usize = 8;
 
-/// The version of this layout; whatever it becomes, a head starts with it and ends with its checksum.
+/// The version of this layout; in every version a head starts with it and ends with its checksum.
 const FORMAT: u16 = 1;

@@ -92,5 +92,5 @@ impl Embedded {
     }
 }
 
-/// Most closed parts kept, whatever `log_keep` says: with 64 MiB each, a bound on the folder.
+/// Most closed parts kept, with any `log_keep`: with 64 MiB each, a bound on the folder.
 const MAX_CLOSED: usize = 1_024;

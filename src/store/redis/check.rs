@@ -54,7 +54,7 @@ pub(super) fn look(link: &mut Link, url: &RedisUrl, scripts: &Scripts, keys: &Ke
     Ok(checked)
 }
 
-/// What is refused for the moment is none of the user's rights.
+/// A call that is refused for the moment says nothing of the user's rights.
 fn allowed(link: &Link, reply: &Value) -> Result<(), Fault> {
     match link.fault(reply) {
         Some(fault @ Fault::Refused(_)) => Err(fault),

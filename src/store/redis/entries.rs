@@ -16,7 +16,7 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
     let mut newer = None;
     for (entry, sequence) in raw.into_iter().zip(at.sequence + 1..) {
         let position = Position { sequence, ..at };
-        // A gap: what was between is gone, trimmed or deleted by hand.
+        // A gap: entries between are gone, trimmed or deleted by hand.
         if entry.0 != id(position) {
             break;
         }
@@ -42,7 +42,7 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
     }))
 }
 
-/// `incarnation-sequence`.
+/// `epoch-sequence`.
 pub(super) fn id(position: Position) -> String {
     format!("{}-{}", position.incarnation, position.sequence)
 }

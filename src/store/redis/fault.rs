@@ -10,7 +10,7 @@ use crate::store::{Trouble, Unavailable};
 pub(super) enum Fault {
     /// The connection is gone, or none could be made.
     Lost(String),
-    /// No answer in time: nobody knows what of the call will still be answered on the connection.
+    /// No answer in time: later bytes on the connection may still answer the call.
     Late(String),
     /// The server is not, or not now, the one that has the log: others are to be asked.
     Elsewhere(String),
@@ -20,7 +20,7 @@ pub(super) enum Fault {
     NoScript,
     /// The store's memory is full.
     Full(String),
-    /// The server takes the call for wrong: what is set there or here is to be changed.
+    /// The server refuses the call: a setting there or here is to be changed.
     Refused(String),
     /// It will pass.
     Passing(String),
@@ -117,7 +117,7 @@ fn by_words(said: String) -> Fault {
     if has("NOREPLICAS") || has("MISCONF") || has("BUSY") || has("NOTBUSY") || has("TRYAGAIN") {
         return Fault::Passing(said);
     }
-    // A server with too many clients says so to the next one, whatever it asked; proxies have their own words.
+    // A server with too many clients says so to the next one, in answer to any command; proxies have their own words.
     if has("max number of clients") || has("no upstream host") || has("upstream failure") {
         return Fault::Passing(said);
     }

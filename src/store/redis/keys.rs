@@ -5,9 +5,9 @@ use crate::room::StateHash;
 /// The keys of one log. `docs/guides/redis.md` says what each holds.
 pub(super) struct Keys {
     tag: String,
-    /// Hash: incarnation, last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.
+    /// Hash: epoch (`incarnation`), last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.
     pub head: String,
-    /// Stream of entries, ids `incarnation-sequence`.
+    /// Stream of entries, ids `epoch-sequence`.
     pub log: String,
     /// String: the snapshot that a start loads.
     pub snapshot: String,

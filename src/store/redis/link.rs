@@ -27,7 +27,7 @@ pub(super) struct Link {
     connection: Connection,
     node: Node,
     dial: Dial,
-    /// What the socket's calls may take, as it was told last.
+    /// The time that the socket's calls may take, as set last.
     told: Duration,
     /// The keys are on their way here: each command must say that it knows (ASKING).
     asking: bool,
@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// Why the server hung up, if it said so first: to who has not given a password it takes no long command.
+    /// Why the server hung up, if it said so first: a client without a password may send it no long command.
     fn farewell(&self, replies: &[Value]) -> Option<Fault> {
         let fault = self.fault(replies.last()?)?;
         matches!(fault, Fault::Refused(_)).then_some(fault)
@@ -126,13 +126,13 @@ impl Link {
         self.connection.recv_response().map_err(|error| self.lost(&error))
     }
 
-    /// Lets what is read and written next take until `end`, or a little longer.
+    /// Lets reads and writes take until `end`, or a little longer.
     fn within(&mut self, end: Duration) -> Result<(), Fault> {
         let left = end.saturating_sub(time::uptime());
         if left.is_zero() {
             return Err(Fault::late(&self.node));
         }
-        // PERF: answers come within milliseconds; each is two system calls more where the socket is told anew.
+        // PERF: answers come within milliseconds; each is two system calls more where the socket's timeouts are set anew.
         if (left..left + WITHIN).contains(&self.told) {
             return Ok(());
         }

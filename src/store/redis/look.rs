@@ -9,9 +9,9 @@ use crate::store::{Exchanged, READ_MAX_ENTRIES, Unavailable};
 use ropeline_ids::Position;
 
 impl RedisLog {
-    /// Reads what follows `at`, whatever became of the server since: unlike an exchange it asks for no unbroken history.
+    /// Reads the entries after `at`, also from a server that has restarted since: unlike an exchange it asks for no unbroken history.
     ///
-    /// `Broken` is a log of another incarnation (0 for none), or one that does not reach as far as `at`; `Moved` that the next
+    /// `Broken` is a log of another epoch (0 for none), or one that does not reach as far as `at`; `Moved` that the next
     /// entry is gone.
     pub fn read(&mut self, at: Position) -> Result<Exchanged, Unavailable> {
         let after = Position {
@@ -57,7 +57,7 @@ fn head(keys: &Keys) -> Cmd {
     cmd("HMGET").arg(&keys.head).arg(&fields).to_owned()
 }
 
-/// Incarnation, last sequence, bytes and bytes dropped; zeros where there is no log.
+/// Epoch, last sequence, bytes and bytes dropped; zeros where there is no log.
 fn figures(head: [Option<u64>; 4]) -> [u64; 4] {
     head.map(Option::unwrap_or_default)
 }

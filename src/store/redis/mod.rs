@@ -1,8 +1,8 @@
 //! The log of gates that share a store: a Redis or Valkey server, a cluster, or a server watched by sentinels.
 //!
-//! Order is the store's: each entry is set by a short script that refuses whoever stands in another history. A history ends
+//! Order is the store's: each entry is set by a short script that refuses a gate that stands in another history. A history ends
 //! with the server's replication id, so with every restart or promotion, whether or not something was lost. One connection,
-//! to the server that has the keys; what is no answer is [`Unavailable`], never "empty". Retries and their pauses are the
+//! to the server that has the keys; a call without an answer is [`Unavailable`], never "empty". Retries and their pauses are the
 //! caller's. `docs/guides/redis.md` lists the keys.
 
 mod check;
@@ -67,13 +67,13 @@ impl Default for Options {
     }
 }
 
-/// Why a store cannot have the log, as it is or as the gate is told to reach it.
+/// Why a store cannot have the log, as it is or as the gate is configured to reach it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url} cannot be used: {reason}")]
 pub struct OpenError {
     /// Without its password.
     pub url: String,
-    /// What is wrong, and what to set.
+    /// The problem, and what to set.
     pub reason: String,
 }
 
@@ -92,7 +92,7 @@ impl RedisLog {
         Self::opened(url, options, Looks::First)
     }
 
-    /// Opens the log to read it, whatever the store is like, and tries nothing that writes. To be used with
+    /// Opens the log to read it, with any settings of the store, and tries nothing that writes. To be used with
     /// [`RedisLog::read`] and [`RedisLog::origin`] only, for which the rights to `HMGET` and `XRANGE` are enough.
     pub fn open_to_read(url: &RedisUrl, options: Options) -> Result<Self, OpenError> {
         Self::opened(url, options, Looks::Never)

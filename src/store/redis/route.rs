@@ -42,7 +42,7 @@ impl Route {
         &self.url
     }
 
-    /// Learns from a call's fault where the next connection should go.
+    /// Takes from a call's fault where the next connection should go.
     pub fn learn(&mut self, fault: &Fault) {
         self.hint = match fault {
             Fault::Moved { to, asking } => Some(Hint {
@@ -145,7 +145,7 @@ impl Route {
             let node = &nodes[self.turn % nodes.len()];
             match attempt(self, node) {
                 Ok(link) => {
-                    // What was heard is asked first, and begins with the home.
+                    // Servers that were named are asked first, and the home before all.
                     self.turn = if self.heard.is_empty() { self.turn } else { 0 };
                     return Ok(link);
                 }
@@ -186,7 +186,7 @@ fn ranges(reply: Value, asked: &Node) -> Vec<Range> {
     ranges.into_iter().filter_map(range).collect()
 }
 
-/// A node without a host of its own, or with one that nobody knows, is where it was asked.
+/// A node without a host of its own, or with an unknown one, is where it was asked.
 fn node(value: &Value, asked: &Node) -> Option<Node> {
     let Value::Array(parts) = value else { return None };
     let (host, Value::Int(port)) = (parts.first()?, parts.get(1)?) else {

@@ -12,7 +12,7 @@ pub(super) struct Script {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Hash,
-    /// In full, for a server that has not seen it or was told to forget it.
+    /// In full, for a server that has not seen it or has forgotten it.
     Code,
 }
 

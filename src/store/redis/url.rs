@@ -19,7 +19,7 @@ pub struct RedisUrl {
     pub(super) db: u32,
 }
 
-/// Who is asked for the store.
+/// The servers to ask for the store.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Place {
     One(Node),
@@ -52,7 +52,7 @@ pub(super) struct Node {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}; right would be {right}")]
 pub struct UrlError {
-    /// What is wrong with it.
+    /// The mistake in it.
     pub what: String,
     /// What would be right.
     pub right: String,
@@ -72,7 +72,7 @@ impl RedisUrl {
         self.login.password.is_some()
     }
 
-    /// Whether the URL names a user without whose password nobody can be that user.
+    /// Whether the URL names a user without the password that this user needs.
     #[must_use]
     pub fn lacks_password(&self) -> bool {
         self.login.user.is_some() && self.login.password.is_none()

@@ -47,12 +47,12 @@ impl Wire {
         self.connections
     }
 
-    /// What was found at the first connection; `None` until there was one.
+    /// The findings at the first connection; `None` until there was one.
     pub fn checked(&self) -> Option<&Checked> {
         self.checked.as_ref()
     }
 
-    /// Connects, if need be, and has a look at the store, if nobody had.
+    /// Connects, if need be, and has a look at the store, if none was had.
     pub fn connect(&mut self) -> Result<(), Fault> {
         let link = self.take()?;
         self.link = Some(link);
@@ -60,7 +60,7 @@ impl Wire {
     }
 
     /// Sends the commands in one round trip; all are answered, or it is a fault. They may have been carried out all the
-    /// same, once or, where the server had to be told a script, twice.
+    /// same, once or, where the server had to get a script in full, twice.
     pub fn call(&mut self, commands: impl Fn(&Scripts, &Keys, By) -> Vec<Cmd>) -> Result<Vec<Value>, Fault> {
         let mut link = self.take()?;
         let mut answer = link.ask(&commands(&self.scripts, &self.keys, By::Hash));

@@ -37,7 +37,7 @@ impl Log {
         &self.rootless
     }
 
-    /// A gate that had read to (`incarnation`, `sequence`) of the logs before says so.
+    /// A gate that had read to (epoch, sequence) of the logs before says so.
     fn speak(&mut self, gate: u64, at_ms: u64, read: (u64, u64), roster: &[u64]) -> &Rootless {
         let spoke = Spoke {
             position: Position {
