@@ -7,7 +7,7 @@ use crate::names::form::{self, Kind};
 /// Longest body that is read for a field; a request with a longer one is refused.
 pub const MAX_BODY: usize = 16 * 1024;
 
-/// Why a body names nobody.
+/// Why a body names no account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoField {
     /// Its type is none that is read, or is said in a way that stacks read differently.
@@ -20,7 +20,7 @@ pub enum NoField {
 
 /// The account that the field `name` of a whole body says. Urlencoded and multipart forms, and JSON objects (RFC 8259), in UTF-8.
 ///
-/// SECURITY: names nobody unless every stack reads that account in the body: a visitor could otherwise join under an
+/// SECURITY: names none unless every stack reads that account in the body: a visitor could otherwise join under an
 /// account that the shop never hears of.
 pub fn field_of(kind: &Kind, body: &[u8], name: &str) -> Result<Identity, NoField> {
     let text = match kind {

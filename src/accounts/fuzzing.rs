@@ -1,4 +1,4 @@
-//! The laws of identities that a fuzzer tries to break: no bytes of a stranger panic or name somebody by accident.
+//! The laws of identities that a fuzzer tries to break: no bytes of a stranger panic or name an account by accident.
 
 use super::field::field_of;
 use super::jwt::{Algorithm, PublicKeys, Verifier};
@@ -23,7 +23,7 @@ pub fn identity(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let verifier = verifier();
     for token in [text.clone().into_owned(), format!("eyJhbGciOiJFZERTQSJ9.{text}")] {
-        // Nobody has the key: whatever is taken for genuine was forged.
+        // No fuzzer has the key: a token taken for genuine was forged.
         assert!(verifier.verify(&token, Wall(1_800_000_000_000)).is_err());
     }
     assert!(Identity::new(&text).as_ref().is_none_or(is_bounded));

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::names::spelling::{Spelling, json_spelling};
 
-/// The members of an object by name. Depth is bounded by the parser, at 128; size by whoever reads. Their
-/// names are printed, their values never: one of them says who somebody is.
+/// The members of an object by name. Depth is bounded by the parser, at 128; size by the caller. Their
+/// names are printed, their values never: one of them says whose account it is.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Object(BTreeMap<String, Value>);
 

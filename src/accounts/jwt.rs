@@ -105,8 +105,8 @@ impl Algorithm {
 }
 
 impl PublicKeys {
-    /// All public keys of a PEM file (`PUBLIC KEY`, RFC 7468 section 13). What cannot be read is a fault wherever it stands: of a file
-    /// that is half there nobody knows which keys are missing.
+    /// All public keys of a PEM file (`PUBLIC KEY`, RFC 7468 section 13). An unreadable part is a fault at any place: of a file
+    /// that is half there it is unknown which keys are missing.
     pub fn read(algorithm: Algorithm, pem: &[u8]) -> Result<Self, KeyFault> {
         // SECURITY: also one under a name that the parser passes over, such as an encrypted one.
         if pem.windows(PRIVATE.len()).any(|bytes| bytes == PRIVATE) {
@@ -229,7 +229,7 @@ impl Verifier {
         }
     }
 
-    /// A token for an audience is for nobody else, also where none is configured (RFC 7519, section 4.1.3).
+    /// A token for an audience is for no other, also where none is configured (RFC 7519, section 4.1.3).
     fn is_meant(&self, claims: &Claims) -> Result<(), Refused> {
         let issuer = claims.get("iss").and_then(Value::as_str);
         let by = self.issuer.is_none() || issuer == self.issuer.as_deref();

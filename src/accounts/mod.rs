@@ -1,8 +1,8 @@
 //! Who an account is: what a request says of it, by the one source that the operator has named.
 //!
-//! Pure: values come in, and the clock; nothing is read, kept or logged here. What is ambiguous is refused: a value that comes
-//! twice, a body that stacks read differently. A token that cannot be verified names nobody. The identity itself goes no further
-//! than the keyed hash that [`account_tags`](crate::token::account_tags) makes of it.
+//! Pure: values come in, and the clock; nothing is read, kept or logged here. Ambiguous values are refused: one that comes
+//! twice, a body that stacks read differently. A token that cannot be verified names no account. The identity itself goes no further
+//! than the keyed hash that [`Keyring::account_tags`](crate::token::Keyring::account_tags) makes of it.
 
 mod field;
 #[cfg(any(test, fuzzing))]

@@ -277,7 +277,7 @@ pub struct Upstream {
     pub weight: u32,
     /// False while it counts as out: it is passed over, unless all are out or there is no other.
     pub healthy: bool,
-    /// What is spoken to it, `HTTP/1.1` or `HTTP/2`; null before its first connection.
+    /// The protocol spoken to it, `HTTP/1.1` or `HTTP/2`; null before its first connection.
     pub protocol: Option<String>,
     /// Requests and tunnels it is busy with.
     pub in_flight: u32,
@@ -353,7 +353,7 @@ pub struct Problem {
     pub kind: String,
     pub title: String,
     pub status: u16,
-    /// What was wrong and what would be right.
+    /// The mistake, and what would be right.
     pub detail: String,
     /// One by one, where several things were wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -386,6 +386,6 @@ pub struct Health {
     pub ok: bool,
     /// Why not.
     pub reasons: Vec<String>,
-    /// What is not as it should be although the gate does its work.
+    /// What is out of order although the gate does its work.
     pub degraded: Vec<String>,
 }

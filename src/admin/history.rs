@@ -14,7 +14,7 @@ use crate::replica::Replica;
 use crate::room::{RoomName, View, Wall};
 use crate::time;
 
-/// What was seen; clones are the same.
+/// The figures of late; clones are the same.
 #[derive(Clone, Debug)]
 pub struct History(Arc<Inner>);
 

@@ -9,7 +9,7 @@ use super::options::Options;
 use crate::proxy::UpstreamServers;
 use crate::token::Keyring;
 
-/// What is in force; clones are the same.
+/// The settings in force; clones are the same.
 #[derive(Clone)]
 pub struct Live(Arc<ArcSwap<Configured>>);
 

@@ -11,7 +11,7 @@ pub enum Phase {
     #[default]
     Starting,
     Serving,
-    /// Told to stop: no new connections, those under way are finished.
+    /// Asked to stop: no new connections, requests under way are finished.
     Draining,
 }
 

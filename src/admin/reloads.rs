@@ -27,7 +27,7 @@ pub enum Trigger {
     File,
 }
 
-/// What is carried out one after the other.
+/// Orders that are carried out one after the other.
 pub enum Task {
     Reload(Order),
     /// Operators added or removed rooms, here or at another gate.

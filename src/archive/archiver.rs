@@ -25,11 +25,11 @@ pub struct Options {
     pub gate: GateId,
     /// Most bytes held for a folder that does not take them.
     pub most_bytes: u64,
-    /// How long another gate may take to file what was its turn.
+    /// How long another gate may take to file a range that was its turn.
     pub patience: Duration,
 }
 
-/// The replica's end; dropping it leaves what is not filed yet to other gates.
+/// The replica's end; dropping it leaves unfiled entries to other gates.
 #[derive(Debug)]
 pub struct Archiver {
     options: Options,
@@ -37,7 +37,7 @@ pub struct Archiver {
     cutter: Option<Cutter>,
     orders: Sender<Order>,
     counts: Arc<Counts>,
-    /// Entries are being dropped, and that was told.
+    /// Entries are being dropped, and that was logged.
     dropping: bool,
     ended: Receiver<()>,
 }
@@ -70,7 +70,7 @@ impl Counts {
 }
 
 impl Options {
-    /// At most 64 MB held, and a minute and a half for others to file what was their turn.
+    /// At most 64 MB held, and a minute and a half for others to file ranges that were their turn.
     #[must_use]
     pub fn new(folder: PathBuf, gate: GateId) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Options {
 }
 
 impl Archiver {
-    /// Starts the thread. A folder that cannot be used is told in the log and tried again; it stops nobody.
+    /// Starts the thread. A folder that cannot be used is logged and tried again; no gate stops for it.
     pub fn start(options: &Options) -> io::Result<Self> {
         let counts = Arc::<Counts>::default();
         let (orders, ended) = start_filer(options, &counts)?;
@@ -129,7 +129,7 @@ impl Archiver {
         Arc::clone(&self.counts)
     }
 
-    /// The gate stops. What is in no file yet is filed before this returns, or `within` is over: those that stay may have begun
+    /// The gate stops. Entries in no file yet are filed before this returns, or `within` is over: gates that stay may have begun
     /// to read the log behind it.
     pub fn stop(&mut self, within: Duration) {
         if let Some(segment) = self.cutter.take().and_then(Cutter::end) {
@@ -191,7 +191,7 @@ fn start_filer(options: &Options, counts: &Arc<Counts>) -> io::Result<(Sender<Or
     );
     thread::Builder::new().name("archive".into()).spawn(move || {
         filer.run(&taken);
-        // Nobody listens any more where the replica was let go of.
+        // There is no listener any more where the replica was let go of.
         let _ = end.send(());
     })?;
     Ok((orders, ended))
@@ -278,7 +278,7 @@ mod tests {
         for archiver in &mut gates {
             archiver.begin(&log.state);
         }
-        // Nobody is about: a file for each hour.
+        // No visitor is about: a file for each hour.
         for _ in 0..11_000 {
             let (entry, _) = log.say(1_000, Batch::default());
             for archiver in &mut gates {

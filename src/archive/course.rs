@@ -10,12 +10,12 @@ use crate::room::{Chain, Position};
 pub struct Course {
     at: Option<Position>,
     chain: Chain,
-    /// The chain after each of the last entries of this incarnation, and after each piece.
+    /// The chain after each of the last entries of this epoch, and after each piece.
     recent: VecDeque<(u64, Chain)>,
     ends: BTreeMap<u64, Chain>,
 }
 
-/// How a piece stands to what was followed so far.
+/// How a piece stands to the history followed so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Joint {
     /// It is the next.
@@ -26,9 +26,9 @@ enum Joint {
     Gap { after: Position },
     /// Its first entries were seen already.
     Overlaps,
-    /// It is of the next incarnation.
+    /// It is of the next epoch.
     Begins(Link),
-    /// It is of the next incarnation, whose first entries are missing.
+    /// It is of the next epoch, whose first entries are missing.
     BeginsLate,
 }
 
@@ -55,9 +55,9 @@ impl Course {
         self.at.map(|at| (at, self.chain))
     }
 
-    /// Takes up a piece in `file` whose first entry is at `first`, with the chain `before` it. Tells first what is wrong
-    /// between it and what was followed, or that a log begins. False for one whose first entries were seen already: it is
-    /// not taken up, and nothing is told.
+    /// Takes up a piece in `file` whose first entry is at `first`, with the chain `before` it. Reports first any fault
+    /// between it and the history so far, or that a log begins. False for one whose first entries were seen already: it is
+    /// not taken up, and nothing is reported.
     pub fn take_up(&mut self, file: &str, first: Position, before: Chain, step: &mut dyn FnMut(Step<'_>)) -> bool {
         let joint = self.joint(first, before);
         match joint {
@@ -98,7 +98,7 @@ impl Course {
         }
     }
 
-    /// How a piece whose first entry is at `first`, with the chain `before` it, stands to what was followed.
+    /// How a piece whose first entry is at `first`, with the chain `before` it, stands to the history so far.
     fn joint(&self, first: Position, before: Chain) -> Joint {
         let Some(at) = self.at.filter(|at| at.incarnation == first.incarnation) else {
             return if first.sequence == 1 {
@@ -117,7 +117,7 @@ impl Course {
         }
     }
 
-    /// Takes up a piece behind `at`, whatever was before.
+    /// Takes up a piece behind `at`, with any history before.
     pub fn enter(&mut self, at: Position, chain: Chain) {
         if self.at.is_none_or(|before| before.incarnation != at.incarnation) {
             self.recent.clear();
@@ -143,7 +143,7 @@ impl Course {
         }
     }
 
-    /// The chain after an entry of this incarnation, where it is remembered: after the last 65,536, and after each piece.
+    /// The chain after an entry of this epoch, where it is remembered: after the last 65,536, and after each piece.
     #[must_use]
     pub fn chain_at(&self, sequence: u64) -> Option<Chain> {
         let recent = self.recent.binary_search_by_key(&sequence, |(sequence, _)| *sequence);
@@ -189,7 +189,7 @@ mod tests {
         })
     }
 
-    /// Incarnation 7, to its fifth entry.
+    /// Epoch 7, to its fifth entry.
     fn five() -> Course {
         let mut course = Course::default();
         course.enter(at(7, 0), chain(0));
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(nothing.joint(at(7, 1), chain(0)), Joint::Begins(Link::Nothing));
     }
 
-    /// What is told of a piece behind [`five`], and where the history stands then.
+    /// The reports on a piece behind [`five`], and where the history stands then.
     fn told(first: Position, before: Chain) -> (bool, Vec<String>, Position) {
         let (mut course, mut told) = (five(), Vec::new());
         let taken = course.take_up("file", first, before, &mut |step| {

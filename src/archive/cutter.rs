@@ -1,18 +1,18 @@
 //! The boundaries between files of the archive: pure, and the same on every gate.
 //!
 //! Ends follow from the state alone, so that gates which began at different entries cut at the same ones: where a minute
-//! of the room's clock turns while anybody is about, at the first checkpoint of an hour, and after 8 MB. A gate that begins between two
+//! of the room's clock turns while any visitor is about, at the first checkpoint of an hour, and after 8 MB. A gate that begins between two
 //! ends files a shorter range or two, and is in step from then on.
 
 use super::segment::Segment;
 use crate::room::{Clock, Entry, GateId, IDLE_TICK_MS, Position, State};
 
-/// Collects what the gate applies, and hands it over in pieces.
+/// Collects the entries that the gate applies, and hands them over in pieces.
 #[derive(Debug)]
 pub(super) struct Cutter {
     gate: GateId,
     open: Segment,
-    /// The clock when the last entry was applied, and whether anybody was about when a minute last turned; `None` before
+    /// The clock when the last entry was applied, and whether any visitor was about when a minute last turned; `None` before
     /// the first did.
     clock: Clock,
     busy: Option<bool>,
@@ -75,7 +75,7 @@ impl Cutter {
         self.open.base = Some(state.encode());
     }
 
-    /// Whether a minute that turns ends a file: not while nobody is about, but the minute in which the last visitor went
+    /// Whether a minute that turns ends a file: not while no visitor is about, but the minute in which the last visitor went
     /// is filed at once too.
     fn is_due(&mut self, state: &State) -> bool {
         let busy = state.tick_ms() < IDLE_TICK_MS;
@@ -120,7 +120,7 @@ mod tests {
         })
     }
 
-    /// Somebody comes in and goes after two minutes; then nobody is about for two hours. Cut by gates that begin at
+    /// A visitor comes in and goes after two minutes; then none is about for two hours. Cut by gates that begin at
     /// `starts`.
     fn history(starts: &[u64]) -> Vec<Vec<Segment>> {
         let mut log = log();
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn gates_that_begin_at_different_entries_soon_cut_alike() {
         let cut = history(&[0, 40, 90, 700]);
-        // Where nobody is about, a gate that has just begun cannot know whether the minute before was the last busy one.
+        // Where no visitor is about, a gate that has just begun cannot know whether the minute before was the last busy one.
         for (of, own) in cut.iter().zip([0, 1, 1, 2]) {
             assert!(of.len() > own && cut[0].ends_with(&of[own..]), "{own}: {:#?}", ends(of));
         }

@@ -86,7 +86,7 @@ impl Filer {
         Some(first.max(self.rest_until))
     }
 
-    /// Files what is due.
+    /// Files the ranges that are due.
     fn work(&mut self) {
         while let Some(at) = self.next(time::uptime()) {
             if let Err(reason) = self.file(at) {

@@ -21,7 +21,7 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What a file of an archive is called: sorts by incarnation and sequence.
+/// The name of a file of an archive: sorts by epoch and sequence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name {
     pub incarnation: u64,
@@ -203,7 +203,7 @@ fn found(result: io::Result<()>) -> io::Result<()> {
 const FILE: &str = "ropeline";
 const PART: &str = "part";
 
-/// Nobody is writing a file any more that was last written so long ago.
+/// No gate is writing a file any more that was last written so long ago.
 const ABANDONED: Duration = Duration::from_secs(60);
 
 /// Longest file that is read: far above what a gate files, and it is held in memory.

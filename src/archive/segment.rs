@@ -147,7 +147,7 @@ impl Segment {
     /// Reads a file whole and checks everything in it that can be checked alone.
     ///
     /// # Errors
-    /// When a single byte differs from what was filed, and nobody worked out the checksum and the chain anew.
+    /// When a single byte differs from the filed ones, unless checksum and chain were computed anew.
     pub fn read(bytes: &[u8]) -> Result<Self, Damaged> {
         if !bytes.starts_with(MAGIC) {
             return Err(Damaged::Start);
@@ -197,7 +197,7 @@ impl Segment {
                 rest = &[];
                 return Some(Err(Damaged::Entry));
             };
-            // The bytes as they stand, whatever this version would write.
+            // The bytes as they stand, also where this version would write others.
             let passed_over = mark & PASSED_OVER != 0;
             chain = chain.then(bytes.unwrap_or_default(), passed_over);
             Some(Ok(Stored {
@@ -318,7 +318,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A segment of these entries of incarnation 7, chained from its beginning.
+    /// A segment of these entries of epoch 7, chained from its beginning.
     pub fn segment(first: u64, last: u64) -> Segment {
         let mut chain = Chain::begin(7, Chain::default());
         for sequence in 1..first {

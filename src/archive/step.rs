@@ -4,7 +4,7 @@ use super::course::Link;
 use super::segment::Stored;
 use crate::room::{Chain, Position};
 
-/// What is met on the way through a history.
+/// A step on the way through a history.
 #[derive(Debug)]
 pub enum Step<'a> {
     /// Another file of so many.

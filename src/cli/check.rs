@@ -57,7 +57,7 @@ pub fn run(args: &CheckArgs) -> ExitCode {
     }
 }
 
-/// Says what is left outside the line that is more than files to be read. It may be meant, so it is no warning.
+/// Lists exceptions from the line that take more than reads of files. They may be meant, so it is no warning.
 fn name_wide_exceptions(config: &Config) {
     for room in &config.rooms {
         for wide in room.except.iter().filter(|entry| entry.is_wide()) {

@@ -213,7 +213,7 @@ fn position(text: &str) -> Option<Position> {
 /// Waits before looking again.
 fn pause() {
     let (keep, nothing) = channel::<()>();
-    // Nobody sends: only the time ends it.
+    // There is no sender: only the time ends it.
     let _ = nothing.recv_timeout(LOOK_EVERY);
     drop(keep);
 }

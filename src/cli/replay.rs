@@ -56,7 +56,7 @@ fn show(progress: &Progress<'_>, terminal: bool) {
             "\r\x1b[Kpart {} of {}, {} entries",
             progress.part, progress.parts, progress.entries
         );
-        // A terminal that cannot be written to is nobody watching.
+        // A terminal that cannot be written to has no reader.
         let _ = std::io::stderr().flush();
     }
 }

@@ -121,7 +121,7 @@ fn show(progress: &Progress<'_>, terminal: bool) {
             progress.of,
             progress.entries
         );
-        // A terminal that cannot be written to is nobody watching.
+        // A terminal that cannot be written to has no reader.
         let _ = std::io::stderr().flush();
     }
 }

@@ -1,4 +1,4 @@
-//! `ropeline run`: runs a gate in front of a shop until it is told to stop.
+//! `ropeline run`: runs a gate in front of a shop until a signal stops it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

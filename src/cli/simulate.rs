@@ -334,7 +334,7 @@ fn show(progress: Progress, terminal: bool) {
             progress.waiting,
             progress.now_ms / 60_000
         );
-        // A terminal that cannot be written to is nobody watching.
+        // A terminal that cannot be written to has no reader.
         let _ = std::io::stderr().flush();
     }
 }

@@ -103,7 +103,7 @@ fn expected(given: &[String]) -> Result<Vec<Hash>, String> {
     parsed.collect()
 }
 
-/// At most one byte more than figures can have, so that a wrong file is told from a huge one without reading it.
+/// At most one byte more than figures can have, so that a huge file is recognised without reading it.
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     let told = |error: io::Error| format!("{} cannot be read: {error}", file.display());
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The differences of two configurations, for an operator who has just changed one into the other.
+//! The differences of two configurations, for an operator who changed one into the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct Difference {
     origin: Origin,
 }
 
-/// A value and what is known of its key.
+/// A value, and whether its key is read at the start only.
 type Known<'c> = (&'c InForce, bool);
 
 impl Config {

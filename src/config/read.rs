@@ -70,7 +70,7 @@ impl Document {
     }
 }
 
-/// As TOML with best effort: mistakes of syntax are told together with the others.
+/// As TOML with best effort: mistakes of syntax are reported together with the others.
 pub(super) fn report(
     (text, path): (Option<&str>, &str),
     (overrides, added): (&Overrides, &[AddedRoom]),

@@ -1,6 +1,6 @@
-//! What is known of the addresses that say they are a crawler's, and which of them to look up next. Pure; `now` is an argument.
+//! The known addresses of requests that claim to be a crawler's, and which of them to look up next. Pure; `now` is an argument.
 //!
-//! Verified addresses are kept apart from all others, so that whoever makes others up cannot push one out: only DNS lets an address
+//! Verified addresses are kept apart from all others, so that made-up ones cannot push one out: only DNS lets an address
 //! in. One that was verified is looked up again before its time is over, and before those that never were, and stays
 //! verified meanwhile. Of one network so many addresses wait for their turn and no more.
 
@@ -43,7 +43,7 @@ pub enum Next {
     LookUp(Key),
     /// Something, in so long.
     In(Duration),
-    /// Nothing until somebody is asked about.
+    /// Nothing until an address is asked about.
     Nothing,
 }
 
@@ -268,7 +268,7 @@ fn network(address: IpAddr) -> IpNet {
     Prefixes { ipv4: 24, ipv6: 48 }.network(address)
 }
 
-/// How long a verified address holds at least and at most, whatever DNS says: a crawler does not move within minutes.
+/// How long a verified address holds at least and at most, with any answer of DNS: a crawler does not move within minutes.
 const VERIFIED: (Duration, Duration) = (Duration::from_secs(600), Duration::from_secs(24 * 3_600));
 
 /// And one that is none: a new crawler's name may come late.

@@ -1,6 +1,6 @@
 //! One address: its names by DNS, and the addresses of those that are in the crawler's domains.
 //!
-//! Whoever has an address writes the names that it has, so a name counts only when it has the address in turn, which only
+//! The owner of an address writes the names that it has, so a name counts only when it has the address in turn, which only
 //! the domain's owner can say. No names are searched for, none is taken from the hosts file, and nothing is kept here.
 
 use std::io;
@@ -18,7 +18,7 @@ use crate::config;
 
 use super::known::{Found, Key};
 
-/// Why crawlers cannot be told.
+/// Why crawlers cannot be recognised.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("[crawlers] there is no name server to ask, and no resolvers are set: {0}")]
@@ -172,7 +172,7 @@ fn secs(ttl: u32) -> Duration {
     Duration::from_secs(ttl.into())
 }
 
-/// How long an address may take, whatever its owner's name server does.
+/// How long an address may take, however slow its owner's name server is.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Most names of an address that are asked for its addresses.

@@ -1,9 +1,9 @@
 //! Crawlers, such as search engines': whether a request that says to be one's is.
 //!
 //! An address is a crawler's where its name in DNS is in a domain of the crawler's operator and has that address, or where the
-//! operator publishes it. No request waits for DNS: the first of an address is answered as one of which nothing is known, and a
-//! thread of its own looks the address up meanwhile. What is asked and remembered is bounded in `known`; what a
-//! crawler then gets is the gate's to say.
+//! operator publishes it. No request waits for DNS: the first of an address is answered as one of an unknown address, and a
+//! thread of its own looks the address up meanwhile. Questions and memory are bounded in `known`; the gate decides what a
+//! crawler then gets.
 
 mod known;
 mod lookup;
@@ -26,11 +26,11 @@ use lookup::Lookup;
 pub use known::Verification;
 pub use lookup::StartError;
 
-/// Tells crawlers from those who only say so; clones are the same. The thread behind it ends with the last of them.
+/// Tells crawlers from programs that only claim to be one; clones are the same. The thread behind it ends with the last of them.
 #[derive(Clone)]
 pub struct Crawlers {
     settings: Arc<config::Crawlers>,
-    /// Who is asked; none where nothing is.
+    /// The servers to ask; none where there is nothing to ask.
     resolvers: Arc<[SocketAddr]>,
     /// `None`: nothing is ever looked up.
     desk: Option<Desk>,
@@ -46,7 +46,7 @@ struct Desk {
 }
 
 impl Crawlers {
-    /// Starts the thread, where an address may have to be looked up. What was verified `before` still is, of crawlers that have
+    /// Starts the thread, where an address may have to be looked up. Addresses verified `before` still are, of crawlers that have
     /// the same domains.
     pub fn start(
         settings: &config::Crawlers,
@@ -74,7 +74,7 @@ impl Crawlers {
         })
     }
 
-    /// Whether these are of the same settings, and ask whoever would be asked now, so that they may go on.
+    /// Whether these are of the same settings, and ask the servers that would be asked now, so that they may go on.
     #[must_use]
     pub fn are_of(&self, settings: &config::Crawlers) -> bool {
         let asks = || resolvers(settings).is_ok_and(|resolvers| *self.resolvers == *resolvers);
@@ -112,7 +112,7 @@ impl Desk {
     fn ask(&self, key: known::Key, now: Duration) -> Verification {
         let (standing, asked) = lock(&self.known).ask(key, now);
         match asked {
-            // Full: it has been told already.
+            // Full: it has been woken already.
             Asked::Queued => _ = self.wake.try_send(()),
             Asked::Dropped => self.metrics.count(LookupFate::Dropped),
             Asked::Known => {}

@@ -1,4 +1,4 @@
-//! Crawlers told by a real name server on loopback.
+//! Crawlers recognised by a real name server on loopback.
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ use super::lookup::Lookup;
 /// Most lookups under way: an owner whose name server never answers holds up one of them for seconds.
 const AT_ONCE: usize = 32;
 
-/// Starts it. It ends when nobody is left to wake it.
+/// Starts it. It ends when all its handles are gone.
 pub fn start(lookup: Lookup, known: Arc<Mutex<Known>>, wakes: Receiver<()>, metrics: CrawlerMetrics) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let work = move || runtime.block_on(work(Arc::new(lookup), &known, wakes, &metrics));

@@ -16,7 +16,7 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
-/// A whole response that nobody may store.
+/// A whole response that no cache may store.
 pub(super) fn whole(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Full::new(body.into()).boxed());
     *response.status_mut() = status;

@@ -1,6 +1,6 @@
 //! Forms and queries (`application/x-www-form-urlencoded`, WHATWG URL standard, section 5).
 
-/// The first value of `name`, decoded; what is not UTF-8 becomes replacement characters.
+/// The first value of `name`, decoded; bytes that are not UTF-8 become replacement characters.
 pub(super) fn value(form: &str, name: &str) -> Option<String> {
     let pairs = form.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs

@@ -48,7 +48,7 @@ pub(super) enum Refusal {
     Taken,
     BasketFull,
     NoSuchOrder,
-    /// The hold ran out before the payment came, and somebody else has a seat of the order.
+    /// The hold ran out before the payment came, and another customer has a seat of the order.
     SeatsGone,
 }
 

@@ -22,7 +22,7 @@ use tokio_tungstenite::tungstenite::protocol::{Message, Role, WebSocketConfig};
 use super::answer::{Body, TEXT, whole};
 use super::shop::Shop;
 
-/// The hall now, then at every change, with a comment between so that nobody takes the connection for dead.
+/// The hall now, then at every change, with a comment between so that no proxy takes the connection for dead.
 pub(super) fn seat_stream(shop: Arc<Shop>) -> Response<Body> {
     let changes = shop.changes();
     let events = stream::unfold((shop, changes, true), |(shop, mut changes, first)| async move {

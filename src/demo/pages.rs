@@ -165,7 +165,7 @@ fn page(title: &str, basket: &[usize], body: &str) -> String {
     )
 }
 
-/// The provider has no stylesheet of the shop's: it is somebody else.
+/// The provider has no stylesheet of the shop's: it is another company.
 fn provider_page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \

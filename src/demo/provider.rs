@@ -13,7 +13,7 @@ pub(super) struct Provider {
     seal: Arc<Seal>,
 }
 
-/// What the shop asks to be paid, signed by it, so that the page posts to nobody else's address.
+/// The payment that the shop asks for, signed by it, so that the page posts to no other address.
 pub(super) struct Demand {
     pub order: String,
     /// In whole euros.

@@ -23,14 +23,14 @@ impl Seal {
         })
     }
 
-    /// An id that nobody can guess: 32 hexadecimal digits, another each time.
+    /// An id that cannot be guessed: 32 hexadecimal digits, another each time.
     pub(super) fn draw(&self) -> String {
         let count = self.drawn.fetch_add(1, Ordering::Relaxed);
         let tag = self.mac(&["id", &count.to_string()]).finalize().into_bytes();
         hex(&tag[..16])
     }
 
-    /// A signature over `parts`, the first of which says what is signed.
+    /// A signature over `parts`, the first of which names the kind of signature.
     pub(super) fn sign(&self, parts: &[&str]) -> String {
         hex(&self.mac(parts).finalize().into_bytes())
     }

@@ -35,7 +35,7 @@ where
     }
     drop(listener);
     let drained = async { while connections.join_next().await.is_some() {} };
-    // What is not done by then is cut when the set is dropped.
+    // Connections that have not ended then are cut when the set is dropped.
     let _late = tokio::time::timeout(DRAIN, drained).await;
 }
 

@@ -108,7 +108,7 @@ pub(super) async fn answer(shop: Arc<Shop>, request: Request<Incoming>) -> Respo
     }
 }
 
-/// What is only read.
+/// The pages, which are only read.
 async fn page(shop: &Shop, path: &str, request: &Request<Incoming>) -> Response<Body> {
     let customer = customer(request.headers()).unwrap_or_default();
     let query = request.uri().query().unwrap_or_default();
@@ -178,7 +178,7 @@ fn order(shop: &Shop, headers: &HeaderMap) -> Response<Body> {
         amount: amount.to_string(),
         return_to,
     };
-    // Sites are told apart by host, not by port: the provider must be on the other name of this machine.
+    // Sites are distinguished by host, not by port: the provider must be on the other name of this machine.
     let provider = if host.starts_with("localhost") {
         "127.0.0.1"
     } else {

@@ -1,4 +1,4 @@
-//! Interventions that change who is called when, by an operator or by a gate's configuration file.
+//! Interventions that change which visitors are called when, by an operator or by a gate's configuration file.
 //!
 //! They follow the room's rules and do not make a history unfair, but a reader of the verdict must know them. Of draws it
 //! reports the unfair ones: a line closed without a commitment or too early (`closings`), and one closed and not drawn.
@@ -387,5 +387,5 @@ fn people(room: &RoomView, count: fn(&Figures) -> u64) -> u64 {
         .sum()
 }
 
-/// Most of them that are told one by one.
+/// Most of them that are listed one by one.
 const MOST: usize = 10_000;

@@ -1,4 +1,4 @@
-//! What is for some hosts, found by a request's host, so that a request costs the same with one host or a thousand.
+//! Values for some hosts, found by a request's host, so that a request costs the same with one host or a thousand.
 
 use std::collections::BTreeMap;
 

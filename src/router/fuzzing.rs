@@ -1,4 +1,4 @@
-//! The fuzz target for paths: whatever a shop may read a path as, the gate sees it, or refuses the request.
+//! The fuzz target for paths: the gate sees every path that a shop may read, or refuses the request.
 
 use std::sync::LazyLock;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU16;
 
-/// A host name in its normal form: lower case, no port, no dot at the end. `None` for what is no host (RFC 3986, section 3.2.2).
+/// A host name in its normal form: lower case, no port, no dot at the end. `None` for text that is no host (RFC 3986, section 3.2.2).
 #[must_use]
 pub fn normal(host: &str) -> Option<Cow<'_, str>> {
     let name = without_port(host)?;
@@ -33,7 +33,7 @@ fn without_port(host: &str) -> Option<&str> {
     }
 }
 
-/// Why a host pattern is refused: what is wrong, and what would be right.
+/// Why a host pattern is refused: the mistake, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{wrong}; {right}")]
 pub struct HostError {

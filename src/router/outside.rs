@@ -8,7 +8,7 @@ pub enum Brings {
     Credentials,
     /// A body, an upgrade, or the name of another method.
     More,
-    /// What nobody leaves outside: to be told the room behind.
+    /// A request that no exception takes: used to find the room behind.
     Everything,
 }
 

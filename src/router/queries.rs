@@ -5,7 +5,7 @@ use crate::names::spelling::is_own;
 /// What the query of a read may hold, where an entry of `except` names no method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Queries {
-    /// Nothing but names that caches are told apart by.
+    /// Nothing but names that caches distinguish versions by.
     OfCaches,
     /// Anything: the entry ends in `?*`.
     Any,

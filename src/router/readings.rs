@@ -198,7 +198,7 @@ fn is_slash(byte: u8) -> bool {
     matches!(byte, b'/' | b'\\')
 }
 
-/// Bytes that nobody has to encode, or that mean something else when they are not encoded: a server that compares paths
+/// Bytes that need no encoding, or that mean something else when they are not encoded: a server that compares paths
 /// without decoding sees another path. Spaces and letters beyond ASCII can only come encoded.
 fn may_stand_raw(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'^' | b'`' | b'{' | b'|' | b'}')

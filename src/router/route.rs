@@ -10,7 +10,7 @@ use super::{OWN_PREFIX, readings};
 /// Most segments of a pattern.
 const MAX_SEGMENTS: usize = 32;
 
-/// Why a pattern is refused: what is wrong, and what would be right.
+/// Why a pattern is refused: the mistake, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{wrong}; {right}")]
 pub struct RouteError {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{host, readings};
 
-/// Why a request's target is refused with 400 whatever the rooms are.
+/// Why a request's target is refused with 400 in any room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BadTarget {
     #[error("the host is malformed")]

@@ -16,11 +16,11 @@ pub enum Arrive {
     Steady,
     /// More and more, to the end.
     Ramp,
-    /// Six times a tenth of a sixth, with nobody between.
+    /// Six times a tenth of a sixth, with no arrivals between.
     Bursts,
     /// All at one instant.
     Instant,
-    /// As somebody noted them, in milliseconds after the start, in order.
+    /// As noted in a file, in milliseconds after the start, in order.
     Noted(Vec<u64>),
 }
 

@@ -91,7 +91,7 @@ pub(super) const STREAM_SECS: f64 = 5.5e-6;
 /// On the gate that says it: on the others a mark takes some 0.2 µs to apply, which is left out.
 const WORD_SECS: f64 = 2e-6;
 
-/// What an entry holds besides what was said of visitors.
+/// Bytes of an entry apart from those about visitors.
 const HEAD_BYTES: f64 = 40.0;
 
 /// Of the protocol (`replica/protocol/pace.rs`), in seconds.
@@ -120,7 +120,7 @@ impl Load {
         (self.gates * each).max(1.0 / self.tick_secs())
     }
 
-    /// Exchanges a second of a gate for what somebody waits for.
+    /// Exchanges a second of a gate for events that a request waits for.
     fn urgent(&self, trip_secs: f64) -> f64 {
         let (joins, urgent) = (self.joins / self.gates, (self.joins + self.words) / self.gates);
         if urgent <= 0.0 {
@@ -160,7 +160,7 @@ impl Load {
         }
     }
 
-    /// Bytes of an entry's own: its marks, by how far apart they lie, and whatever else is said.
+    /// Bytes of an entry's own: its marks, by how far apart they lie, and all the rest.
     #[must_use]
     pub fn entry_bytes(&self, exchanges: f64) -> f64 {
         let marks = self.marks / exchanges;
@@ -286,7 +286,7 @@ mod tests {
             );
             assert!((found / entries - 1.0).abs() < 0.02, "{joins}: {found}");
         }
-        // Nobody waits in line for a claim to be told: those keep no more than the round trip apart.
+        // No visitor waits in line for the report of a claim: those keep no more than the round trip apart.
         let claims = each(
             1.0,
             Load {

@@ -6,8 +6,8 @@ use super::bill::{Load, Units};
 use super::series::Step;
 use crate::charts::float;
 
-/// What a simulated sale would cost with so many gates, in its busiest second and in all. Processor time of the store is
-/// not told: it was lost in the noise where it was measured.
+/// The cost of a simulated sale with so many gates, in its busiest second and in all. Processor time of the store is
+/// left out: it was lost in the noise where it was measured.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bill {
     pub gates: u32,
@@ -57,7 +57,7 @@ impl Load {
     }
 }
 
-/// Gathers what happens second by second, whatever steps a series has.
+/// Gathers events second by second, with any steps of a series.
 pub(super) struct Bills {
     /// The second at hand, and what happened in it.
     second: u64,
@@ -137,7 +137,7 @@ mod tests {
             (124.5..125.5).contains(&sale.entries) && sale.commands > 745.0,
             "{sale:?}"
         );
-        // Then nobody is there for 99 seconds.
+        // Then there is no visitor for 99 seconds.
         assert!((sale.all_entries - sale.entries - 99.0 / 4.8).abs() < 0.01, "{sale:?}");
     }
 

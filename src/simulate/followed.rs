@@ -17,14 +17,14 @@ pub struct Followed {
     /// Visitors who might be called a step: the mean, and the most.
     pub mean_calls: f64,
     pub most_calls: f64,
-    /// How long nobody might be called, and how long which reason held.
+    /// How long no visitor might be called, and how long which reason held.
     pub stopped_secs: f64,
     pub why_secs: BTreeMap<&'static str, f64>,
     /// Share of those called who come, as the room measured it last.
     pub come: f64,
 }
 
-/// What was allowed at a time, and what the room saw of its shop then.
+/// The calls allowed at a time, and the shop's load as the room saw it then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Allowed {
     /// Thousandths of a call a step: the mean over time, and the fewest.
@@ -58,7 +58,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// So many milliseconds have passed, with this at their end. They count while somebody waits whom only this may hold up.
+    /// So many milliseconds have passed, with this at their end. They count while a visitor waits whom only this may hold up.
     pub fn pass(&mut self, load: &LoadView, counts: bool, ms: u64) {
         self.come_permille = load.share_permille;
         if !counts {

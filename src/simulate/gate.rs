@@ -24,7 +24,7 @@ pub(super) struct Gate {
     pub report: Option<Report>,
     pub view: Arc<View>,
     pub entries: u64,
-    /// Joins, marks, claims and whatever else was applied.
+    /// Joins, marks, claims and all other applied events.
     pub events: u64,
     pub skipped: u64,
 }
@@ -70,7 +70,7 @@ impl Gate {
         self.change(Change::Override(overrides), now);
     }
 
-    /// Appends what was said, in as many entries as it takes, and applies them. The joins go with the first.
+    /// Appends the collected events, in as many entries as they take, and applies them. The joins go with the first.
     pub fn speak(&mut self, now: u64) -> Effects {
         let empty = Section::new(self.room.clone(), LineName::ONLY);
         let mut said = std::mem::replace(&mut self.said, empty);

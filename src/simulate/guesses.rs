@@ -18,13 +18,13 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Told in words of its own.
+    /// Shown in words of its own.
     fn pauses(self) -> bool {
         self.beyond || self.why.is_some_and(Stall::pauses)
     }
 }
 
-/// What was shown at one look, in seconds; `None`: not known.
+/// The estimate shown at one look, in seconds; `None`: not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Guess {
     at: u64,
@@ -138,7 +138,7 @@ impl Guesses {
         }
     }
 
-    /// It is over, whoever still waits.
+    /// It is over, also for visitors who still wait.
     pub fn end(&mut self, now: u64) {
         let ids: Vec<u32> = self.watched.keys().copied().collect();
         for id in ids {

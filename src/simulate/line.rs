@@ -14,14 +14,14 @@ impl Simulation<'_> {
             if person.is != Is::Waiting || person.asleep {
                 continue;
             }
-            // Who is called comes by themselves.
+            // A called visitor comes by themselves.
             if let Some(over) = over.filter(|_| person.calls == 0) {
                 self.sent_away(id, over);
             } else if person.marked != generation {
                 person.marked = generation;
                 let seat = seat(person);
                 self.gate.said.marks.push(seat);
-                // Not whoever checked in last: their mark may be of the next generation already.
+                // Not the visitor who checked in last: their mark may be of the next generation already.
                 self.sentinel.get_or_insert(id);
             }
         }
@@ -53,7 +53,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Why whoever waits now waits in vain.
+    /// Why visitors now wait in vain.
     pub fn over(&self) -> Option<Over> {
         let (room, line) = (self.gate.room_view()?, self.gate.line()?);
         match room.settings.mode {
@@ -63,14 +63,14 @@ impl Simulation<'_> {
         }
     }
 
-    /// Somebody can be called, if a slot is free and the shop that the room follows is well.
+    /// A visitor can be called, if a slot is free and the shop that the room follows is well.
     pub fn is_open(&self, line: &LineView) -> bool {
         let room = self.gate.room_view();
         let may = room.is_some_and(|room| room.settings.mode == Mode::Auto && !room.settings.calls_nobody());
         may && line.figures.left() != Some(0)
     }
 
-    /// Somebody in line whose mark of this generation is in.
+    /// A visitor in line whose mark of this generation is in.
     fn any_marked(&self) -> Option<u32> {
         let marked = |id: &&u32| {
             let person = &self.people[**id as usize];

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::shop::{Done, Shop};
 use crate::room::Report;
 
-/// Requests since the last report, counted as a gate's meter counts them. Nobody has more than a few under way here, and
-/// nobody sends a body slowly. A gate looks at some 2,000 requests a second at most, and asks for witnesses; here all are counted.
+/// Requests since the last report, counted as a gate's meter counts them. No visitor has more than a few under way here, and
+/// none sends a body slowly. A gate looks at some 2,000 requests a second at most, and asks for witnesses; here all are counted.
 #[derive(Clone, Debug)]
 pub struct Observed {
     report: Report,
@@ -47,7 +47,7 @@ impl Observed {
         }
     }
 
-    /// What was seen since the last time, with what is under way now. A shop that is down fails what it is asked, so it goes
+    /// The requests seen since the last time, with those under way now. A shop that is down fails each request, so it goes
     /// on being asked: the circuit stays closed.
     pub fn take(&mut self, shop: &Shop, now_us: u64) -> Report {
         let span_ms = now_us.saturating_sub(std::mem::replace(&mut self.since_us, now_us)) / 1_000;

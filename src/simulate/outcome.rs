@@ -26,7 +26,7 @@ pub(super) struct Tally {
     /// Visitors who join anew with the next entry.
     pub again: Vec<u32>,
     peak_waiting: u64,
-    /// While somebody waits and can be called: time, and time by slots held, slots of sessions, people busy inside, and slots.
+    /// While a visitor waits and can be called: time, and time by slots held, slots of sessions, people busy inside, and slots.
     line_ms: u64,
     held: u128,
     inside: u128,
@@ -105,11 +105,11 @@ pub struct Outcome {
     /// Visitors still in line at the end.
     pub still_waiting: u64,
     pub peak_waiting: u64,
-    /// Most visitors at once with a request of the shop in the last `session_duration`, whose sessions nobody has ended.
+    /// Most visitors at once with a request to the shop in the last `session_duration`, whose sessions were not ended.
     pub most_sessions: u64,
     /// How long there was a visitor in line who could be called.
     pub line_secs: f64,
-    /// Shares of the slots meanwhile: held, in a session, and with somebody busy inside.
+    /// Shares of the slots meanwhile: held, in a session, and with a visitor busy inside.
     pub held: f64,
     pub in_session: f64,
     pub utilisation: f64,

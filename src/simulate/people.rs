@@ -15,7 +15,7 @@ pub(super) struct Person {
     pub calls: u8,
     /// The page asks for nothing now.
     pub asleep: bool,
-    /// Has been told once that the turn has come.
+    /// Has heard once that the turn has come.
     pub heard: bool,
     /// Requests that failed one after the other.
     pub failed: u8,
@@ -90,7 +90,7 @@ pub(super) fn draw(plan: &Plan, rng: &mut Rng) -> Vec<Person> {
         let at = bot % 3 * plan.over_ms / 3;
         people.push(person(plan, at, Nature::Bot, rng));
     }
-    // Who has come at once stays so: a visitor's two browsers side by side.
+    // Visitors who come at once stay so: a visitor's two browsers side by side.
     people.sort_by_key(|person| person.arrives);
     people
 }

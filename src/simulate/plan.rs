@@ -37,9 +37,9 @@ pub struct Plan {
     pub step_ms: u64,
     /// Visitors whose estimates are noted all along, at most.
     pub probes: u32,
-    /// Numbers of gates for each of which it is told what they and the store would have to do.
+    /// Numbers of gates for each of which the costs of gates and store are computed.
     pub gates: Vec<u32>,
-    /// What is to be said beside the figures.
+    /// Remarks beside the figures.
     pub notes: Vec<String>,
     /// People of whom all is known, in order of arrival, in place of a crowd; else none.
     pub script: Vec<Scripted>,

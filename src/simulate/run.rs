@@ -67,7 +67,7 @@ pub(super) struct Simulation<'a> {
     numbers: Vec<Vec<u32>>,
     /// Waiting visitors in order of arrival, with some who have left.
     pub in_line: Vec<u32>,
-    /// Counts the generations of marks; somebody whose mark shows when the next begins.
+    /// Counts the generations of marks; a visitor whose mark shows when the next begins.
     pub generation: u32,
     pub sentinel: Option<u32>,
     next_change: usize,
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// When nobody in line is called any more, everybody there hears of it.
+    /// When no visitor in line is called any more, everyone there hears of it.
     fn notice_the_end(&mut self) {
         let over = self.over();
         if over.is_some() && self.was_over != over {
@@ -177,7 +177,7 @@ impl Simulation<'_> {
         self.bills.note(self.now, &new);
     }
 
-    /// Another sale has begun: whoever was in line for the one before is in none, and joins when their page asks next.
+    /// Another sale has begun: visitors in line for the one before are in none, and join when their page asks next.
     fn begins(&mut self, edition: Edition) {
         if self.edition.replace(edition).is_none_or(|before| before == edition) {
             return;
@@ -233,7 +233,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whoever comes now, by lane.
+    /// The visitors who come now, by lane.
     fn arrive(&mut self) -> Vec<Vec<u32>> {
         let mut joining = vec![Vec::new(); self.numbers.len()];
         for _ in 0..MOST_JOINS {
@@ -285,7 +285,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whoever was called by the last entry, and when each will see it.
+    /// The visitors called by the last entry, and when each will see it.
     fn hear_calls(&mut self, old: Option<&LineView>, new: &LineView) {
         let calls = |line: &LineView| line.figures.calls;
         if old.is_some_and(|old| calls(old) == calls(new)) {

@@ -51,7 +51,7 @@ impl Recorder {
         }
     }
 
-    /// So many milliseconds have passed, with these totals at their end; what is new with them.
+    /// So many milliseconds have passed, with these totals at their end; notes the differences.
     pub fn note(&mut self, (now, ms): (u64, u64), figures: &Figures, tally: &Tally, load: Option<&LoadView>) -> Step {
         let (before, counts) = std::mem::replace(&mut self.before, (*figures, tally.counts));
         let new = Step {

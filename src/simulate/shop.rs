@@ -1,7 +1,7 @@
 //! A shop with a capacity cliff that moves, as `docs/reports/load-control-research.md` describes it.
 //!
 //! Requests are served by processor sharing over a number of workers; beyond ten times as many requests as workers the
-//! work done falls, requests time out, and what was done for them is lost. Whole numbers only, and no clock: the caller
+//! work done falls, requests time out, and the work done for them is lost. Whole numbers only, and no clock: the caller
 //! says when it is. A request costs the logarithm of those under way.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -44,7 +44,7 @@ pub struct Done {
     pub answered: bool,
 }
 
-/// A shop with what is under way in it.
+/// A shop with the requests under way in it.
 #[derive(Debug)]
 pub struct Shop {
     cliff: Cliff,
@@ -84,7 +84,7 @@ impl Shop {
         under_way.map(|(_, id, from_us)| (*id, *from_us))
     }
 
-    /// The cliff moves; whoever is in a shop that goes down fails. Time has to have been advanced to that moment.
+    /// The cliff moves; requests in a shop that goes down fail. Time has to have been advanced to that moment.
     pub fn move_to(&mut self, workers_milli: u64, over: &mut Vec<Done>) {
         self.cliff.workers_milli = workers_milli;
         self.rest = 0;
@@ -153,7 +153,7 @@ impl Shop {
         }
     }
 
-    /// Drops who has been there for too long, and those done of the oldest.
+    /// Drops requests that have been there for too long, and the oldest finished ones.
     fn take_late(&mut self, over: &mut Vec<Done>) {
         while let Some(came) = self.came.front().copied() {
             let (.., id, from_us) = came;

@@ -123,7 +123,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The line is over for whoever is in it.
+    /// The line is over for its visitors.
     pub fn sent_away(&mut self, id: u32, over: Over) {
         self.people[id as usize].is = Is::Gone;
         self.guesses.forget(id, self.now);
@@ -142,7 +142,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Whatever becomes of the other browser, nobody comes with it any more.
+    /// The other browser is no longer used, in any state.
     fn lets_the_other_be(&mut self, id: u32) {
         if let Some(other) = self.twin(id) {
             self.people[other as usize].nature = Nature::NoShow;
@@ -363,7 +363,7 @@ impl Simulation<'_> {
 /// Longest time after joining that a phone goes to sleep, and that it sleeps.
 const SLEEP_MS: u64 = 900_000;
 
-/// How long after the turn who is late comes.
+/// How long after the turn a late visitor comes.
 const LATE_MS: u64 = 30_000;
 
 /// When who got no answer tries again.

@@ -38,7 +38,7 @@ impl Wheel {
         taken
     }
 
-    /// When somebody is due next, looked for no further than `until`.
+    /// When a visitor is due next, looked for no further than `until`.
     pub fn due(&mut self, until: u64) -> u64 {
         let last = (until / self.step_ms).min(self.next + STEPS as u64 - 1);
         let found = (self.next..=last).find(|step| !self.slot(*step).is_empty());

@@ -30,7 +30,7 @@ pub trait Log: Send {
     /// Appends `append`, if any, and reads what follows `at`: one round trip.
     ///
     /// The append is durable when the call returns, and is refused unless the log is of `at`'s epoch and reaches as far
-    /// as `at`. It is not compared with what is there: a batch sent twice stands there twice under one serial, and the
+    /// as `at`. It is not compared with earlier entries: a batch sent twice stands there twice under one serial, and the
     /// room skips the second. At most [`READ_MAX_ENTRIES`] entries come back; none means there are no more.
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable>;
 
@@ -60,7 +60,7 @@ pub trait Log: Send {
     }
 }
 
-/// What a gate hands to the log; the log adds position, time and the nonce of the entry before.
+/// A gate's batch for the log; the log adds position, time and the nonce of the entry before.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Append {
     pub gate: GateId,

@@ -9,7 +9,7 @@ use super::Room;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoomAdded {
     pub room: Room,
-    /// What is odd about it, as `ropeline check` says it.
+    /// Its oddities, as `ropeline check` says them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub struct RemoveRoom {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RoomRemoved {
     pub room: String,
-    /// What it was described by: whoever adds this has a room like it again, and an empty line.
+    /// Its description: adding this makes a room like it again, with an empty line.
     pub text: String,
 }
 

@@ -26,7 +26,7 @@ pub struct SpentCode {
     pub line: String,
     /// The lane that its visitor stood in.
     pub lane: String,
-    /// The visitor's number: of this era, and from 0 on.
+    /// The visitor's number: of this epoch, and from 0 on.
     pub era: u64,
     pub number: u32,
     pub reference: String,

@@ -27,9 +27,9 @@ pub struct Load {
 pub struct Admission {
     /// linear or adaptive.
     pub by: String,
-    /// What stands in the way of calls, but for capacity and rate: free (nothing), requests, latency, errors, circuit (no server
-    /// of the shop is asked) or figures (there are none that hold). With figures nobody is called, with
-    /// circuit nobody or one a step, to see whether the shop is back.
+    /// The reason that limits calls, apart from capacity and rate: free (nothing), requests, latency, errors, circuit (no server
+    /// of the upstream is asked) or figures (there are none that hold). With figures no visitor is called, with
+    /// circuit none or one a step, to see whether the upstream is back.
     pub why: String,
     /// Since when, in RFC 3339.
     pub since: String,

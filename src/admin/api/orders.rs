@@ -20,7 +20,7 @@ pub struct Call {
     /// Only this lane, by its name or its index; without it the lanes call by their turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneOf>,
-    /// Call above the capacity too. What is above it only shrinks.
+    /// Call above the capacity too. The excess only shrinks.
     #[serde(default)]
     pub beyond_capacity: bool,
     /// The reason, kept with the change; at most 200 bytes.

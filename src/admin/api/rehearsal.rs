@@ -56,7 +56,7 @@ pub struct Rehearsal {
     pub until: String,
     /// Most visitors.
     pub visitors: u32,
-    /// Who has joined so far.
+    /// How many have joined so far.
     pub joined: u32,
     pub forward: bool,
     pub waiting: u64,

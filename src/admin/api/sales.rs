@@ -7,7 +7,7 @@ use crate::draw::Published;
 /// `GET /api/v1/rooms/{room}/draw`; dates as RFC 3339.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Draw {
-    /// promised: there is a commitment. closed: it is fixed who is drawn. made: everybody can work out every place.
+    /// promised: there is a commitment. closed: it is fixed who takes part. made: anyone can work out every place.
     pub state: String,
     pub promised_at: String,
     pub closed_at: Option<String>,
@@ -42,7 +42,7 @@ pub struct Winner {
     /// Empty in a room with one line.
     pub line: String,
     pub lane: u8,
-    /// The visitor's number: of this era, and from 0 on.
+    /// The visitor's number: of this epoch, and from 0 on.
     pub era: u64,
     pub number: u32,
     pub reference: String,

@@ -15,7 +15,7 @@ use crate::time;
 /// A reason as it may be given.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The mistake in it.
 pub fn reason(text: Option<String>) -> Result<Option<String>, String> {
     let Some(text) = text.map(|text| text.trim().to_owned()) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Who has bought, in a room that sells by stock.
+//! The visitors who have bought, in a room that sells by stock.
 
 use axum::response::Response;
 use serde::Deserialize;

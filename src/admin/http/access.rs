@@ -55,7 +55,7 @@ pub enum May {
     Change,
 }
 
-/// Who is let in.
+/// Which callers may use the API.
 #[derive(Clone, Debug, Default)]
 pub struct Entrance {
     /// This one or one of `named` is demanded of every request but health checks and the page itself. Without any only

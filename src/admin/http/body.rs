@@ -102,7 +102,7 @@ impl<'de> Visitor<'de> for Keys {
 }
 
 /// # Errors
-/// What is wrong with a body that is no object, or gives a key twice.
+/// The mistake in a body that is no object, or gives a key twice.
 pub fn check_keys(body: &[u8]) -> Result<(), String> {
     serde_json::from_slice::<Distinct>(body)
         .map(|_| ())

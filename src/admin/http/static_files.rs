@@ -28,7 +28,7 @@ pub async fn script() -> Response {
     )
 }
 
-/// SECURITY: nothing is loaded from elsewhere, nothing within the page is run, and nobody frames it.
+/// SECURITY: nothing is loaded from elsewhere, nothing within the page is run, and no page frames it.
 fn file(text: &'static str, kind: &'static str) -> Response {
     let mut response = Response::new(Body::from(text));
     let headers = response.headers_mut();

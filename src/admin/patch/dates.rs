@@ -14,11 +14,11 @@ pub struct Known<'a> {
     pub version: u16,
 }
 
-/// The dates that a patch asks for, standing on those in force: what is absent stays, null is the configured date, `"none"`
+/// The dates that a patch asks for, over those in force: an absent key stays, null is the configured date, `"none"`
 /// is no date, `"now"` is this moment. `None`: as configured.
 ///
 /// # Errors
-/// With what is wrong, and what would be right.
+/// The mistake, and what would be right.
 pub fn apply(patch: &Map<String, Value>, known: Known<'_>, now: Wall) -> Result<Option<Schedule>, String> {
     if !KEYS.iter().any(|key| patch.contains_key(*key)) {
         return Ok(known.own.cloned());

@@ -117,10 +117,10 @@ fn set(overrides: &mut Overrides, patch: &Patch, name: &str, value: &Value) -> R
         "new_users_per_minute" => overrides.rate_per_minute = or_configured(value, rate)?,
         "message" => {
             overrides.message = or_configured(value, message)?;
-            // What is said to all is said to each.
+            // A message to all is a message to each.
             overrides.messages.clear();
         }
-        // The dates are read together, the stock beside what is sold.
+        // The dates are read together, the stock beside the number sold.
         _ => {}
     }
     Ok(())
@@ -175,7 +175,7 @@ fn message(value: &Value) -> Result<String, String> {
     is_message("message", text).map(|()| text.to_owned())
 }
 
-/// What is wrong with a text for those who wait, which is called by `name`.
+/// The mistake in a message for waiting visitors, which is called by `name`.
 pub fn is_message(name: &str, text: &str) -> Result<(), String> {
     if text.len() > MAX_MESSAGE {
         return Err(format!(

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::room::{MAX_STOCK, RoomView, WITH_SCHEDULES};
 
-/// The stock that a patch asks for, over the one in force: what is absent stays, null is the configured one.
+/// The stock that a patch asks for, over the one in force: an absent key stays, null is the configured one.
 ///
 /// # Errors
-/// With what is wrong: what is sold already cannot be out of stock.
+/// The mistake: the stock cannot be below the number sold.
 pub fn stock(patch: &Map<String, Value>, room: &RoomView, version: u16) -> Result<Option<u32>, String> {
     let Some(value) = patch.get("stock") else {
         return Ok(room.overrides.stock);

@@ -88,7 +88,7 @@ pub fn standing(replica: &Replica) -> api::Gate {
     gate
 }
 
-/// Seconds until the rooms call again, at the latest: gates agree on a root, an era is brought back, or marks are collected.
+/// Seconds until the rooms call again, at the latest: gates agree on a root, an epoch is brought back, or marks are collected.
 pub fn healing_secs(replica: &Replica) -> Option<u64> {
     let (view, now) = (replica.view(), replica.now());
     let of_rooms = [view.healing_until, view.adopting].into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What is tried: requests that must not reach the shop while a room is held.
+//! The attempts of a probe: requests that must not reach the upstream while a room is held.
 
 use super::request::Request;
 
@@ -27,7 +27,7 @@ pub struct Attack {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expect {
-    /// The gate answers it, whatever it says.
+    /// The gate answers it, with any answer.
     Kept,
     /// The gate refuses it as one that can be read in two ways.
     Refused,

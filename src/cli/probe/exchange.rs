@@ -25,7 +25,7 @@ pub enum Answer {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {
     pub status: u16,
-    /// What the gate says of an answer that it made itself. Nobody else can say it: the gate takes it off the shop's answers.
+    /// The gate's word on an answer that it made itself. No other can say it: the gate removes it from the upstream's answers.
     pub word: Option<String>,
     pub location: Option<String>,
 }

@@ -17,7 +17,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The bytes of HTTP/1.1. A browser's navigation has another `Accept`, so that nobody joins by it.
+    /// The bytes of HTTP/1.1. A browser's navigation has another `Accept`, so that it never joins.
     pub fn bytes(&self) -> Vec<u8> {
         let Self {
             host,

@@ -1,4 +1,4 @@
-//! What is known of the room and the keys before anything begins: by the file, and of a room that operators added, by the gate.
+//! The facts of the room and the keys before anything begins: by the file, and of a room that operators added, by the gate.
 
 use http::StatusCode;
 

@@ -123,7 +123,7 @@ impl Lease {
         }
     }
 
-    /// Everybody goes at once. That it is over already is what was wanted.
+    /// All virtual visitors go at once. That it is over already is a success.
     pub async fn end(&self) -> Result<(), Failure> {
         let body = json!({ "id": self.id(), "reason": "the rehearsal is done" });
         match self.client.post(&format!("{}/end", self.path), &body).await {

@@ -1,8 +1,8 @@
 //! `ropeline rehearse`: fills a room of running gates with virtual visitors, so that people can practise getting in.
 //!
 //! It begins the rehearsal at the admin listener, renews it every few seconds, and signs the mark that its visitors show with
-//! the gates' own keys. When it ends, whichever way, every virtual visitor is gone: at its word, or by the room itself once
-//! nobody renews.
+//! the gates' own keys. At its end, in any case, every virtual visitor is gone: at its word, or by the room itself once
+//! the lease is not renewed.
 
 mod known;
 mod lease;
@@ -84,7 +84,7 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Until everybody has had their visit, the time is over, or somebody ends it.
+/// Until all have had their visit, the time is over, or a signal ends it.
 async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd: Vec<Persona>) -> Result<(), Failure> {
     lease.is_known(stage).await?;
     stage.begins();

@@ -102,7 +102,7 @@ pub enum Format {
 }
 
 impl RehearseArgs {
-    /// The profile with what was set otherwise.
+    /// The profile with the options that were set.
     pub fn profile(&self) -> Result<Profile, Failure> {
         let names = ALL.map(|profile| profile.name).join(", ");
         let named = Profile::named(&self.profile);

@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::profile::{Profile, secs};
 
-/// When somebody comes, and what they will do.
+/// When a virtual visitor comes, and what they will do.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Persona {
     pub arrives: Duration,

@@ -84,7 +84,7 @@ impl Aim {
         })
     }
 
-    /// Where a gate sends whoever comes in the clear: the same machine, at the port that it names.
+    /// Where a gate redirects requests in the clear: the same machine, at the port that it names.
     pub fn redirected(&self, location: &str) -> Option<Self> {
         let uri: Uri = location.parse().ok()?;
         let authority = uri
@@ -98,7 +98,7 @@ impl Aim {
         })
     }
 
-    /// `host` is what is asked for there.
+    /// `host` is the host to ask for there.
     pub fn place(&self, host: &str, authorities: Option<&[u8]>) -> Result<Place, Failure> {
         if !self.tls {
             return Ok(Place::in_the_clear(self.address));

@@ -102,7 +102,7 @@ impl Pool {
     async fn wait(&self) -> Option<SemaphorePermit<'_>> {
         let began = time::uptime();
         let _waiting = Waiting::one(&self.waiting);
-        // Nobody closes the semaphore.
+        // The semaphore is never closed.
         let permit = self.free.acquire().await.ok();
         let waited = time::uptime().saturating_sub(began).as_millis();
         self.longest_ms
@@ -194,7 +194,7 @@ impl Turn<'_> {
 /// How far a body was read.
 enum Read {
     Whole,
-    /// It is longer than anybody here wants.
+    /// It is longer than any caller here needs.
     Enough,
     Broken,
 }

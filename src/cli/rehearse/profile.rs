@@ -36,7 +36,7 @@ pub struct Profile {
     pub sleep: f64,
     /// How long that is, in seconds, on the average.
     pub sleep_secs: u64,
-    /// How long somebody has waited before either, in seconds, on the average.
+    /// How long a visitor has waited before either, in seconds, on the average.
     pub patience_secs: u64,
     /// Come in only after the half of their claim deadline, or past it.
     pub late: f64,
@@ -108,7 +108,7 @@ impl Profile {
 }
 
 impl Curve {
-    /// When somebody comes, as a share of the time, by how many of all have come before.
+    /// When a visitor comes, as a share of the time, by how many of all have come before.
     pub fn at(self, share: f64) -> f64 {
         match self {
             Self::Even => share,

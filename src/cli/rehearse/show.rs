@@ -1,4 +1,4 @@
-//! What is shown of a rehearsal: a line while it goes on, and the report at its end.
+//! The output of a rehearsal: a line while it goes on, and the report at its end.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};

@@ -143,7 +143,7 @@ impl Stage {
         if self.is_foreign(&answer, time::uptime().saturating_sub(shown.signed)) {
             return None;
         }
-        // Whatever became of the rest: who has a place is no newcomer next time.
+        // Also when the rest failed: a visitor with a place is no newcomer next time.
         keep(&answer, jar);
         if answer.cut {
             self.tally.error("cut");
@@ -158,7 +158,7 @@ impl Stage {
         Some(answer)
     }
 
-    /// As [`Stage::ask`], for whoever wants to know what went wrong.
+    /// As [`Stage::ask`], for a caller that wants the reason of a failure.
     pub async fn send(&self, asks: Asks, jar: &Jar) -> Result<Answer, NoAnswer> {
         let turn = self.pool.turn().await;
         turn.send(self.request(asks, jar, self.shown().mark)).await
@@ -172,7 +172,7 @@ impl Stage {
         };
         let mut request = Request::new(Empty::<Bytes>::new());
         *request.method_mut() = method;
-        // What is no target was refused before.
+        // A malformed target was refused before.
         *request.uri_mut() = target.parse().unwrap_or_default();
         let headers = request.headers_mut();
         headers.insert(header::HOST, self.host.clone());
@@ -291,7 +291,7 @@ mod tests {
     async fn answer(socket: &mut TcpStream, fields: &str, body: &[u8]) {
         let head = format!("HTTP/1.1 200 OK\r\nropeline-rehearsal: {ID}\r\n{fields}\r\n\r\n");
         socket.write_all(head.as_bytes()).await.expect("open");
-        // Whoever has enough may close before all of it is written.
+        // A reader that has enough may close before all of it is written.
         let _ = socket.write_all(body).await;
     }
 

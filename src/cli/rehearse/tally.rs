@@ -25,7 +25,7 @@ pub enum Fate {
     NoShow,
     /// The session was over sooner than the visit.
     Lost,
-    /// The room took nobody: closed, early, or sold out.
+    /// The room took no visitor: closed, early, or sold out.
     Refused,
 }
 
@@ -34,14 +34,14 @@ pub enum Fate {
 pub struct Visit {
     pub fate: Fate,
     pub joined: Option<u64>,
-    /// When the visitor was first told to come in, and when it was inside.
+    /// When the visitor first heard of the call, and when it was inside.
     pub called: Option<u64>,
     pub inside: Option<u64>,
     /// How often the place was gone and a new one was taken, behind all others.
     pub again: u32,
 }
 
-/// The visits and what was sent for them.
+/// The visits and the requests sent for them.
 #[derive(Debug)]
 pub struct Tally {
     inner: Mutex<Inner>,
@@ -58,7 +58,7 @@ struct Inner {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Look {
     pub fates: BTreeMap<Fate, u64>,
-    /// Who has been told to come in.
+    /// How many have heard of their call.
     pub called: u64,
     pub requests: u64,
     pub errors: BTreeMap<String, u64>,
@@ -94,7 +94,7 @@ impl Tally {
         }
     }
 
-    /// A visitor has come to be this, so long after the beginning. What was first counts.
+    /// A visitor has come to be this, so long after the beginning. The first time counts.
     pub fn is(&self, at: usize, fate: Fate, since: Duration) {
         let ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         if let Some(visit) = self.lock().visits.get_mut(at) {
@@ -201,7 +201,7 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// Most kinds of errors that are told apart.
+/// Most kinds of errors that are distinguished.
 const KINDS: usize = 32;
 
 #[cfg(test)]

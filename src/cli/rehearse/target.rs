@@ -57,7 +57,7 @@ impl Target {
         })
     }
 
-    /// The stage, at a gate that has this room and takes the mark. One that sends whoever comes in the clear to TLS is met there.
+    /// The stage, at a gate that has this room and takes the mark. A gate that redirects requests in the clear to TLS is met there.
     pub async fn gate(&mut self, lease: &Lease, args: &RehearseArgs) -> Result<Stage, Failure> {
         let stage = self.stage(lease, args.visitors)?;
         let Some(aim) = self.is_a_gate(&stage).await? else {
@@ -80,7 +80,7 @@ impl Target {
         Ok(Stage::new(pool, places, lease.id(), visitors, lease.mark()?))
     }
 
-    /// Whoever is inside asks often enough to stay so.
+    /// A visitor inside asks often enough to stay so.
     pub fn awake(&self, mut persona: Persona) -> Persona {
         let half = (self.session.as_secs_f64() / 2.0).max(0.5);
         let fewest = (persona.inside.as_secs_f64() / half).ceil().clamp(1.0, 10_000.0);

@@ -45,7 +45,7 @@ struct Visitor<'a> {
 enum Told {
     Wait(Duration),
     Called,
-    /// Only the page itself tells what is next.
+    /// Only the page itself says what comes next.
     Load,
     Over(Fate),
 }
@@ -129,7 +129,7 @@ impl<'a> Visitor<'a> {
     async fn inside(&mut self) -> Fate {
         self.is(Fate::Inside);
         let began = time::uptime();
-        // Whoever was called while joining has shown no cookie yet: only this claims the slot.
+        // A visitor who was called while joining has shown no cookie yet: only this claims the slot.
         self.stage.ask(Asks::Asset, &mut self.jar).await;
         let (pages, whole) = (self.persona.pages.max(1), self.persona.inside);
         for page in 1..=pages {
@@ -138,7 +138,7 @@ impl<'a> Visitor<'a> {
             let answer = self.stage.ask(Asks::Page, &mut self.jar).await;
             let line = answer.is_some_and(|answer| matches!(word(&answer), "waiting" | "joined"));
             if line {
-                // The session is over: whoever is given a new place gives it up.
+                // The session is over: a visitor who gets a new place gives it up.
                 self.stage.ask(Asks::Leave, &mut self.jar).await;
                 return Fate::Lost;
             }
@@ -159,7 +159,7 @@ impl<'a> Visitor<'a> {
             "early" => Told::Wait(FIRST),
             _ if has_pass(&self.jar) => Told::Called,
             _ if has_place(&self.jar) => {
-                // Also whoever came too late, and is in line again.
+                // Also a visitor who came too late, and is in line again.
                 self.is(Fate::Waiting);
                 Told::Wait(FIRST)
             }
@@ -195,7 +195,7 @@ impl<'a> Visitor<'a> {
             "waiting" | "joining" | "early" => Told::Wait(Duration::from_secs_f64(refresh)),
             "called" | "inside" => Told::Called,
             "closed" | "sold_out" => Told::Over(Fate::Refused),
-            // None, late, ended: what was a place is none, and the page takes a new one.
+            // None, late, ended: the old place is void, and the page takes a new one.
             state => {
                 if matches!(state, "late" | "ended") {
                     self.stage.tally.again(self.at);
@@ -222,7 +222,7 @@ impl<'a> Visitor<'a> {
     }
 }
 
-/// When the page's script asks for the first time, and when anybody tries again who had no answer.
+/// When the page's script asks for the first time, and when a visitor tries again who had no answer.
 const FIRST: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(3);
 

@@ -68,7 +68,7 @@ pub fn show<T: DeserializeOwned>(raw: &Raw, json: bool, draw: impl Fn(&T) -> Str
     let text = if json { raw.pretty() } else { draw(&parsed(raw)?) };
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough (`ropeline rooms --watch | head`).
+        // The reader has seen enough (`ropeline rooms --watch | head`).
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         other => other.map_err(local),
     }

@@ -21,7 +21,7 @@ pub const DEFAULT_ADMIN: &str = "http://127.0.0.1:9925";
 /// Why a command was not carried out, in words for the operator.
 #[derive(Debug)]
 pub enum Failure {
-    /// Nobody is there.
+    /// There is no listener.
     Absent { at: String, why: String },
     /// The gate refuses, and says why.
     Refused {
@@ -32,7 +32,7 @@ pub enum Failure {
     },
     /// The token is missing or wrong.
     Token(String),
-    /// Somebody is there who is no admin listener, or of another version.
+    /// The listener is no admin listener, or one of another version.
     Foreign(String),
     /// Something on this side.
     Local(String),

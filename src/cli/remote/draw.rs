@@ -1,4 +1,4 @@
-//! `ropeline draw`: what is published of a room's draw, and the operator's word on its beacon.
+//! `ropeline draw`: the published figures of a room's draw, and the operator's value of its beacon.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -103,7 +103,7 @@ fn draw_gates(gates: &Raw, json: bool) -> Result<(), Failure> {
     show(gates, json, table)
 }
 
-/// The roster, and under it the log and what is not as usual.
+/// The roster, and under it the log and all that is unusual.
 pub(super) fn table(gates: &api::Gates) -> String {
     let mut text = String::new();
     if !gates.log.position.is_empty() {
@@ -174,7 +174,7 @@ fn tenths(thousandths: u64, unit: &str) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
-/// What is not as usual with a gate, a line each.
+/// The troubles of a gate, a line each.
 pub fn troubles(gate: &api::Gate) -> String {
     let mut text = String::new();
     if gate.condition == "starting" {

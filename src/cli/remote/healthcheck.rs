@@ -53,7 +53,7 @@ pub fn run(args: &HealthcheckArgs) -> ExitCode {
     }
 }
 
-/// What a gate says of itself; `None` for what is no answer of one, such as a page of the visitors' listener.
+/// The gate's own report of its health; `None` for text that is no answer of a gate, such as a page of the visitors' listener.
 fn health(answer: &str) -> Option<bool> {
     let (_, body) = answer.split_once("\r\n\r\n")?;
     let health: serde_json::Value = serde_json::from_str(body).ok()?;

@@ -216,7 +216,7 @@ fn patch(change: &ChangeArgs) -> Value {
     Value::Object(patch)
 }
 
-/// A number as a number; `default` as null; what is neither goes as it is, and the gate says what would be right.
+/// A number as a number; `default` as null; any other word goes as it is, and the gate says what would be right.
 fn word(text: &str) -> Value {
     match text {
         "default" => Value::Null,

@@ -1,4 +1,4 @@
-//! `ropeline winners`: who has bought of a room's stock, as CSV or JSON.
+//! `ropeline winners`: the buyers of a room's stock, as CSV or JSON.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

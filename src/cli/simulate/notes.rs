@@ -5,7 +5,7 @@ use crate::room::{Mode, Overrides};
 
 use super::SimulateArgs;
 
-/// What is to be said of the figures.
+/// Remarks on the figures.
 ///
 /// # Errors
 /// When the room is none that can be simulated.

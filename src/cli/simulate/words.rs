@@ -49,7 +49,7 @@ pub(super) fn share(text: &str) -> Result<u16, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let percent: Option<f64> = number.parse().ok();
     let share = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    // So few as would be none without a word are told to be too few.
+    // A share that would be printed as none is reported as too small.
     let share = share.filter(|percent| *percent == 0.0 || *percent >= 0.1);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
     let share = share.map(|percent| (percent * 10.0).round() as u16);
@@ -114,7 +114,7 @@ pub(super) fn change(text: &str) -> Result<Change, String> {
     Ok(Change { at: duration(at)?, to })
 }
 
-/// What is in force after each change, in their order.
+/// The overrides in force after each change, in their order.
 pub(super) fn overrides(changes: &[Change]) -> Vec<(u64, Overrides)> {
     let mut overrides = Overrides::default();
     let after = changes.iter().map(|change| {

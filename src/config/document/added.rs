@@ -25,7 +25,7 @@ pub(in crate::config) struct AddedTable<'t> {
 }
 
 impl AddedRoom {
-    /// A text that holds exactly one `[[room]]` with a name, whatever else may be wrong with it.
+    /// A text that holds exactly one `[[room]]` with a name, also with mistakes elsewhere.
     ///
     /// # Errors
     /// What it is instead, with lines.

@@ -15,7 +15,7 @@ pub struct NamedFile {
     pub of_listeners: bool,
 }
 
-/// Whatever stands where a file does, be it right or wrong.
+/// All values where a file may stand, right or wrong.
 pub(in crate::config) fn named(root: Option<&DeTable<'_>>, added: &[AddedTable<'_>]) -> Vec<NamedFile> {
     let mut files = BTreeSet::new();
     for (key, value) in root.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! A mistake in a configuration: where it is, what is wrong, and what would be right.
+//! A mistake in a configuration: its place, the mistake, and a right value.
 
 use std::fmt;
 

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 
 pub(in crate::config) type Node<'n> = Spanned<DeValue<'n>>;
 
-/// What is wrong with a value, and where.
+/// A wrong value: the mistake, and its place.
 pub(in crate::config) struct Wrong {
     pub(in crate::config) span: Range<usize>,
     pub(in crate::config) what: String,

@@ -1,4 +1,4 @@
-//! One table of a document as the table of keys has it: its values, and what is wrong with them.
+//! One table of a document as the table of keys has it: its values, and the mistakes in them.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -218,7 +218,7 @@ impl<'s> Section<'s> {
         });
     }
 
-    /// What is in force of a key in place of its default, as TOML.
+    /// The value in force of a key in place of its default, as TOML.
     pub(in crate::config) fn put_in_force(&self, name: &'static str, value: String) {
         let mut notes = self.reader.notes.borrow_mut();
         let here = |set: &&mut InForce| set.section == self.path && set.name == name;

@@ -1,4 +1,4 @@
-//! Values: from a TOML value to a type, or to words on what is wrong and what would be right.
+//! Values: from a TOML value to a type, or to words on the mistake and a right value.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -395,7 +395,7 @@ pub(in crate::config) fn name(node: &Node<'_>, form: &Form) -> Read<String> {
     }
 }
 
-/// A file's bytes; at most one more than `most`, so that what is too long is seen to be.
+/// A file's bytes; at most one more than `most`, so that a longer file is recognised.
 pub(in crate::config) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -26,7 +26,7 @@ pub struct Identities {
 /// The one place in a request that names the account.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A field that a trusted proxy sets, and nobody else may bring.
+    /// A field that a trusted proxy sets, and that no other peer may bring.
     Header(HeaderName),
     /// A cookie's value, as it stands.
     Cookie(String),
@@ -44,7 +44,7 @@ pub enum Source {
 pub enum Missing {
     /// They join as visitors without an account.
     Join,
-    /// They are told to sign in first.
+    /// They have to sign in first.
     Refuse,
 }
 
@@ -59,7 +59,7 @@ impl Identities {
     }
 
     /// A ticket or pass of an account counts only in requests that name the account. A form names it once, at the join; and a
-    /// browser's navigation has no `Authorization`, so those are held to it only where nobody joins without.
+    /// browser's navigation has no `Authorization`, so those are held to it only where the room requires an account to join.
     #[must_use]
     pub fn binds(&self) -> bool {
         match &self.source {

@@ -34,7 +34,7 @@ use schedule::schedule;
 #[derive(Clone, Debug)]
 pub struct Room {
     pub name: RoomName,
-    /// Its table's place in what was read, such as `room[0]`.
+    /// Its table's place in the file, such as `room[0]`.
     pub place: String,
     /// An operator added it at run time; it is in no file.
     pub added: bool,

@@ -59,7 +59,7 @@ fn template(section: &Section<'_>, node: &Node<'_>, form: &Form) -> Read<Templat
     }
 }
 
-/// One byte more than can be, so that what is too long is seen to be.
+/// One byte more than can be, so that a longer file is recognised.
 fn read_template(path: &Path) -> io::Result<String> {
     let most = u64::try_from(MAX_TEMPLATE).unwrap_or(u64::MAX).saturating_add(1);
     let mut text = String::new();

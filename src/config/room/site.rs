@@ -25,7 +25,7 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Li
     }
 }
 
-/// Cookies are told apart by names: a room's lines add a dash and ten characters to it.
+/// Cookies are distinguished by names: a room's lines add a dash and ten characters to it.
 fn names(reader: &Reader<'_>, path: &str, room: &Room, earlier: &[Room]) {
     let name = room.name.as_str();
     if earlier.iter().any(|other| other.name == room.name) {

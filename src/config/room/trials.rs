@@ -99,7 +99,7 @@ impl<'r> Trials<'r> {
         }
     }
 
-    /// The room that takes what this one is for, where nobody reaches it.
+    /// The room that takes the requests of this one, where none reaches it.
     pub fn taker(&self, at: usize) -> Option<&'r Room> {
         let room = self.rooms.get(at)?;
         let mut taker = None;
@@ -116,7 +116,7 @@ impl<'r> Trials<'r> {
 
     fn end(&self, at: usize, sample: &Sample) -> End<'r> {
         let reads = matches!(sample.method, Method::GET | Method::HEAD);
-        // Who is inside shows a pass.
+        // A visitor inside shows a pass.
         let brings = if reads { Brings::Credentials } else { Brings::More };
         let routed = Target::parse(&sample.host, &sample.target)
             .ok()

@@ -188,7 +188,7 @@ fn check_pace(section: &Section<'_>, limits: &OwnLimits, rooms: &[Room]) {
     }
 }
 
-/// A wider bound that is left at its default gives way to what is set within it, so that raising one key is enough.
+/// A wider bound that is left at its default gives way to one set within it, so that raising one key is enough.
 fn widen(section: &Section<'_>, limits: &mut OwnLimits) {
     let OwnLimits {
         join,

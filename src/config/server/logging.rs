@@ -7,7 +7,7 @@ use crate::config::document::{Node, Read, Reader};
 use crate::config::keys::Form;
 use crate::logging::{AccessTarget, Format, check_filter};
 
-/// What is logged, and how.
+/// The level and form of the log, and the access log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoggingConfig {
     pub format: Format,

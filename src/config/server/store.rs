@@ -10,7 +10,7 @@ use crate::config::keys::Form;
 use crate::store::redis::{RedisUrl, UrlError};
 use crate::token::Key;
 
-/// Where the rooms are kept, and what is kept of their log.
+/// Where the rooms are kept, and how much of their log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Store {
     pub kind: StoreKind,
@@ -165,7 +165,7 @@ fn has_certificate(pem: &[u8]) -> bool {
     pem.windows(BEGIN.len()).any(|part| part == BEGIN)
 }
 
-/// The path without `.` and `..`, by its letters alone: what is compared may not be there yet.
+/// The path without `.` and `..`, by its letters alone: the compared files may not be there yet.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -13,7 +13,7 @@ use crate::tls::{Files, Pair, Version};
 /// Listeners with TLS, and what they show.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tls {
-    /// None of them is another listener's. Empty: nobody comes in over TLS.
+    /// None of them is another listener's. Empty: no listener has TLS.
     pub listen: Vec<Listen>,
     /// Not empty where `listen` is not. The first is for clients that name no host, or one without a certificate.
     pub certificates: Vec<Files>,

@@ -28,7 +28,7 @@ pub struct Upstream {
     /// At least one; at least one with a weight.
     pub servers: Vec<UpstreamServer>,
     pub resolve_every: Duration,
-    /// What is sent as `Host`; `None` for what the visitor sent.
+    /// The `Host` of forwarded requests; `None` for the visitor's own.
     pub host: Option<HeaderValue>,
     pub connect_timeout: Duration,
     /// Until the head of the answer is complete, for each try.

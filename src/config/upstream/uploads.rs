@@ -1,4 +1,4 @@
-//! `[upstream]`: what is received of a request's body before the shop is asked, and how many longer bodies are streamed.
+//! `[upstream]`: how much of a request's body is received before the upstream is asked, and how many longer bodies are streamed.
 
 use std::time::Duration;
 

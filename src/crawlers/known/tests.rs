@@ -1,4 +1,4 @@
-//! What is known of addresses, on a clock that only the test moves.
+//! The known addresses, on a clock that only the test moves.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -211,7 +211,7 @@ impl Limits {
         self.prefixes.0.network(client)
     }
 
-    /// Counts a question. A session and a ticket are counted from whatever address they come. Only a session is not counted with its
+    /// Counts a question. A session and a ticket are counted from any address. Only a session is not counted with its
     /// network too: there are never more sessions than slots, and a stranger can make tickets without end.
     pub fn status(&self, asker: Asker<'_>, client: IpAddr) -> Result<(), Over> {
         self.status.check(asker.key(client))?;

@@ -32,7 +32,7 @@ pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     };
     let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
     let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
-    // A visitor who has to sign in first learns it there.
+    // A visitor who has to sign in first is asked there.
     if placed || no_line || ownership::is_nameless(seat) || worth.pass() == PassState::Valid {
         return sent_on(to, Vec::new());
     }

@@ -179,7 +179,7 @@ fn stood(seat: &Seat<'_>, view: &View, joined: &Joined) -> bool {
     number.is_some_and(|visitor| view.standing(&visitor, view.clock) != Standing::Unknown)
 }
 
-/// The waiting page of a visitor who has just joined.
+/// The waiting page of a new visitor.
 fn in_line(seat: &Seat<'_>, visit: &Visit, newcomer: &Newcomer, ticket: &Ticket, by_code: bool) -> Answer {
     let page = LinePage {
         seat,

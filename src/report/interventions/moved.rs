@@ -1,7 +1,7 @@
 //! Changes of dates, lanes, stock or draw while visitors waited.
 //!
-//! A change counts by what it does to what is in force, and only where somebody waits or a draw is on: a file that says the
-//! same again, or what an operator's word stands over, is nothing done by hand. Nor are the next windows of a recurring
+//! A change counts by its effect on the settings in force, and only while visitors wait or a draw is on: a file that says the
+//! same again, or a value that an operator's override hides, is no intervention. Nor are the next windows of a recurring
 //! schedule.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub(super) struct Moved {
     pub count: u64,
 }
 
-/// What is in force of a room while the changes of one entry are gone through.
+/// The settings in force of a room while the changes of one entry are gone through.
 pub(super) struct InForce<'a> {
     /// Before the entry.
     room: &'a RoomView,

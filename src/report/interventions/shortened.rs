@@ -3,10 +3,10 @@
 use super::people;
 use crate::room::{RoomView, Settings};
 
-/// One kind of them: what is told, and of how many.
+/// One kind of them: its text, and for how many visitors.
 pub(super) type Shortened = (&'static str, String, u64);
 
-/// What became shorter, by whom it is taken from; nothing where nobody is there.
+/// The times that became shorter, by the visitors who lose by it; nothing where there are none.
 pub(super) fn shortened(was: &Settings, is: &Settings, room: &RoomView) -> Vec<Shortened> {
     let waiting = people(room, |figures| figures.waiting);
     let called = people(room, |figures| figures.called.into());

@@ -74,7 +74,7 @@ impl Ledger {
         }
     }
 
-    /// Takes up a line in the middle of its history: who is called and inside is the room's word.
+    /// Takes up a line in the middle of its history: the room says which visitors are called and inside.
     pub fn resume(&mut self, view: &LineView, now: Now<'_>) {
         self.visits.clear(now.clock);
         self.pieces.resume(view.winners());
@@ -137,7 +137,7 @@ impl Ledger {
         self.stand(happened);
     }
 
-    /// Where the entry drew a lane, what is known goes by the places that it gave.
+    /// Where the entry drew a lane, known facts go by the places that it gave.
     fn draw(&mut self, happened: &Happened<'_>) {
         for lane in (0..).map(LaneId).take(self.orders.len()) {
             let was_drawn = happened
@@ -204,7 +204,7 @@ impl Ledger {
         self.tally.left += u64::from(called || (waiting && !inside));
     }
 
-    /// A gate says that somebody is inside on a genuine pass that the room did not know any more.
+    /// A gate says that a visitor is inside on a genuine pass that the room did not know any more.
     fn reopen(&mut self, (lane, number): Who, happened: &Happened<'_>) {
         let (who, now) = ((lane, number), happened.now);
         let inside = matches!(stands(happened, lane, number), Standing::Inside(_));
@@ -365,7 +365,7 @@ fn stands(happened: &Happened<'_>, lane: LaneId, number: Number) -> Standing {
     happened.view.standing(lane, number, happened.now.clock)
 }
 
-/// Era and number, as nobody's name.
+/// Epoch and number, without a name.
 fn said(number: Number) -> String {
     format!("{}/{}", number.era.0, number.n)
 }
@@ -380,5 +380,5 @@ pub(in crate::report) const COHORTS: [(&str, u64); 6] = [
     ("after 6 h", u64::MAX),
 ];
 
-/// Inversions told one by one.
+/// Inversions listed one by one.
 const MOST_INVERSIONS: usize = 100;

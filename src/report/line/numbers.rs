@@ -1,7 +1,7 @@
-//! The numbers of one era of a lane, as the report keeps them: until when each is surely present, and which were called.
+//! The numbers of one epoch of a lane, as the report keeps them: until when each is surely present, and which were called.
 //!
-//! Four bytes and two bits a number, in pages that are made when they are needed and thrown away when nobody of them is
-//! left; the lowest number that is present is found without looking at those who are not.
+//! Four bytes and two bits a number, in pages that are made when they are needed and thrown away when all their visitors have
+//! left; the lowest number that is present is found without looking at absent ones.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use ropeline_ids::Clock;
 /// See the module.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Numbers {
-    /// By number / 4,096; a page without anybody present is not kept.
+    /// By number / 4,096; a page without a present visitor is not kept.
     present: BTreeMap<u32, Box<Page>>,
     taken: Bits,
     called: Bits,
@@ -78,7 +78,7 @@ impl Numbers {
         self.taken.set(n, false);
     }
 
-    /// Takes out everybody: until when each is surely present, who is out of line, and who was called.
+    /// Takes out all visitors: until when each is surely present, which are out of line, and which were called.
     pub fn take_all(&mut self) -> Known {
         let known = std::mem::take(self);
         let present = known.present.iter().flat_map(|(index, page)| {
@@ -105,7 +105,7 @@ impl Numbers {
         self.called.set(n, true);
     }
 
-    /// Nobody is present until seen again.
+    /// No visitor is present until seen again.
     pub fn forget(&mut self) {
         self.present.clear();
     }
@@ -123,14 +123,14 @@ impl Numbers {
                 let n = base + u32::try_from(at).unwrap_or(0);
                 return (n < end).then_some(n);
             }
-            // Time only goes on: who is not present now must be seen again first.
+            // Time only goes on: a visitor who is absent now must be seen again first.
             first.remove();
         }
         None
     }
 }
 
-/// Everybody of an era, by number.
+/// All visitors of an epoch, by number.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Known {
     /// With tenths of a second.
@@ -169,7 +169,7 @@ fn coarse(clock: Clock) -> u32 {
     u32::try_from(clock.0 / 100).unwrap_or(u32::MAX)
 }
 
-/// Rounded up, so that nobody counts as present longer than they are.
+/// Rounded up, so that each counts as present at least as long as it is.
 fn ceiling(clock: Clock) -> u32 {
     u32::try_from(clock.0.div_ceil(100)).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,6 @@
 //! The order of one lane, reckoned from what gates said and not from what the room made of it.
 //!
-//! The rule held to is the design's: of two visitors of a lane who are present, the lower number is called first. Somebody
+//! The rule held to is the design's: of two visitors of a lane who are present, the lower number is called first. A visitor
 //! is *surely* present for `firm_within` after joining and for half of `grace` after a mark, unless called or gone. The
 //! place that an account gives up counts as gone. A call that leaves a lower number waiting that is surely present is an
 //! inversion. A visitor who is only perhaps present is left out, so that no inversion is invented; the room's own rules of generations and horizons are not needed for it.
@@ -37,7 +37,7 @@ struct Run {
     at: Wall,
 }
 
-/// What was given to newcomers.
+/// The places that newcomers got.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::report) enum Given {
     New,
@@ -48,7 +48,7 @@ pub(in crate::report) enum Given {
 }
 
 impl Order {
-    /// The settings in force. Where presence ends sooner by them, whoever was seen must be seen again.
+    /// The settings in force. Where presence ends sooner by them, visitors must be seen again.
     pub fn settle(&mut self, settings: &Settings) {
         let sooner = settings.grace_ms < self.grace_ms || settings.firm_within_ms < self.firm_ms;
         (self.grace_ms, self.firm_ms) = (settings.grace_ms, settings.firm_within_ms);
@@ -57,12 +57,12 @@ impl Order {
         }
     }
 
-    /// Nobody is surely present any more, as in a log that does not go on from the whole of the one before.
+    /// No visitor is surely present any more, as in a log that does not go on from the whole of the one before.
     pub fn forget(&mut self) {
         self.eras.values_mut().for_each(|span| span.numbers.forget());
     }
 
-    /// The lane was drawn: whatever is known of a number is from now on kept at the one by whose place it is called. Nobody
+    /// The lane was drawn: the facts of a number are from now on kept at the one by whose place it is called. No visitor
     /// has been passed by that order yet.
     pub fn draw(&mut self, seat: impl Fn(Number) -> Number) {
         let eras: Vec<Era> = self.eras.keys().copied().collect();
@@ -193,7 +193,7 @@ impl Order {
         })
     }
 
-    /// The horizon can be no higher than what was called a `late_window` ago.
+    /// The horizon can be no higher than the numbers called a `late_window` ago.
     fn follow(&mut self, called: Number, late_window_ms: u64, clock: Clock) {
         let step = late_window_ms / STEPS;
         let head = Number {

@@ -1,7 +1,7 @@
-//! What a line sells by its stock, reckoned apart from the room's own count: nobody may be called for a piece that is not there.
+//! The pieces that a line sells by its stock, counted apart from the room's own count: no visitor may be called for a piece that is not there.
 //!
-//! A piece is sold to whoever a gate says has completed, where the room counts it, and held for whoever was called in this
-//! edition and is called or inside still. Whose part is not known for certain (sessions of before the history at hand, or
+//! A piece is sold to each visitor who, by a gate's entry, has completed, where the room counts it, and held for each visitor who was called in this
+//! edition and is called or inside still. A visitor whose part is not certain (sessions of before the history at hand, or
 //! opened again) holds nothing here, so that no fault is invented.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ pub(in crate::report) struct Pieces {
 }
 
 impl Pieces {
-    /// Taken up in the middle of a history: what was sold is the room's word.
+    /// Taken up in the middle of a history: the room says how many were sold.
     pub fn resume(&mut self, winners: &Winners) {
         self.begin();
         let sold = winners.iter_from(0).map(|winner| (winner.lane, winner.number));
@@ -31,12 +31,12 @@ impl Pieces {
         *self = Self::default();
     }
 
-    /// An edition came back that the log had lost: of what was sold the room knows what is of it.
+    /// An edition came back that the log had lost: of the sales the room knows those of this edition.
     pub fn regain(&mut self, winners: &Winners) {
         self.sold.retain(|(lane, number)| winners.has(*lane, *number));
     }
 
-    /// A gate says that somebody has completed. False where that was known, or counts for nothing.
+    /// A gate says that a visitor has completed. False where that was known, or counts for nothing.
     pub fn complete(&mut self, who: Who, winners: &Winners) -> bool {
         winners.has(who.0, who.1) && self.sold.insert(who)
     }
@@ -54,7 +54,7 @@ impl Pieces {
         })
     }
 
-    /// `holds` says who is called or inside after the entry.
+    /// `holds` says which visitors are called or inside after the entry.
     fn beyond(&mut self, stock: Option<u32>, holds: impl Fn(Who) -> bool) -> u64 {
         let called = std::mem::take(&mut self.called);
         let Some(stock) = stock.filter(|_| called > 0) else {

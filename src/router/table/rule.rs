@@ -36,7 +36,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// Whether it takes a request on its path. SECURITY: what is left outside reaches the shop without a session, and a front
+    /// Whether it takes a request on its path. SECURITY: an excepted request reaches the upstream without a session, and a front
     /// controller obeys query and body on any path.
     pub(super) fn takes(&self, method: &Method, target: &Target<'_>, brings: Brings) -> bool {
         // SECURITY: methods have letter case (RFC 9110, section 9.1), and to a shop `get` may be anything.

@@ -87,7 +87,7 @@ fn waits(text: &mut String, name: &str, spread: &Spread) {
     ];
     let _ = write!(text, "  {name}{:>15}", spread.count);
     for secs in columns {
-        // Of nobody there is none.
+        // Without visitors there is none.
         let secs = if spread.count == 0 {
             "-".to_owned()
         } else {

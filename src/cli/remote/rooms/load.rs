@@ -1,4 +1,4 @@
-//! `ropeline rooms load`: figures of the shop, from whatever measures it.
+//! `ropeline rooms load`: figures of the upstream, from any tool that measures it.
 
 use clap::Args;
 use serde_json::json;

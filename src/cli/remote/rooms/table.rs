@@ -6,7 +6,7 @@ use crate::admin::api;
 use crate::cli::output::{aligned, duration, plain, time};
 use crate::cli::remote::gates;
 
-/// All rooms in one table, and under it what is not as usual.
+/// All rooms in one table, and under it all that is unusual.
 pub fn rooms(rooms: &api::Rooms) -> String {
     let mut text = rooms_table(&rooms.rooms);
     let notes: String = rooms.rooms.iter().map(notes).collect();

@@ -52,7 +52,7 @@ async fn execute(args: &TopArgs) -> Result<(), Failure> {
     live(&client, first).await
 }
 
-/// Redraws every second, and at each key, until told to end.
+/// Redraws every second, and at each key, until a key ends it.
 async fn live(client: &Client, mut picture: Picture) -> Result<(), Failure> {
     let (_screen, mut keys) = Screen::open().map_err(local)?;
     let mut interval = tokio::time::interval(EVERY);

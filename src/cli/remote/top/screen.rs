@@ -24,7 +24,7 @@ pub(super) enum Key {
 pub(super) struct Screen;
 
 impl Screen {
-    /// Takes the terminal over, and says what is pressed.
+    /// Takes the terminal over, and sends the keys that are pressed.
     pub fn open() -> io::Result<(Self, Receiver<Key>)> {
         enable_raw_mode()?;
         let screen = Self;

@@ -1,4 +1,4 @@
-//! A law over random paths, against models of shops: whatever a shop serves as the protected path is seen.
+//! A law over random paths, against models of shops: every path that a shop serves as the protected one is seen.
 //!
 //! The models are in [`shops`](crate::router::shops).
 
