@@ -92,8 +92,8 @@ impl Line {
         configured.chain(std::iter::repeat(1)).take(self.lanes.len()).collect()
     }
 
-    /// Calls one who waits, or has just joined, past everybody else: above the capacity and the rate, and not counted in
-    /// either. The order of the others stays what it was.
+    /// Calls a visitor who waits, or has just joined, past all others: above the capacity and the rate. The call takes a slot, and no token
+    /// of the rate. The order of the others stays as it was.
     pub fn call_past(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) {
         let deadline = m.clock.plus(settings.claim_deadline_ms);
         let call = Call {
