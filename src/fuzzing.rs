@@ -1,4 +1,4 @@
-//! What the fuzzers call: one function for each target, which panics where a law does not hold.
+//! Entry points of the fuzzers: one function for each target, which panics where a law does not hold.
 //!
 //! Compiled for tests and under cargo-fuzz (`--cfg fuzzing`) only, so that private items stay private. `fuzz/` holds the
 //! fuzzers and a corpus for each, which the tests here run every time, also where no fuzzer can be built. A corpus is a text

@@ -1,4 +1,4 @@
-//! What others wrote, as it may be shown on a terminal: an operator's reason, a line's name, what stands in a log or a document.
+//! Untrusted text made safe for a terminal: an operator's reason, a line's name, contents of a log or a document.
 
 /// Neither a control character, nor one that is not seen or turns the direction in which the rest is shown (Unicode, annex 9).
 #[must_use]

@@ -1,4 +1,4 @@
-//! Who an account is: what a request says of it, by the one source that the operator has named.
+//! Accounts: the account that a request names, by the one source that the operator has configured.
 //!
 //! Pure: values come in, and the clock; nothing is read, kept or logged here. Ambiguous values are refused: one that comes
 //! twice, a body that stacks read differently. A token that cannot be verified names no account. The identity itself goes no further

@@ -1,4 +1,4 @@
-//! What the admin listener is given: parts of the process that it reads and changes, and how it behaves.
+//! The inputs of the admin listener: parts of the process that it reads and changes, and its settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

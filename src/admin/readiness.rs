@@ -1,4 +1,4 @@
-//! Whether the gate should be given new connections: a latch that start and drain move, read by `/readyz`.
+//! Readiness for new connections: a latch that start and drain move, read by `/readyz`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Why a gate cannot start.
+//! The reasons why a gate cannot start.
 
 use std::io;
 

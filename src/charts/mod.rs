@@ -1,4 +1,4 @@
-//! What the fairness report and simulations both show figures with: histograms, durations in words, and plots.
+//! Figures as the fairness report and simulations show them: histograms, durations in words, and plots.
 
 mod duration;
 mod histogram;

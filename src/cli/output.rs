@@ -1,4 +1,4 @@
-//! What commands print: text and columns for a terminal, fields of a table in CSV, exit codes.
+//! Output of commands: text and columns for a terminal, fields of a table in CSV, exit codes.
 
 use std::fmt::Write as _;
 

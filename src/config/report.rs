@@ -1,4 +1,4 @@
-//! What reading a configuration gave, as `ropeline check` prints it.
+//! The result of reading a configuration, as `ropeline check` prints it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the shop sends without being asked again: the seat stream and the ticker's socket.
+//! Streams of the shop: the seat stream and the ticker's socket.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What shop and provider sign for one another, and the ids of customers and orders. A key of this process only.
+//! Signatures between shop and provider, and the ids of customers and orders. A key of this process only.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Carrying a request to the shop, and what the gate adds to the answer on its way back.
+//! Carries a request to the upstream, and adds the gate's own fields to the answer.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What this gate sees of its upstream, for rooms that follow what their shop can take.
+//! The load of the upstream as this gate sees it, for rooms with load control.
 //!
 //! The load is everybody's requests. How long they take and how many fail is read from the rooms' own sessions alone, and
 //! from each of them a few times a report: what strangers send to the shop, and how, is not to slow a sale. A gate none of

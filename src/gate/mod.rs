@@ -1,15 +1,15 @@
 //! The gate: one request from its head to its answer.
 //!
 //! ```text
-//! crawler::visit     who sent it, from where, what kind of request; a crawler's, if its address is known for that
-//! Shared::route    which room and line, which limits; 400 where it can be read in two ways
-//! redirect         308 for a request in the clear, if the operator wants it
-//! rehearsal        a virtual visitor's request: treated as any visitor's, but kept from the upstream
-//! in_room          limits (429), then the room:
-//!   Seat::of         the genuine tokens that the request shows
-//!   settle, decide   the row of the contract, with the facts that it rests on
+//! crawler::visit    the sender, the kind of request, and whether it is a known crawler's
+//! Shared::route     room, line and limits; 400 where the path can be read in two ways
+//! redirect          308 for a request in the clear, if the operator wants it
+//! rehearsal         a virtual visitor's request: treated as any visitor's, but kept from the upstream
+//! in_room           limits (429), then the room:
+//!   Seat::of          the genuine tokens of the request
+//!   settle, decide    the row of the contract, with the facts that it rests on
 //!   forward | join | page | refusal
-//! Shared::finish   metrics and access log: every answer passes it
+//! Shared::finish    metrics and access log: every answer passes it
 //! ```
 //!
 //! Where a proxy asks about a request (`forward_auth`), the request takes the same way, and its end at the upstream is leave to pass.

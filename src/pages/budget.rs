@@ -1,4 +1,4 @@
-//! How much a stream may send: a visitor pays for every byte, often by the megabyte.
+//! The budget of a stream in bytes: a visitor pays for each, often by the megabyte.
 
 use std::time::Duration;
 

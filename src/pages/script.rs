@@ -1,4 +1,4 @@
-//! What the page's script is given: the facts and the words it needs, as JSON in a block that nothing can break out of.
+//! Data for the page's script: the facts and the words it needs, as JSON in a block that nothing can break out of.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

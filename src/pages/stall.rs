@@ -1,4 +1,4 @@
-//! Why no visitor is called, or fewer than could be, as pages show it.
+//! Reasons why no visitor is called, or fewer than could be, as pages show them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Putting strangers' words into markup, JSON and addresses without letting them out of their place.
+//! Escaping of untrusted text for markup, JSON and addresses.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! What a report says, as data: the names here are those of its JSON form (`docs/guides/audit.md`), and stay.
+//! The findings of a report, as data: the names here are those of its JSON form (`docs/guides/audit.md`), and stay.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How two patterns relate: for telling an operator about rules that can never act.
+//! Relations of two patterns, to warn an operator of rules that can never act.
 
 use super::route::{Route, Segment};
 

@@ -1,4 +1,4 @@
-//! Which line of a `per` room a request belongs to.
+//! The line of a `per` room that a request belongs to.
 //!
 //! SECURITY: every line has a capacity of its own, so a visitor who can spell one value in many ways has many capacities. Values
 //! that `allow` does not name have one spelling for each thing that shops may read them as; the others name no line.

@@ -1,4 +1,4 @@
-//! Which room and which limits a request belongs to: a security boundary.
+//! The router: the room and the limits that a request belongs to. A security boundary.
 //!
 //! A shop may read a path in more ways than one: it decodes once or twice, resolves dot segments, merges slashes, drops
 //! `;parameters`. [`Target`] lists every reading that a server in common use would make of a path; the [`Router`] treats

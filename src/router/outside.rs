@@ -1,4 +1,4 @@
-//! What decides on the paths that a room leaves outside.
+//! The facts that decide on the paths that a room leaves outside.
 
 /// What a request brings along, as far as it decides on the paths that a room leaves outside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,4 +1,4 @@
-//! Which queries a path that a room leaves outside may carry.
+//! Queries that a path may carry which a room leaves outside.
 
 use crate::names::spelling::is_own;
 

@@ -1,4 +1,4 @@
-//! What a request asks for, taken apart once: host, path in all its readings, query.
+//! The target of a request, taken apart once: host, path in all its readings, query.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! When visitors come.
+//! Arrival times of visitors.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What load control allowed while visitors waited, and what limited it.
+//! Calls that load control allowed while visitors waited, and its reasons.
 
 use std::collections::BTreeMap;
 

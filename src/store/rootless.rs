@@ -1,4 +1,4 @@
-//! Who may give a new log its root.
+//! A new log without a root, and which gate may give it one.
 //!
 //! A log that gates share begins without a state. Until it has one its entries only say who has read how far of the logs
 //! before ([`Spoke`]), who leaves, and which snapshot to start from. [`Rootless`] is the sum of those entries: the same on

@@ -1,4 +1,4 @@
-//! Who sent a request: the address, and the operator by the name of their token.
+//! The sender of a request: the address, and the operator by the name of their token.
 
 use std::convert::Infallible;
 use std::fmt;

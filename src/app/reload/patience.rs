@@ -1,4 +1,4 @@
-//! How long a drain may take, and the end of all reloads.
+//! The time that a drain may take, and the end of all reloads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What keeps a rehearsal going: the word to the room every few seconds, and a mark that is never old.
+//! The lease of a rehearsal: renewed at the room every few seconds, with a fresh mark.
 
 use std::time::Duration;
 

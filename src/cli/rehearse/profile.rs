@@ -1,4 +1,4 @@
-//! What virtual visitors are like: how they come, and what shares of them do what. Each named profile is written out in
+//! The character of virtual visitors: when they come, and which shares of them do what. Each named profile is written out in
 //! `docs/guides/rehearse.md`; any part of one can be set otherwise.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What all virtual visitors share: where they go, what they show, and when it is over.
+//! The state that all virtual visitors share: the gate, their mark, and the end.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

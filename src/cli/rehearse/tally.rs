@@ -1,4 +1,4 @@
-//! What became of every virtual visitor, as they saw it.
+//! The results of all virtual visitors, as they saw them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

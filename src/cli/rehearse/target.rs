@@ -1,4 +1,4 @@
-//! What virtual visitors ask for: a page of the room at a gate, and what the gate's own endpoints are called for it.
+//! The target of virtual visitors: a page of the room at a gate, and the names of the gate's own endpoints for it.
 
 use std::time::Duration;
 

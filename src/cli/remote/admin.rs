@@ -1,4 +1,4 @@
-//! How a command reaches a gate's admin listener, and how it shows the answer.
+//! Requests of commands to a gate's admin listener, and the output of the answers.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What the walk over a document takes down: mistakes, warnings, the values in force, and where each key is written.
+//! Notes of the walk over a document: mistakes, warnings, the values in force, and where each key is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What the value of a key looks like, with its bounds: the reader checks values by it, the documents and the JSON Schema show it.
+//! The form of a key's value, with its bounds: the reader checks values by it, the documents and the JSON Schema show it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a room asks of newcomers before they join.
+//! The proof of work that a room asks of newcomers before they join.
 
 use crate::config::document::Section;
 use crate::config::document::value::pair;

@@ -1,4 +1,4 @@
-//! Whether a room's source of accounts can work, and whether visitors reach the page where they sign in.
+//! Checks that a room's source of accounts can work, and that visitors reach the page where they sign in.
 
 use http::Method;
 

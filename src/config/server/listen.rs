@@ -1,4 +1,4 @@
-//! Where visitors come in: an address, a Unix socket, or a socket that systemd opened.
+//! Listeners for visitors: an address, a Unix socket, or a socket that systemd opened.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};

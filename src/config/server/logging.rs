@@ -1,4 +1,4 @@
-//! What the gate logs, and where.
+//! The log and the access log: their level, form and place.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Where the rooms are kept: a folder of this gate's own, or a store that many gates share.
+//! The store of the rooms: a folder of this gate's own, or a store that many gates share.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;

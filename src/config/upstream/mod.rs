@@ -1,4 +1,4 @@
-//! The shop behind the gate.
+//! The upstream: the shop behind the gate.
 
 pub(in crate::config) mod http2;
 pub(in crate::config) mod tls;

@@ -1,4 +1,4 @@
-//! From how many networks a pass is used: a pass that is handed round is refused where it comes from one too many.
+//! The number of networks that use a pass: a shared pass is refused from one network too many.
 //!
 //! Each gate counts for itself and forgets the oldest when it knows too many passes, which errs on the visitor's side. A network
 //! is kept as four bytes of a keyed hash.

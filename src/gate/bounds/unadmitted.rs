@@ -1,4 +1,4 @@
-//! Bounds on what passes a line without a session: preflights, what a room leaves outside, crawlers, returns from a payment.
+//! Bounds on requests that pass a line without a session: preflights, exceptions, crawlers, returns from a payment.
 //!
 //! Limits per client do not bound many clients. Reads have one bound over all cores and writes another, so that no flood
 //! of reads keeps a payment provider's callback from the shop. A body that is longer than `request_buffer` may come as slowly as its client

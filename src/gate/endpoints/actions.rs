@@ -1,4 +1,4 @@
-//! What a visitor does at the endpoints: join, for apps, and leave.
+//! Actions of a visitor at the endpoints: join, for apps, and leave.
 
 use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;

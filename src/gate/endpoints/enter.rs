@@ -1,4 +1,4 @@
-//! Where one joins who was asked for a proof of work and has waited instead, for want of a script.
+//! The endpoint where a visitor joins who waited in place of a proof of work, for want of a script.
 
 use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
 use http::request::Parts;

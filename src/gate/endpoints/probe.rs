@@ -1,4 +1,4 @@
-//! Where `ropeline probe` makes sure that an address is the operator's own gate.
+//! The endpoint by which `ropeline probe` makes sure that an address is the operator's own gate.
 
 use http::request::Parts;
 use http::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! Which questions at the endpoints count against `[limits] status`, and by whom.
+//! Counting of questions at the endpoints against `[limits] status`, by their visitors.
 
 use super::super::seat::Seat;
 use crate::gate::bounds::limits::{Asker, Over};

@@ -1,4 +1,4 @@
-//! Where a visitor stands, as JSON: for the page's script, and for apps.
+//! The state of a visitor, as JSON: for the page's script, and for apps.
 
 use http::StatusCode;
 use http::header::SET_COOKIE;

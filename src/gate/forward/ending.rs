@@ -1,4 +1,4 @@
-//! What the shop's answer does to the session of its request.
+//! Effects of the upstream's answer on the session of its request.
 
 use std::sync::Arc;
 

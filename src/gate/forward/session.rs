@@ -1,4 +1,4 @@
-//! By what right a request is forwarded: as a session's, or as nobody's within a bound.
+//! The permission by which a request is forwarded: a session's, or one without a session within a bound.
 
 use std::net::IpAddr;
 use std::sync::Arc;

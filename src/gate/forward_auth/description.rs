@@ -1,4 +1,4 @@
-//! What a proxy says of the request that it asks about.
+//! A proxy's description of the request that it asks about.
 //!
 //! Method, scheme, host, target and client must all be there, each once and well-formed: a missing one is refused, never
 //! guessed, since a guess could make a protected request look like another. All other fields are the visitor's own, as the

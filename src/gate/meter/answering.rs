@@ -1,4 +1,4 @@
-//! Whether the shop answers at all, as the visitors of one room meet it.
+//! A check that the upstream answers at all, as the visitors of one room meet it.
 //!
 //! SECURITY: every shop has a request that it breaks off, and a client that finds it can send it all day. So requests without a
 //! session do not count, and a visitor counts once until another request is answered.

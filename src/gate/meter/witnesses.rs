@@ -1,4 +1,4 @@
-//! Which visitors met an answer that slows a sale, in this report and in those before.
+//! Visitors who met an answer that slows a sale, in this report and in those before.
 //!
 //! SECURITY: every shop has a page that fails, or takes for ever, and a client that finds it can ask for it all day. So one or
 //! two visitors are not believed, however often they meet it, unless there are no others to ask.

@@ -1,4 +1,4 @@
-//! What a form in a request body could say otherwise than the head: another line, or another method.
+//! Checks of a form in a request body that could contradict the head: another line, or another method.
 
 use http::StatusCode;
 use http::request::Parts;

@@ -1,4 +1,4 @@
-//! What sort of request this is, from its method and headers alone.
+//! The kind of a request, from its method and headers alone.
 //!
 //! Navigations are recognised by Fetch Metadata (`Sec-Fetch-Mode`, `Sec-Fetch-Dest`; W3C Fetch Metadata Request Headers), and by
 //! `Accept` where a client sends none (old web views, command-line tools). A mistake here costs a visitor a page or an app

@@ -1,4 +1,4 @@
-//! Where an answer of the gate's own leads: always a path on the host that was asked for, or that host's own address.
+//! `Location` of the gate's own answers: always a path on the host that was asked for, or that host's own address.
 //!
 //! SECURITY: every `Location` of `src/gate` is made here. No target of a visitor and no parameter of a link brings another
 //! host into it.

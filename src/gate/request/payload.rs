@@ -1,4 +1,4 @@
-//! What a request brings along beside its method and target: only one that brings nothing may pass a line without a session.
+//! The payload of a request beside its method and target: only one without any may pass a line without a session.
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE, UPGRADE};

@@ -1,4 +1,4 @@
-//! One request's circumstances: who sent it, how, and what it wants.
+//! The circumstances of one request: its sender, its way, and its aim.
 
 use std::net::IpAddr;
 use std::sync::Arc;

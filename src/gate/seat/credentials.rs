@@ -1,4 +1,4 @@
-//! What a request shows of its visitor: tokens, account, code, and how the browser works. Read once; what it entitles to is
+//! The credentials of a request: tokens, account, code, and how the browser works. Read once; what it entitles to is
 //! `worth`'s to say.
 
 use http::request::Parts;

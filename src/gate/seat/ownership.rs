@@ -1,4 +1,4 @@
-//! Whether the place that a request shows belongs to the account that it names.
+//! A check that the place of a request belongs to the account that it names.
 //!
 //! A ticket or pass of an account counts under that account alone: not under another, and not under none, where each request
 //! can name it. A visitor whose token has run out keeps the place in line, and is let in once signed in again.

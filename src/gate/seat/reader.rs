@@ -1,4 +1,4 @@
-//! What a request's tokens are worth, read against the room's view. Pure.
+//! The worth of a request's tokens, read against the room's view. Pure.
 //!
 //! The room is asked first: a live session makes its pass valid, one that is over makes it void. Only where the room has
 //! never heard of the call does the pass's own date decide (design, "Lease").

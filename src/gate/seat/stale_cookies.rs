@@ -1,4 +1,4 @@
-//! What a browser is to forget that has been in many lines of one room.
+//! Cookies that a browser is to forget which has been in many lines of one room.
 //!
 //! Each line has a ticket and a pass of its own. Who looks at a hundred events would bring two hundred: browsers keep some 180 cookies
 //! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. First go

@@ -1,4 +1,4 @@
-//! What the credentials of a request are worth at one moment. Pure: it reads them, a view and the time.
+//! The worth of a request's credentials at one moment. Pure: it reads them, a view and the time.
 
 use std::time::Duration;
 

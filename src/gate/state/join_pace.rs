@@ -1,4 +1,4 @@
-//! How often newcomers join a room at one gate.
+//! The rate at which newcomers join a room at one gate.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When each key was last in use, across reloads: so that a reload warns of one that goes too early, and a visitor who follows a line by an
+//! The time when each key was last in use, across reloads: so that a reload warns of one that goes too early, and a visitor who follows a line by an
 //! event stream comes for a ticket by the key that signs.
 //!
 //! A gate knows what it did and saw since it started. A key that was configured then counts as in use until then, the key that

@@ -1,4 +1,4 @@
-//! What outlives a request: the rules, the keys, the view of the rooms, and the gate of each core.
+//! State that outlives a request: the rules, the keys, the view of the rooms, and the gate of each core.
 
 pub mod cores;
 pub mod gate;

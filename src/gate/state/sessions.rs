@@ -1,4 +1,4 @@
-//! Whether a session, or the open door by which a request came in, is over.
+//! A check that a session, or the open door by which a request came in, is over.
 
 use crate::room::{Clock, Edition, LineName, RoomName, SLACK_MS, Standing, Visitor, is_reset};
 

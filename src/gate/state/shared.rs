@@ -1,4 +1,4 @@
-//! What all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
+//! State that all cores share: the rules, the keys, the replica, the limits; and the two steps that every request passes.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! What happens to a request: the rows of the outside contract, tried top to bottom. Pure.
+//! The decision about a request: the rows of the outside contract, tried top to bottom. Pure.
 //!
 //! A decision that lacks a fact says which one. `settle` fetches it, asks again, and `mod.rs` carries the verdict out.
 

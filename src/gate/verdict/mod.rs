@@ -1,4 +1,4 @@
-//! What happens to a request before a line: the decision, and each way to carry it out.
+//! The decision about a request before a line, and each way to carry it out.
 
 pub mod answers;
 pub mod arrival;

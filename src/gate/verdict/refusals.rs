@@ -1,4 +1,4 @@
-//! What a seat gives: words to the log, cookies to the visitor, and the refusals that need nothing else.
+//! Refusals that need only a seat, and the events and cookies that go with them.
 
 use http::header::REFRESH;
 use http::{HeaderValue, StatusCode};

@@ -1,4 +1,4 @@
-//! What of a page is one visitor's own, or one moment's, put into words; all else is the same for many.
+//! The parts of a page that are one visitor's own, or one moment's, put into words; all else is the same for many.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

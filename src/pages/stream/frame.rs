@@ -1,4 +1,4 @@
-//! The event stream's frame: one picture of a line for everybody who listens to it.
+//! The event stream's frame: one picture of a line for all its streams.
 //!
 //! A frame says which places have a present visitor, and the page counts those before its own. It is encoded once
 //! per published view, in a few widths, so that a page near the front does not get the whole line.

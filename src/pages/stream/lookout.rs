@@ -1,4 +1,4 @@
-//! Looks at a lane for the streams far back in it, so that thousands of them rest until there is something to tell them.
+//! The lookout of a lane for the streams far back in it, so that thousands of them rest until there is news.
 //!
 //! A stream that wakes to look for itself costs some 6 µs, most of it the runtime's timers and locks; finding that nothing has
 //! changed for its visitor takes a fraction of one. So a stream with 500 visitors before its own leaves that to one task of the gate.

@@ -1,4 +1,4 @@
-//! How well a line's slots were used while visitors waited.
+//! Use of a line's slots while visitors waited.
 
 use ropeline_ids::Clock;
 

@@ -1,4 +1,4 @@
-//! Which visitors of a line are called and which are inside, computed from claims, renewals and ends: how long slots were held, and how
+//! Visitors of a line who are called or inside, computed from claims, renewals and ends: how long slots were held, and how
 //! much of that they were used.
 
 use std::collections::{BTreeMap, BTreeSet};

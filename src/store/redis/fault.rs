@@ -1,4 +1,4 @@
-//! What an answer that is none means: where to go next, and what to tell the operator.
+//! Faults of a call to the store: where to go next, and what to report to the operator.
 
 use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind};
 

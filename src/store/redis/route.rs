@@ -1,4 +1,4 @@
-//! Which server has the log now: the named one, the cluster node that serves the keys, or the master that the sentinels name.
+//! The server that has the log now: the named one, the cluster node that serves the keys, or the master that the sentinels name.
 //! By hand, because redis' cluster and sentinel clients keep connections to every node and retry without a bound of ours; here
 //! one connection goes to one server, with a few attempts a call, and the next call continues with the others.
 

@@ -1,4 +1,4 @@
-//! Where a shared store is, as an operator writes it: one server, the nodes of a cluster, or sentinels that know the server.
+//! The address of a shared store, as an operator writes it: one server, the nodes of a cluster, or sentinels that know the server.
 //! By hand, because redis' own `ConnectionInfo` is one server, and its errors repeat the password.
 //!
 //! A mistake is reported with what would be right. SECURITY: neither a message nor `Display` nor `Debug` shows a password, or any

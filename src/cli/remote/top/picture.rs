@@ -1,4 +1,4 @@
-//! What `ropeline top` shows, as lines of text: pure, so that a test can read it.
+//! The picture of `ropeline top`, as lines of text: pure, so that a test can read it.
 
 use crate::admin::api;
 use crate::cli::output::{plain, time};
