@@ -2,7 +2,7 @@
 //!
 //! Pure: values come in, and the clock; nothing is read, kept or logged here. Ambiguous values are refused: one that comes
 //! twice, a body that stacks read differently. A token that cannot be verified names no account. The identity itself goes no further
-//! than the keyed hash that [`Keyring::account_tags`](crate::token::Keyring::account_tags) makes of it.
+//! than the keyed hash that [`account_tags`](crate::token::account_tags) makes of it.
 
 mod field;
 #[cfg(any(test, fuzzing))]
