@@ -3,7 +3,7 @@
 //! Each table lists what is over the limit today. A test fails when something gets worse, and when something got better without the
 //! table saying so: the tables only shrink.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sources::survey;
@@ -47,4 +47,43 @@ fn no_folder_holds_too_many_files() {
 fn the_methods_of_a_type_stand_together() {
     let trees = survey::crates(Path::new(".")).expect("sources that can be read");
     is(&survey::spread_types(&trees), &SPREAD_TYPES);
+}
+
+/// Files of the root that hold the parts together.
+const ROOTS: [&str; 3] = ["lib", "main", "fuzzing"];
+
+#[test]
+fn parts_use_each_other_as_the_architecture_says() {
+    let trees = survey::crates(Path::new(".")).expect("sources that can be read");
+    let mut parts = survey::parts(Path::new("."), &trees);
+    parts.retain(|part, _| !ROOTS.contains(&part.as_str()));
+    assert!(parts.len() > 20);
+    let page = std::fs::read_to_string("docs/explanation/architecture.md").expect("the page");
+    let said = table(&page);
+    for (part, used) in &parts {
+        assert_eq!(said.get(part), Some(used), "{part}: left is what the page says");
+    }
+    assert_eq!(said.len(), parts.len(), "the page has parts that are not there");
+    // Part by part, each that uses only those taken away before is taken away: what is left uses each other in a circle.
+    let mut left = parts;
+    while let Some(part) = left
+        .iter()
+        .find_map(|(part, used)| used.iter().all(|one| !left.contains_key(one)).then(|| part.clone()))
+    {
+        left.remove(&part);
+    }
+    assert!(left.is_empty(), "these use each other in a circle: {left:?}");
+}
+
+/// The rows of the table "module | may use".
+fn table(page: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let (_, rows) = page
+        .split_once("| module | may use |\n| --- | --- |\n")
+        .expect("the table");
+    let rows = rows.lines().take_while(|line| line.starts_with('|'));
+    let row = |line: &str| {
+        let mut names = line.split('`').skip(1).step_by(2).map(str::to_owned);
+        (names.next().expect("a part"), names.collect())
+    };
+    rows.map(row).collect()
 }

@@ -4,6 +4,8 @@
 //! `pub use` lines name is no use of it, and a module that is named is none either: only what is taken out of it counts. Tests are left
 //! out.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::Visit;
 use syn::{Item, ItemMod, ItemUse, UseTree};
@@ -16,16 +18,28 @@ use crate::tree::{Name, Tree, attributes, is_for_tests, is_re_export};
 pub fn of(tree: &Tree) -> Arrows {
     let mut arrows = Arrows::new();
     for (number, file) in tree.files.iter().enumerate() {
-        let mut walk = Walk {
-            tree,
-            module: file.module,
-            used: Vec::new(),
-        };
-        walk.visit_file(&file.syntax);
+        let walk = Walk::through(tree, file.module, &file.syntax);
         let used = walk.used.into_iter().filter(|used| *used != number);
         arrows.entry(number).or_default().extend(used);
     }
     arrows
+}
+
+/// For each file of the crate those other crates that it uses something of, by the names that their packages have in code, if they
+/// begin so.
+#[must_use]
+pub fn of_crates(tree: &Tree, begin: &str) -> BTreeMap<usize, BTreeSet<String>> {
+    let mut crates = BTreeMap::new();
+    for (number, file) in tree.files.iter().enumerate() {
+        let walk = Walk::through(tree, file.module, &file.syntax);
+        let used: BTreeSet<String> = walk
+            .outside
+            .into_iter()
+            .filter(|name| name.starts_with(begin))
+            .collect();
+        crates.insert(number, used);
+    }
+    crates
 }
 
 /// What a path leads to.
@@ -92,13 +106,40 @@ struct Walk<'t> {
     tree: &'t Tree,
     module: usize,
     used: Vec<usize>,
+    /// First names of paths that lead out of the crate, also those that its root imports under another name.
+    outside: Vec<String>,
 }
 
-impl Walk<'_> {
+impl<'t> Walk<'t> {
+    fn through(tree: &'t Tree, module: usize, file: &syn::File) -> Self {
+        let mut walk = Self {
+            tree,
+            module,
+            used: Vec::new(),
+            outside: Vec::new(),
+        };
+        walk.visit_file(file);
+        walk
+    }
+
     fn path(&mut self, path: &[String]) {
-        if let Some(Place::File(file)) = resolve(self.tree, self.module, path, MOST_STEPS) {
-            self.used.push(file);
+        match resolve(self.tree, self.module, path, MOST_STEPS) {
+            Some(Place::File(file)) => self.used.push(file),
+            Some(Place::Module(_)) => {}
+            None => self.outside.extend(self.first_outside(path)),
         }
+    }
+
+    fn first_outside(&self, path: &[String]) -> Option<String> {
+        let [first, rest @ ..] = path else { return None };
+        if first != "crate" {
+            return Some(first.clone());
+        }
+        let of_root = self.tree.modules[0].names.get(rest.first()?)?;
+        of_root.iter().find_map(|name| match name {
+            Name::Imported(path) => path.first().cloned(),
+            _ => None,
+        })
     }
 
     fn imports(&mut self, tree: &UseTree, before: &mut Vec<String>) {

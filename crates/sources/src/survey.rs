@@ -1,6 +1,6 @@
 //! The measures of a whole repository, for `scripts/measure` and for the tidy tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +12,8 @@ pub const MOST_FILES: usize = 20;
 pub const MOST_METHOD_FILES: usize = 3;
 /// Members of the workspace that are no part of the program.
 const NO_PRODUCT: [&str; 2] = ["sources", "testkit"];
+/// What the names of members begin with in code.
+const MEMBERS: &str = "ropeline_";
 
 /// The program's crates: that of the root, and the members that are part of it.
 ///
@@ -45,6 +47,30 @@ pub fn largest_loops(folder: &Path, trees: &[Tree]) -> BTreeMap<String, usize> {
         }
     }
     largest
+}
+
+/// For each part of the program those that it uses: the modules below the root of `src`, and the members by their names.
+#[must_use]
+pub fn parts(folder: &Path, trees: &[Tree]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut parts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for tree in trees {
+        let name = |file: usize| {
+            let path = tree.files[file].path.strip_prefix(folder).unwrap_or(Path::new(""));
+            part_of(path).trim_start_matches("crates/").to_owned()
+        };
+        for (file, used) in imports::of(tree) {
+            let used = used.into_iter().map(name);
+            parts.entry(name(file)).or_default().extend(used);
+        }
+        for (file, used) in imports::of_crates(tree, MEMBERS) {
+            let used = used.iter().map(|member| member[MEMBERS.len()..].to_owned());
+            parts.entry(name(file)).or_default().extend(used);
+        }
+    }
+    for (part, used) in &mut parts {
+        used.remove(part);
+    }
+    parts
 }
 
 /// Types with inherent methods in more than [`MOST_METHOD_FILES`] files, with the number of files.
