@@ -1,6 +1,6 @@
 //! The decision about a request: the rows of the outside contract, tried top to bottom. Pure.
 //!
-//! A decision that lacks a fact says which one. `settle` fetches it, asks again, and `mod.rs` carries the verdict out.
+//! A decision that lacks a fact says which one. `settle` fetches it, asks again, and `in_room.rs` carries the verdict out.
 
 use crate::room::{Mode, PendingId};
 

@@ -53,7 +53,7 @@ pub async fn number(seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Co
     place(seat, visit, edition, coming).await
 }
 
-/// As [`Gate::number`], for a visitor who is counted and comes without a code for the log.
+/// As [`number`], for a visitor who is counted and comes without a code for the log.
 pub async fn place(seat: &Seat<'_>, visit: &Visit, edition: Edition, coming: Coming) -> Joined {
     let lane = codes::lane(seat, visit);
     let (room, line) = (seat.rules.room.name.clone(), seat.line.clone());

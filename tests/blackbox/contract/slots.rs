@@ -43,7 +43,7 @@ async fn who_reads_one_page_past_the_claim_deadline_keeps_the_slot() {
     );
 }
 
-/// As the one before, where there is only one slot: the issue's own case.
+/// As the one before, where there is only one slot.
 #[tokio::test]
 async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     let house = House::open(&slots(1, ""), OFTEN).await;
