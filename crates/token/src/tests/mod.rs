@@ -223,10 +223,10 @@ fn keys_rotate_and_end() {
         (&by_both, &old, false),
     ] {
         assert_eq!(
-            Ticket::read(&keyring, &ticket.room, &ticket.line, &tokens.0).is_some(),
+            Ticket::read(keyring, &ticket.room, &ticket.line, &tokens.0).is_some(),
             good
         );
-        assert_eq!(Pass::read(&keyring, &pass.room, &pass.line, &tokens.1).is_some(), good);
+        assert_eq!(Pass::read(keyring, &pass.room, &pass.line, &tokens.1).is_some(), good);
     }
 }
 
