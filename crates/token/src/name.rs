@@ -112,4 +112,22 @@ mod tests {
         );
         assert_eq!(ticket.len(), "ropeline-ticket-shop-".len() + 10);
     }
+
+    #[test]
+    fn every_kind_has_a_name_of_its_own_for_each_line() {
+        let room = RoomName::new("shop").expect("a room");
+        let names = |line: &str| {
+            let line = LineName::new(line).expect("a line");
+            let (ticket, pass) = virtual_cookies(&room, &line);
+            [code_cookie(&room, &line), ticket, pass]
+        };
+        let only = [
+            "ropeline-code-shop",
+            "ropeline-rehearsal-ticket-shop",
+            "ropeline-rehearsal-pass-shop",
+        ];
+        assert_eq!(names(""), only);
+        assert!(names("").iter().skip(1).all(|name| name.starts_with(VIRTUAL)));
+        assert_eq!(names("abc"), only.map(|name| format!("{name}-q9w1dfwf07")));
+    }
 }

@@ -2,6 +2,7 @@
 
 mod audiences;
 mod laws;
+mod signatures;
 
 use super::*;
 use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
@@ -434,22 +435,29 @@ fn a_gate_knows_the_names_it_gave_and_no_other() {
 }
 
 #[test]
-fn a_signature_names_its_key_and_never_shows_it() {
-    let signer = RequestSigner::new(&key("2026-11", 7)).expect("long enough");
-    let signature = signer.sign("GET", "/a?b=c", "", Wall(1_790_000_000_999));
-    assert!(signature.starts_with("v1;k=2026-11;t=1790000000;h="), "{signature}");
-    assert_eq!(
-        (signature.len(), format!("{signer:?}")),
-        (28 + 64, "RequestSigner(2026-11)".to_owned())
-    );
-    // What moves from one line to the next is another request.
-    assert_ne!(
-        signer.sign("GET", "/ab", "c", Wall(0)),
-        signer.sign("GET", "/a", "bc", Wall(0))
-    );
-    let short = Key {
-        id: KeyId::new("a").expect("a key id"),
-        secret: Secret::new([7; 31]),
-    };
-    assert!(RequestSigner::new(&short).is_err());
+fn a_ring_is_itself_and_its_clones_only() {
+    let one = ring(&[("a", 1)]);
+    assert!(one.is(&one.clone()));
+    assert!(!one.is(&ring(&[("a", 1)])), "another ring with the same keys");
+}
+
+/// The dates decide which cookies a browser keeps, so they are read without its keys.
+#[test]
+fn dates_are_read_from_any_token_of_the_right_form() {
+    let foreign = ring(&[("foreign", 9)]);
+    let (ticket, pass) = (ticket().sign(&foreign), pass().sign(&foreign));
+    assert_eq!(unproved_joining(&ticket), Some(Wall(1_790_000_000_000)));
+    assert_eq!(unproved_expiry(&pass), Some(Wall(1_790_000_300_000)));
+    let cut = |token: &str, length: usize| token[..length].to_owned();
+    let another_version = format!("B{}", &pass[1..]);
+    for bad in [
+        "",
+        "AQ",
+        "!",
+        &another_version,
+        &cut(&pass, 48),
+        &"A".repeat(MAX_TOKEN + 1),
+    ] {
+        assert_eq!((unproved_joining(bad), unproved_expiry(bad)), (None, None), "{bad}");
+    }
 }
