@@ -24,7 +24,7 @@ pub struct CheckArgs {
     /// The configuration file
     #[arg(default_value = "config.toml")]
     config: PathBuf,
-    /// Let pass what a gate that starts again has to: sales that are over
+    /// Accept sales that are over, as a gate that is restarted must
     #[arg(long)]
     starting: bool,
     /// Print a JSON Schema of the configuration, for an editor, and check nothing

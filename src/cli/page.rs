@@ -14,7 +14,7 @@ use super::output::say;
 #[command(after_help = "\
 Examples:
   ropeline page --preview /tmp/pages                         the built-in page
-  ropeline page --preview /tmp/pages --template my.html      a template of your own; its mistakes are told
+  ropeline page --preview /tmp/pages --template my.html      a template of your own; its mistakes are reported
 Then open /tmp/pages/index.html in a browser.")]
 pub struct PageArgs {
     /// Write every page into this folder

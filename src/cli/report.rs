@@ -14,8 +14,7 @@ use super::output::say;
 /// Arguments of `ropeline report`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FOLDER is where gates archive ([store] archive), or the data folder of one gate that is stopped, or a copy of it. Gates
-that archive into folders of their own: give all of them. Nothing is changed.
+FOLDER is where gates archive ([store] archive), or the data folder of one gate that is stopped, or a copy of it. If gates archive into separate folders, give all of the folders. Nothing is changed.
 
 Examples:
   ropeline report /var/lib/ropeline/archive

@@ -27,7 +27,7 @@ use super::output::{EXIT_CONFIG, say};
 /// Arguments of `ropeline simulate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is started and nobody is asked: the rules of the line are run with virtual visitors, as fast as the machine can.
+No gate is started and no request is sent: the rules of the line are run with virtual visitors, as fast as the machine can.
 The same configuration, options and seed give the same figures.
 
 Examples:
@@ -95,7 +95,7 @@ pub struct SimulateArgs {
     /// Share of visitors who wait and do not come when called
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share)]
     no_show: u16,
-    /// Share of visitors who also wait in a second browser, and come with one
+    /// Share of visitors who also wait in a second browser, and come in with only one of the two
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     tabs: u16,
     /// Bots in addition, as a share of the visitors: they join at once and stay as long as they can
@@ -110,7 +110,7 @@ pub struct SimulateArgs {
     /// Change by an operator at a given time, such as 20min:capacity=300 or 5min:rate=none; may be given again
     #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
     change: Vec<words::Change>,
-    /// Estimate the load of so many gates and of their store, such as 1,10,100
+    /// Estimate the load on each of these numbers of gates, and on their store, such as 1,10,100
     #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::try_from(MAX_GATES).unwrap_or(i64::MAX)))]
     gates: Vec<u32>,
     /// Seed of the crowd

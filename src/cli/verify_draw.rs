@@ -37,7 +37,7 @@ pub struct VerifyDrawArgs {
     /// Whose places to work out
     #[arg(value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     numbers: Vec<u32>,
-    /// The place that the one NUMBER was shown
+    /// The place that was shown for NUMBER; needs exactly one NUMBER
     #[arg(long, value_name = "PLACE")]
     place: Option<u32>,
     /// A fingerprint that you kept: the commitment, the closing or the seal; may be given again

@@ -66,8 +66,7 @@ Examples:
   ropeline probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
   ropeline probe https://shop.example --room sale --account-path /enter --account email
 
-It sends some eighty requests, and most of them again over HTTP/2, one after the other, and only to a gate that proves to have the
-keys of the admin listener.";
+It sends some eighty requests, one after the other, and most of them again over HTTP/2. It sends them only to a gate that proves that it has the same keys as the gate behind the admin listener.";
 
 /// Runs `ropeline probe`.
 #[must_use]

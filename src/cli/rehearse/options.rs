@@ -18,7 +18,7 @@ pub struct RehearseArgs {
     /// The room's name
     #[arg(long)]
     pub room: String,
-    /// The configuration file that the gates have: its keys sign, and its addresses are where the visitors go
+    /// The gates' configuration file: its keys sign the visitors' requests, and its addresses are where they go
     #[arg(long, default_value = "config.toml")]
     pub config: PathBuf,
     /// How many virtual visitors
@@ -27,13 +27,13 @@ pub struct RehearseArgs {
     /// What they are like: spike, wave, steady or shop-opening
     #[arg(long, value_name = "NAME", default_value = "spike")]
     pub profile: String,
-    /// Over how long they come, as 60s or 10min
+    /// Time over which they arrive, such as 60s or 10min
     #[arg(long, value_name = "TIME")]
     pub arrive: Option<String>,
-    /// How long one stays inside, on the average
+    /// How long a visitor stays inside, on average
     #[arg(long, value_name = "TIME")]
     pub inside: Option<String>,
-    /// Pages that one asks for inside
+    /// Pages that a visitor asks for while inside
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub pages: Option<u32>,
     /// The share that gives up in line, in percent
@@ -42,10 +42,10 @@ pub struct RehearseArgs {
     /// The share that falls silent in line for a while
     #[arg(long, value_name = "PERCENT")]
     pub sleep: Option<String>,
-    /// How long that is, on the average
+    /// How long that is, on average
     #[arg(long, value_name = "TIME")]
     pub sleep_for: Option<String>,
-    /// How long one has waited before giving up or falling silent, on the average
+    /// How long a visitor waits before giving up or falling silent, on average
     #[arg(long, value_name = "TIME")]
     pub patience: Option<String>,
     /// The share that comes late when called
@@ -60,7 +60,7 @@ pub struct RehearseArgs {
     /// The same seed gives the same crowd
     #[arg(long)]
     pub seed: Option<u64>,
-    /// How long the whole takes at most
+    /// Longest time that the whole rehearsal may take
     #[arg(long = "for", value_name = "TIME", default_value = "1h")]
     pub length: String,
     /// Where the visitors go, as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
@@ -78,16 +78,16 @@ pub struct RehearseArgs {
     /// Connections that the visitors share
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub connections: u32,
-    /// Let what they ask for reach the shop
+    /// Let the visitors' requests reach the shop
     #[arg(long)]
     pub forward: bool,
-    /// Also while a sale by stock or by a draw is on
+    /// Run even while a sale by stock or by draw is on
     #[arg(long)]
     pub anyway: bool,
     /// Why, for whoever sees it in the room's changes
     #[arg(long)]
     pub reason: Option<String>,
-    /// End the rehearsal of the room, whosever it is
+    /// End the rehearsal of the room, whoever started it
     #[arg(long)]
     pub end: bool,
     /// The report at the end
@@ -139,7 +139,7 @@ impl RehearseArgs {
         Ok(profile)
     }
 
-    /// How long the whole takes at most, in milliseconds.
+    /// Longest time that the whole rehearsal may take, in milliseconds.
     pub fn length_ms(&self) -> Result<u64, Failure> {
         let length = ms("--for", &self.length)?;
         // The room's own end comes a minute behind.
@@ -171,7 +171,7 @@ fn percent(option: &str, text: &str) -> Result<f64, Failure> {
 const MOST: u32 = 180_000;
 
 const EXAMPLES: &str = "\
-Profiles (each option sets a part of one otherwise):
+Profiles (each option above overrides one part):
   spike          half come in the first 6 s, all in 60 s; inside 2 min
   wave           they swell and ebb over 10 min
   steady         evenly over 30 min; inside 3 min
@@ -182,7 +182,7 @@ Examples:
   ropeline rehearse --room sale --visitors 10000 --profile shop-opening --for 20min --seed 7
   ropeline rehearse --room sale --visitors 500 --arrive 10s --inside 30s --leave 10% --no-show 0
   ropeline rehearse --room sale --visitors 300 --format json >rehearsal.json
-  ropeline rehearse --room sale --end               end it from anywhere, whosever it is
+  ropeline rehearse --room sale --end               end it from anywhere, whoever started it
 
 Virtual visitors stand in the same line as people and hold the same slots. None of their requests reaches the shop,
 unless --forward says so. When the command ends, or is killed, all of them are gone within 20 seconds.";

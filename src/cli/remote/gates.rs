@@ -41,7 +41,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = SKIP_HELP)]
 pub struct SkipArgs {
-    /// What the frozen gate names: INCARNATION-SEQUENCE
+    /// The position that the frozen gate reports, as INCARNATION-SEQUENCE
     position: String,
     #[command(flatten)]
     admin: AdminArgs,
@@ -57,7 +57,7 @@ gate stops before it: visitors inside go on, nobody is called, and the gate is n
 bug fixed, nothing needs to be skipped.
 
 Cost: what that entry says is lost, on every gate and for good. Visitors who joined with it keep their tickets and join again
-at the back; sessions that began with it continue by their passes; repeat an operator's change in it.
+at the back. Sessions that began with it go on, since their passes prove them. If it held a change by an operator, make that change again.
 
 Effect: a note beside the log tells every gate to skip the entry. Frozen gates read the note within three seconds. The command
 is refused if the gate is not frozen at that entry.

@@ -46,14 +46,14 @@ enum Command {
     Reset(commands::ResetArgs),
     /// Show a message to waiting visitors, in each of their languages
     Message(commands::MessageArgs),
-    /// Stop waiting for visitors of a lost log, so that the room calls again
+    /// End the pause after a lost log, so that the room calls visitors again
     #[command(after_help = commands::HEALING_EXAMPLES)]
     EndHealing(commands::EndHealingArgs),
     /// Add a room while the gates run, from its table
     Add(additions::AddArgs),
     /// Remove a room that was added
     Remove(additions::RemoveArgs),
-    /// List the rooms that were added and removed last
+    /// List the rooms that were most recently added or removed
     #[command(after_help = "Examples:\n  ropeline rooms additions --json")]
     Additions,
     /// Report the load of the shop, in place of measured figures
@@ -102,10 +102,10 @@ struct ChangeArgs {
     /// auto, hold (new visitors wait and nobody is called), closed, off (no line), or default
     #[arg(long, value_parser = ["auto", "hold", "closed", "off", "default"])]
     mode: Option<String>,
-    /// Most visitors inside at once, or default
+    /// Maximum number of visitors inside at once, or default
     #[arg(long, value_name = "N|default")]
     capacity: Option<String>,
-    /// Most visitors called per minute, none, or default
+    /// Maximum number of visitors called per minute, none, or default
     #[arg(long, value_name = "N|none|default")]
     rate: Option<String>,
     /// When visitors can join before the opening: a date, now, none, or default

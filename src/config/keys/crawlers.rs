@@ -16,7 +16,8 @@ pub(super) const CRAWLER: Table = Table {
         )
         .about("Part of its `User-Agent`, in any letter case. Only clients with it are looked up."),
         list("domains", &DOMAIN).or("[]").about(
-            "Domains of the name of its address, by whole labels. That name must resolve to the address. List \
+            "Domains in which the DNS name (PTR) of its address must lie, compared by whole labels. That name must \
+                resolve to the address. List \
                  only domains that the crawler's operator documents and in which nobody else has a machine.",
         ),
         list("networks", &NETWORK)
@@ -35,10 +36,11 @@ pub(super) const CRAWLERS: Table = Table {
             .about("Recursive name servers to ask. With none, those of /etc/resolv.conf."),
         number("lookups_per_second", 1..=1_000)
             .or("20")
-            .about("Most addresses looked up, two or three questions each."),
-        number("remember", 1_000..=1_000_000)
-            .or("10000")
-            .about("Verified addresses that are remembered, and twice as many others, some 100 bytes each."),
+            .about("Maximum number of addresses looked up, each with two or three DNS queries."),
+        number("remember", 1_000..=1_000_000).or("10000").about(
+            "Number of verified addresses that are remembered. Twice as many others are remembered too; each \
+                takes some 100 bytes.",
+        ),
     ],
 };
 

@@ -13,8 +13,11 @@ pub(super) const LIMIT: Table = Table {
             .or("[]")
             .about("Hosts of the limit. With none, every host."),
         list("routes", &ROUTE).about("Routes that count together. The opening of a stream counts as one request."),
-        key("requests", REQUESTS).about("Requests that are allowed at once. They come back evenly over `window`."),
-        key("window", WINDOW).about("Time in which `requests` come back."),
+        key("requests", REQUESTS).about(
+            "Requests that are allowed at once. This allowance refills evenly over \
+            `window`.",
+        ),
+        key("window", WINDOW).about("Time in which the whole allowance refills."),
     ],
 };
 
@@ -31,8 +34,8 @@ pub(super) const LIMITS: Table = Table {
         key("join_network", RATE)
             .or("{ requests = 1500, window = \"1 min\" }")
             .about(
-                "Joins of a network, for each room: so many at once, and then as many a second as come back. Its \
-                 default is raised to `join`.",
+                "Joins of a network, for each room: `requests` at once, and after that as fast as the allowance \
+                    refills. If it is not set, it is at least `join`.",
             ),
         key("join_network_prefix", PREFIXES)
             .or("{ ipv4 = 24, ipv6 = 48 }")
@@ -40,26 +43,30 @@ pub(super) const LIMITS: Table = Table {
         key("join_wide", RATE)
             .or("{ requests = 30000, window = \"1 min\" }")
             .about(
-                "Joins of a wider network, against clients with many networks. Its default is raised to \
-                 `join_network`.",
+                "Joins of a wider network, against clients with many networks. If it is not set, it is at least \
+                    `join_network`.",
             ),
-        key("join_wide_prefix", PREFIXES)
-            .or("{ ipv4 = 16, ipv6 = 40 }")
-            .about("Size of a wider network for `join_wide`. Its default is widened to `join_network_prefix`."),
+        key("join_wide_prefix", PREFIXES).or("{ ipv4 = 16, ipv6 = 40 }").about(
+            "Size of a wider network for `join_wide`. If it is not set, it is at least as wide as \
+                `join_network_prefix`.",
+        ),
         key("join_without_proof", RATE)
             .or("{ requests = 30, window = \"1 min\" }")
             .about(
-                "In a room with `proof_of_work`: joins of a network and room without JavaScript, by waiting instead \
-                 of a proof.",
+                "In a room with `proof_of_work`: joins of a network, for each room, from browsers without \
+                    JavaScript, which wait instead of computing a proof.",
             ),
         key("status", RATE).or("{ requests = 2, window = \"1s\" }").about(
-            "Requests to the gate's endpoints of a session, of a ticket, or of a client with neither. Free of \
-                 charge are a leave that frees something, and the answer to a new visitor that all is sold or the \
-                 room is not open.",
+            "Requests to the gate's endpoints by one session, by one ticket, or by one client with neither. Not \
+                counted are a request to leave that frees something, and the answer to a new visitor that everything \
+                is sold or the room is not open.",
         ),
         key("status_network", RATE)
             .or("{ requests = 2000, window = \"1s\" }")
-            .about("The same of a network, without sessions. Its default is raised to `status`."),
+            .about(
+                "The same for a network; requests of a session do not count. If it is not set, it is at least \
+                `status`.",
+            ),
         number("streams", 1..=100)
             .or("4")
             .about("Event streams at once of a ticket. One is enough for all tabs of a browser."),

@@ -45,17 +45,18 @@ pub(super) const ROOM: Table = Table {
         ),
         number("max_lines", 1..=100_000)
             .or("1000")
-            .about("With `per`, most lines at once. A further one gets 503."),
+            .about("With `per`, maximum number of lines at once. A further one gets 503."),
         words("mode", &["auto", "hold", "closed", "off"]).or("auto").about(
             "`auto`: visitors wait only while the room is full. `hold`: new visitors wait and nobody is called. \
                  `closed`: nobody joins. `off`: there is no line, and requests are only measured.",
         ),
         number("total_active_users", 1..=10_000_000)
             .or("100")
-            .about("Most visitors who are called or inside at once: the number that the upstream can serve."),
+            .about("Maximum number of visitors who are called or inside at once: the number that the upstream can \
+                serve."),
         text("prequeue_from", FORMS).unset("no prequeue").about(
-            "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue \
-                 begins a new sale: visitors of the last one join anew, and their sessions end. Before this time \
+            "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue begins a \
+                new sale: visitors who still wait from the last one join anew, and its sessions run out. Before this time \
                  visitors see a countdown.",
         ),
         text("opens_at", FORMS).unset("open at once").about(
@@ -70,7 +71,8 @@ pub(super) const ROOM: Table = Table {
             .unset("with the end of the sale")
             .about("Time from which visitors are told whether they have bought a piece of the `stock`."),
         number("stock", 1..=MAX_STOCK).unset("nothing is counted").about(
-            "Number of pieces in each line. Nobody is called beyond it, and when all are sold everybody is told. \
+            "Number of pieces for sale, for each line of visitors. Nobody is called beyond it, and when all are sold \
+                everybody is told. \
                  See docs/guides/stock.md.",
         ),
         list("completes_on", &ANSWER).or("[]").about(
@@ -94,10 +96,11 @@ pub(super) const ROOM: Table = Table {
         ),
         number("new_users_per_minute", 1..=10_000_000)
             .unset("no limit but the capacity")
-            .about("Most visitors called per minute."),
+            .about("Maximum number of visitors called per minute."),
         duration("call_every", 250..=10 * MINUTE).or("1s").about(
             "Interval at which a share of `new_users_per_minute` is called: `\"10s\"` calls a sixth of it every \
-                 ten seconds. The intervals follow the clock, so any one minute may have the share of one more.",
+                 ten seconds. The intervals follow the clock, so a given minute may contain the share of one \
+                 interval more.",
         ),
         duration("session_duration", 0..=DAY).or("5 min").about(
             "Longest idle time of a visitor inside. It starts anew with each forwarded request in the room, but \
@@ -108,19 +111,20 @@ pub(super) const ROOM: Table = Table {
             .or("2 h")
             .about("Longest duration of a session."),
         duration("claim_deadline", 0..=DAY).or("90s").about(
-            "Longest time from a call to the visitor's first request. A visitor is inside when a request was \
-                 forwarded.",
+            "Longest time from a call to the visitor's first request. A visitor is inside once a request has been \
+                forwarded.",
         ),
         duration("grace", 0..=DAY)
             .or("4 min")
-            .about("Longest absence for which a waiting visitor counts as present. At least half of it is granted."),
+            .about("Longest absence for which a waiting visitor may still count as present. An absence of up to half \
+                of it always counts as present."),
         duration("firm_within", 0..=DAY).or("20s").about(
             "Time for which a new visitor counts as present before the first check-in. A visitor who has not \
                  checked in by then is gone.",
         ),
         duration("late_window", 0..=DAY).or("10 min").about(
-            "Time after a missed turn within which a returning visitor is called next. Later visitors join at \
-                 the back.",
+            "Time after a missed turn within which a returning visitor is called next. A visitor who returns later \
+                joins at the back.",
         ),
         list("ends_on", &ANSWER).or("[]").about(
             "Responses of the upstream that end the session of their request. Name the receipt page, not the \
@@ -165,16 +169,19 @@ pub(super) const ROOM: Table = Table {
                  share.",
         ),
         number("bypass_codes", 0..=MAX_BYPASS).or("0").about(
-            "Most visitors with codes who are called or inside at once in each line, above `total_active_users`. \
+            "Maximum number of visitors with codes who are called or inside at once in each line, above \
+                `total_active_users`. \
                  The upstream must be able to serve both. 0: no such codes are accepted. See docs/guides/codes.md.",
         ),
         number("pass_networks", 2..=16).unset("any number of networks").about(
-            "Most networks from which one pass may be used at one gate. From any further network it is refused. \
+            "Maximum number of networks from which one pass may be used at one gate. From any further network it is \
+                refused. \
                  A phone on the move has several: 8 leaves room. See docs/guides/bots.md.",
         ),
         number("crawler_max", 0..=1_000).or("4").about(
-            "Most requests at once of verified crawlers that are forwarded past the line, at each gate, without \
-                 a place or a slot. While there is a line, further ones get 503 with `Retry-After`; with 0, all do.",
+            "Maximum number of requests of verified crawlers that are forwarded past the line at once, at each gate, \
+                without a place or a slot. While there is a line, further ones get 503 with `Retry-After`; with 0, \
+                all do.",
         ),
     ],
 };

@@ -11,8 +11,8 @@ pub(super) const SERVER: Table = Table {
         list("listen", &LISTENER)
             .or("[\"0.0.0.0:8080\"]")
             .about(
-                "The listeners for visitors. Clients on a Unix socket are treated as 127.0.0.1. `systemd` takes the \
-                 sockets that systemd passes: all of them, or those of one name.",
+                "The listeners for visitors. Clients on a Unix socket are treated as 127.0.0.1. `\"systemd\"` stands \
+                    for all sockets that systemd passes, `\"systemd:NAME\"` for those with that name.",
             )
             .at_start(),
         text("unix_mode", "an octal mode in quotes, such as \"0660\" or \"0600\"")
@@ -31,8 +31,8 @@ pub(super) const SERVER: Table = Table {
             .about("The token that the admin API asks for in `Authorization: Bearer`."),
         list("admin_tokens", &NAMED_TOKEN).or("[]").about(
             "A token for each operator, beside or instead of `admin_token`. The operator's name is logged with \
-                 every change; `may` is `read` or `change`. All tokens differ. The name of `admin_token` is \
-                 `operator`.",
+                 every change; `may` is `read` or `change`. No two tokens may be the same. Changes made with \
+                 `admin_token` are logged under the name `operator`.",
         ),
         key("verify_token", TOKEN)
             .unset("as for the rest of the admin API")
@@ -43,7 +43,8 @@ pub(super) const SERVER: Table = Table {
         ),
         list("proxy_protocol", &NETWORK).or("[]").about(
             "Peers whose connections begin with a PROXY header (version 1 or 2); without one they are closed. \
-                 The client in the header counts as the peer. Other peers send no such header.",
+                 The client in the header counts as the peer. From any other peer such a header is a malformed \
+                 request.",
         ),
         number("threads", 1..=256)
             .unset("one per core")
@@ -62,12 +63,12 @@ pub(super) const SERVER: Table = Table {
             .or("30s")
             .about("Longest pause of a client within a request body."),
         size("body_rate", 0..=1 << 30).or("240 B").about(
-            "Least average rate of a request body, a second, after the gate has waited `body_timeout` for it in \
-                 all.",
+            "Lowest average rate of a request body, per second, that is accepted once the gate has waited for the \
+                body for `body_timeout` in total.",
         ),
         duration("write_timeout", 1..=DAY)
             .or("30s")
-            .about("Longest time for which a client takes none of a waiting response."),
+            .about("Longest time for which a client may read nothing of a response that is ready for it."),
         size("max_head", 1 << 10..=1 << 20)
             .or("32 KiB")
             .about("Largest request head. A larger one gets 431."),
@@ -76,11 +77,12 @@ pub(super) const SERVER: Table = Table {
             .about("Largest request body. A larger one gets 413."),
         number("max_connections", 1..=10_000_000)
             .or("100000")
-            .about("Most connections at once. Any further one is closed."),
+            .about("Maximum number of connections at once. Any further one is closed."),
         number("max_connections_per_client", 1..=10_000_000).or("2000").about(
-            "Most connections at once of one client: an IPv4 address or an IPv6 /64. Any further one is closed. \
-                 On an HTTP/2 connection each further concurrent request counts as one. Peers in `trusted_proxies` \
-                 have no such limit. A proxy that is not listed there shares one limit for all its visitors.",
+            "Maximum number of connections at once from one client: an IPv4 address or an IPv6 /64. Any further one \
+                is closed. \
+                 On an HTTP/2 connection each additional concurrent request counts as one more connection. Peers in `trusted_proxies` \
+                 have no such limit. All visitors behind a proxy that is not listed there share one limit.",
         ),
         duration("drain_deadline", 1..=HOUR)
             .or("30s")
@@ -88,8 +90,8 @@ pub(super) const SERVER: Table = Table {
         duration("upgrade_deadline", 1..=HOUR)
             .or("30s")
             .about(
-                "Longest time until the new process of an upgrade serves. Then that process is ended and the present \
-                 one goes on.",
+                "Longest time that the new process of an upgrade may take until it serves. After that it is ended, \
+                    and the old process goes on.",
             )
             .at_start(),
         number("backlog", 1..=1 << 20)
@@ -112,10 +114,10 @@ pub(super) const SERVER: Table = Table {
 pub(super) const FORWARD_AUTH: Table = Table {
     name: "forward_auth",
     many: false,
-    about: "Proxies that forward requests themselves and ask the gate for each.",
+    about: "Proxies that forward requests themselves and ask the gate about each.",
     keys: &[list("proxies", &PROXY).or("[]").about(
-        "The proxies that may ask, at `/.ropeline/forward/` and the name, from addresses in `trusted_proxies` of \
-         `[server]`.",
+        "The proxies that may ask, each at `/.ropeline/forward/NAME`, from addresses in `trusted_proxies` of \
+            `[server]`.",
     )],
 };
 

@@ -41,7 +41,7 @@ pub(super) const STORE: Table = Table {
             .unset("no archive")
             .about(
                 "Folder in which every entry of the log is kept for good, in files chained by hashes, for `ropeline \
-                 report`. Of several gates one at a time writes. Nothing in it is ever deleted.",
+                 report`. With several gates, one of them writes at a time. Nothing in it is ever deleted.",
             )
             .at_start(),
         duration("log_keep", MINUTE..=3650 * DAY)
@@ -51,8 +51,8 @@ pub(super) const STORE: Table = Table {
         number("machine_version", OLDEST as u32..=VERSION as u32)
             .unset("the newest that all gates know")
             .about(
-                "Highest version of the rooms' state machine that may be used. The present version keeps the way \
-                 back open after an upgrade.",
+                "Highest version of the rooms' state machine that may be used. Set the version in force before an \
+                    upgrade, so that you can still go back to the older binary.",
             )
             .at_start(),
     ],
@@ -72,8 +72,8 @@ pub(super) const TOKENS: Table = Table {
             .or("[]")
             .about(
                 "Name of this installation, the same on all its gates. It is mixed into the keys, so that production \
-                 refuses what staging signs with the same keys. Of a list, the first signs and all verify, for a \
-                 change of the name. \"\" stands for the keys without a name.",
+                 refuses what staging signs with the same keys. With a list, the first name signs and all of them \
+                 verify, so that the name can be changed. In the list, \"\" stands for no name.",
             ),
     ],
 };

@@ -31,8 +31,8 @@ pub(super) const TLS: Table = Table {
         number("redirect_port", 1..=65_535)
             .unset("the port of the first listener with TLS, or 443 for one without")
             .about(
-                "Port of the redirect, where visitors reach the gate by another port than its own, as with a \
-                 container.",
+                "Port of the redirect, if visitors reach the gate through a port other than its own, as with a \
+                    container.",
             ),
     ],
 };

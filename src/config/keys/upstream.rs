@@ -40,14 +40,15 @@ pub(super) const UPSTREAM: Table = Table {
         ),
         duration("total_timeout", 1..=DAY).unset("none").about(
             "Longest time until the head of the response is complete, over all attempts and waits. Then the \
-                 answer is 504. It starts when `request_buffer` of the request's body, or all of it, has arrived.",
+                 answer is 504. It starts when the whole request body, or its first `request_buffer` bytes, has \
+                 arrived.",
         ),
         duration("body_timeout", 1..=DAY)
             .or("5 min")
             .about("Longest pause within a response body. It is long for the sake of event streams."),
         duration("write_timeout", 1..=DAY)
             .or("30s")
-            .about("Longest time for which the upstream takes none of a waiting request body."),
+            .about("Longest time for which the upstream may read nothing of a request body that is ready for it."),
         duration("tunnel_timeout", 1..=7 * DAY)
             .or("10 min")
             .about("Longest silence of a WebSocket in both directions."),
@@ -61,22 +62,23 @@ pub(super) const UPSTREAM: Table = Table {
         )
         .or("64 KiB")
         .about(
-            "Most bytes of a request body that are received before a connection to the upstream is taken. A body \
+            "Maximum number of bytes of a request body that are received before a connection to the upstream is \
+                taken. A body \
                  within this size is sent whole, a larger one is streamed from then on. 0: all bodies are streamed.",
         ),
         size("buffer_memory", 1 << 20..=1 << 40).or("256 MiB").about(
             "Memory for the received parts of request bodies. One client may use an eighth. Requests that pass a \
-                 room by `return_routes` or `except` without a session may use half together. A body without memory \
-                 waits in the client's socket for `body_timeout` of `[server]`, then gets 503. The first 4 KiB of a \
-                 body count only in its client's eighth, and a body of up to 1 KiB counts nowhere. One body of each \
-                 client, and two of all, may exceed what is left, so that bodies do not wait for each other.",
+                 room by `return_routes` or `except` without a session may use half together. A body for which no memory is free waits in the client's socket for `body_timeout` of `[server]`, then gets 503. The first 4 KiB of a \
+                 body count only in its client's eighth, and a body of up to 1 KiB counts nowhere. So that bodies do \
+                 not block each other, one body of each client may exceed that client's share, and two bodies in all \
+                 may exceed the total.",
         ),
         number("max_streaming_bodies", 1..=1_000_000)
             .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
             .about(
-                "Most request bodies that are streamed at once, over all servers. Others wait as for \
-                 `max_connections`. One client may have half of them, and so may all requests together that pass a \
-                 room without a session.",
+                "Maximum number of request bodies that are streamed at once, over all servers. Others wait as for \
+                 `max_connections`. One client may have half of this number, and so may all requests together that \
+                 pass a room without a session.",
             ),
         list("stream_routes", &ROUTE).or("[]").about(
             "Requests whose bodies are streamed from the first byte, as those of type `application/grpc` are. \
@@ -84,9 +86,11 @@ pub(super) const UPSTREAM: Table = Table {
         ),
         number("max_connections", 1..=1_000_000)
             .unset("no bound")
-            .about("Most requests at once at each server, WebSockets included. Others wait for the first free server."),
+            .about("Maximum number of requests at once at each server, WebSockets included. Others wait for the \
+                first free server."),
         number("max_waiting", 0..=1_000_000).or("1000").about(
-            "Most requests that wait for a server, and most bodies that wait to be streamed. A request that may \
+            "Maximum number of requests that wait for a server, and of bodies that wait to be streamed. A request \
+                that may \
                  go to any server counts at each. One client may have half of these places. A further request gets \
                  503 with Retry-After.",
         ),
@@ -97,8 +101,9 @@ pub(super) const UPSTREAM: Table = Table {
         number("max_unadmitted_reads", 1..=1_000_000)
             .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
             .about(
-                "Most requests at once that pass a line without a session to read something: by `except`, on paths \
-                 that are never queued, by crawlers. As many preflights are allowed. A further request takes the \
+                "Maximum number of requests at once that pass a line without a session to read something: by \
+                    `except`, on paths \
+                 that are never queued, by crawlers. The same number of preflights is allowed in addition. A further request takes the \
                  place of the client that reads a long response most slowly, or gets 503 with Retry-After. One \
                  client may have half of them.",
             ),
@@ -106,15 +111,17 @@ pub(super) const UPSTREAM: Table = Table {
             .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
             .about(
                 "The same limit for requests that send something: by `return_routes`, or by an entry of `except` \
-                 with another method, such as a payment provider's callback.",
+                    with a method other than GET, HEAD and OPTIONS, such as a payment provider's callback.",
             ),
         number("retries", 0..=2).or("1").about(
-            "Most retries of a request. A retry needs a request without a body, an idempotent method, no byte of \
+            "Maximum number of retries of a request. A retry needs a request without a body, an idempotent method, \
+                no byte of \
                  a response, and another server. A failed connection is always tried elsewhere.",
         ),
         number("retry_budget", 0..=100)
             .or("20")
-            .about("Most retries in a hundred requests over time, so that an upstream in trouble is not hit harder."),
+            .about("Maximum number of retries in a hundred requests over time, so that an upstream in trouble is not \
+                hit harder."),
         number("max_failures", 0..=1_000).or("3").about(
             "Failures of a server in a row (no connection, no response, a broken response) after which it is \
                  passed over. 0: never. When all servers are out, all are tried.",
@@ -123,8 +130,8 @@ pub(super) const UPSTREAM: Table = Table {
             .or("false")
             .about("Counts a response of 500 and above as a failure."),
         duration("out_for", 1..=DAY).or("10s").about(
-            "Time for which a server is passed over at first. Each further failure doubles it, less up to half \
-                 at random. Then one request tries the server.",
+            "Time for which a server is passed over at first. Each further failure doubles it; a random part of up \
+                to half is then taken off. Then one request tries the server.",
         ),
         duration("out_at_most", 1..=DAY)
             .or("5 min")
@@ -174,8 +181,8 @@ pub(super) const UPSTREAM: Table = Table {
         key("signature_key", SIGNING_KEY)
             .unset("requests are not signed")
             .about(
-                "Key that signs every forwarded request in `Ropeline-Signature`, for an upstream that is reachable \
-                 around the gate. See docs/guides/back-door.md. To rotate, give the upstream the new key before the \
+                "Key that signs every forwarded request in `Ropeline-Signature`, for an upstream that can be reached \
+                    without going through the gate. See docs/guides/back-door.md. To rotate, give the upstream the new key before the \
                  gate.",
             ),
     ],

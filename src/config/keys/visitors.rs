@@ -31,7 +31,7 @@ pub(super) const PROOF: Table = Table {
     keys: &[
         flag("enabled").or("false").about("New visitors are asked for a proof."),
         key("price", PRICE).or("{ least = 200000, most = 4000000 }").about(
-            "SHA-256 hashes of a join on average: `least` while few visitors join, `most` while very many do. \
+            "SHA-256 hashes that a join takes on average: `least` while few visitors join, `most` while very many do. \
                  With a `least` of 0 nobody is asked while few join.",
         ),
         key("joins_per_minute", JOINS).or("{ few = 300, many = 6000 }").about(
@@ -97,8 +97,8 @@ pub(super) const IDENTITY: Table = Table {
         .unset("no link")
         .about(
             "Target of the link to sign in. The page and its form must be reachable without a place: in `except` \
-                 of the room, or outside every room. `\"/login\"` is for reads, `\"POST /login\"` for the form, \
-                 `\"/login?*\"` for reads with a query.",
+                 of the room, or outside every room. As entries of `except`, `\"/login\"` allows reads, `\"POST \
+                 /login\"` the form, `\"/login?*\"` reads with a query.",
         ),
     ],
 };
@@ -116,12 +116,16 @@ pub(super) const LANE: Table = Table {
         ),
         number("weight", 1..=1_000)
             .or("1")
-            .about("Share of the calls against the weights of other lanes, while all have visitors."),
-        list("networks", &NETWORK).or("[]").about("Clients of the lane."),
+            .about("Share of the calls, relative to the weights of the other lanes, while all of them have visitors."),
+        list("networks", &NETWORK)
+            .or("[]")
+            .about("Networks whose clients belong to the lane."),
         list("claims", &PLAIN)
             .or("[]")
             .about("Values of `lane_claim` in a token whose accounts belong to the lane, compared byte for byte."),
-        flag("code").or("false").about("Codes lead to the lane."),
+        flag("code")
+            .or("false")
+            .about("`true`: codes can be issued for the lane."),
     ],
 };
 

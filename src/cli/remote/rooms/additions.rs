@@ -130,7 +130,7 @@ Examples:
   routes = [\"/concert/*\"]'";
 
 const REMOVE_EXAMPLES: &str =
-    "Every session in it ends and everybody waiting loses their place. Prints what the room was added by.
+    "Every session in it ends and everybody waiting loses their place. Prints the table that the room was added with.
 
 Examples:
   ropeline rooms remove concert --confirm concert --reason 'the sale is over'";

@@ -184,7 +184,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 const CALL_EXAMPLES: &str = "Examples:
   ropeline rooms call main 50                     the next fifty, above the rate
-  ropeline rooms call main 5 --beyond-capacity --reason 'the band is friends'
+  ropeline rooms call main 5 --beyond-capacity --reason 'friends of the band'
   ropeline rooms call concerts 20 --line 4711";
 
 const RESET_EXAMPLES: &str = "Every session ends and everybody waiting loses their place.
@@ -193,13 +193,12 @@ Examples:
   ropeline rooms reset main --confirm main --reason 'rehearsal is over'";
 
 pub(super) const HEALING_EXAMPLES: &str =
-    "Visitors of the lost log who have not come back yet stand where they come, and sessions that were
-forgotten count once their visitors come: for a while there may be more inside than the capacity.
+    "Visitors of the lost log who come back later stand behind those called meanwhile. Forgotten sessions count again when their visitors come back, so for a while there may be more inside than the capacity.
 
 Examples:
   ropeline rooms end-healing main --reason 'the store was empty on purpose'";
 
-const MESSAGE_EXAMPLES: &str = "Whoever reads none of these languages is told the English text, else the first.
+const MESSAGE_EXAMPLES: &str = "Visitors who read none of these languages see the configured message; without one, the English text or else the first.
 
 Examples:
   ropeline rooms message main en='Back at 14:00' ko='14시에 다시 엽니다'

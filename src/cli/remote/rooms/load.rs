@@ -15,7 +15,7 @@ pub(super) struct LoadArgs {
     /// Requests a second that the shop has, of all visitors together
     #[arg(long, value_name = "N", required_unless_present = "none")]
     requests: Option<u32>,
-    /// 95 of 100 requests take at most so many milliseconds
+    /// 95 of 100 requests take at most this many milliseconds
     #[arg(long, value_name = "MS")]
     p95_ms: Option<u32>,
     /// Share of requests that fail, 0 to 1
