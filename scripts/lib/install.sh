@@ -1,8 +1,9 @@
-# Installs Debian packages, Python's, cargo-deny, cargo-fuzz and targets of the compiler when they are missing. Sourced
-# after say.sh.
+# Installs Debian packages, Python's, cargo-deny, cargo-fuzz, cargo-mutants and targets of the compiler when they are missing.
+# Sourced after say.sh.
 
 CARGO_DENY=0.20.2
 CARGO_FUZZ=0.13.2
+CARGO_MUTANTS=27.1.0
 
 # have THING: a program on the PATH, or a file that stands.
 have() {
@@ -58,6 +59,12 @@ install_cargo_fuzz() {
     cargo fuzz --version >/dev/null 2>&1 && return 0
     say "cargo-fuzz is missing; it is compiled now, which takes a minute"
     cargo install --locked --quiet "cargo-fuzz@$CARGO_FUZZ"
+}
+
+install_cargo_mutants() {
+    cargo mutants --version >/dev/null 2>&1 && return 0
+    say "cargo-mutants is missing; it is compiled now, which takes a few minutes"
+    cargo install --locked --quiet --debug "cargo-mutants@$CARGO_MUTANTS"
 }
 
 # install_rust_target TARGET: fails where neither the toolchain has it nor rustup can fetch it.
