@@ -38,7 +38,7 @@ pub enum Task {
 /// An order to read the file again.
 pub struct Order {
     pub trigger: Trigger,
-    /// LastReload what became of it.
+    /// Takes what became of it.
     pub answer: Option<oneshot::Sender<api::Reload>>,
 }
 

@@ -25,11 +25,7 @@ impl Metrics {
             "Admin requests turned away",
             self.admin_refused.clone(),
         );
-        ours.register(
-            "upgrades_failed",
-            "Upgrades that did not come about",
-            self.upgrades_failed.clone(),
-        );
+        ours.register("upgrades_failed", "Upgrades that failed", self.upgrades_failed.clone());
     }
 }
 

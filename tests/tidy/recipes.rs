@@ -1,4 +1,4 @@
-//! The recipes of CONTRIBUTING.md name files and folders that exist.
+//! The recipes of CONTRIBUTING.md name files and folders that exist, and the architecture page functions that its files have.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,30 @@ fn every_path_of_a_recipe_exists() {
     assert!(paths.len() > 30, "{} paths", paths.len());
     let lost: Vec<_> = paths.iter().filter(|path| !Path::new(path).exists()).collect();
     assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn every_step_of_the_architecture_names_a_function_of_its_file() {
+    let page = fs::read_to_string("docs/explanation/architecture.md").unwrap();
+    let tables = page.split("| step | file | function |\n| --- | --- | --- |\n").skip(1);
+    let rows: Vec<&str> = tables
+        .flat_map(|table| table.lines().take_while(|line| line.starts_with('|')))
+        .collect();
+    assert!(rows.len() > 30, "{} rows", rows.len());
+    let lost: Vec<_> = rows.iter().filter(|row| !is_there(row)).collect();
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+/// Whether the last code span is a function of the file that the one before it names.
+fn is_there(row: &str) -> bool {
+    let spans: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+    let [.., file, function] = spans.as_slice() else {
+        return false;
+    };
+    let text = fs::read_to_string(file).unwrap_or_default();
+    [format!("fn {function}("), format!("fn {function}<")]
+        .iter()
+        .any(|head| text.contains(head))
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn no_end(why: NoEnd) -> Problem {
         NoEnd::Further(gate) => {
             let id = hex(&gate.0.to_be_bytes());
             conflict(&format!(
-                "gate {id} has read further than this one: only there the wait can be ended without a loss"
+                "gate {id} has read further than this one: only there can the wait be ended without a loss"
             ))
         }
         NoEnd::Unanswered => Problem::new(

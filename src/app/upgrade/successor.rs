@@ -137,7 +137,7 @@ pub fn hand_over(given: &Given, line: Channel, theirs: UnixStream) -> Result<Suc
     Err(NotUpgraded { reason, is_lost })
 }
 
-/// An upgrade that did not come about.
+/// An upgrade that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotUpgraded {
     /// For the operator.

@@ -85,12 +85,12 @@ impl Upgrader {
                     "upgraded: the next process serves"
                 ),
                 Err(NotUpgraded { reason, is_lost: true }) => {
-                    tracing::error!(reason, "the upgrade did not come about, and this process cannot go on");
+                    tracing::error!(reason, "the upgrade failed, and this process cannot go on");
                 }
                 Err(NotUpgraded { reason, .. }) => {
                     self.metrics.upgrades_failed.inc();
                     self.given.replica.compare_rooms().await;
-                    tracing::error!(reason, "the upgrade did not come about: this process goes on as before");
+                    tracing::error!(reason, "the upgrade failed: this process goes on as before");
                 }
             }
             let is_done = outcome.as_ref().err().is_none_or(|failed| failed.is_lost);

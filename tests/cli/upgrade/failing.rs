@@ -1,4 +1,4 @@
-//! Upgrades that do not come about: the gate goes on as before, its log too, and says why.
+//! Upgrades that fail: the gate goes on as before, its log too, and says why.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
