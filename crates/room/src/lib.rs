@@ -55,7 +55,7 @@ pub use entry::{
 pub use lane::record::SLACK_MS;
 pub use line::accounts::{Bound, Tagged};
 pub use line::figures::Figures;
-pub use line::stock::{MAX_STOCK, Winner, Winners};
+pub use line::stock::{Winner, Winners};
 pub use load::{
     Bounds, Circuit, Controller, Linear, LoadControl, LoadView, MAX_REQUESTS, Measured, OUTSIDE_TTL_MS, Outside,
     Report, Reported, STEPS, TTL_MS, Times, Why,
@@ -69,7 +69,7 @@ pub use ropeline_ids::{
 };
 pub use settings::lanes::{MAX_LANES, NamedLane, ONLY_LANE};
 pub use settings::schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
-pub use settings::{MAX_LANGUAGES, MAX_MESSAGE, MAX_TAG, Mode, Overrides, Settings};
+pub use settings::{MAX_LANGUAGES, MAX_MESSAGE, MAX_STOCK, MAX_TAG, Mode, Overrides, Settings};
 pub use state::additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted};
 pub use state::bootstrap::Root;
 pub use state::chain::Chain;

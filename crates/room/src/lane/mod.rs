@@ -9,8 +9,8 @@ pub(crate) mod era;
 pub(crate) mod paged;
 pub(crate) mod presence;
 pub(crate) mod record;
-pub(crate) mod records;
 pub(crate) mod ring;
+pub(crate) mod slots;
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ use crate::lane::bits::Bits;
 use crate::lane::era::{Eras, Found};
 use crate::lane::presence::Presence;
 use crate::lane::record::{Call, Record};
-use crate::lane::records::Slots;
 use crate::lane::ring::Ring;
+use crate::lane::slots::{Moved, Slots};
 use crate::line::accounts::Tags;
 use crate::line::pulse::Pulse;
 use crate::settings::Settings;
@@ -34,8 +34,6 @@ pub(super) struct Lane {
     pub slots: Slots,
     /// Whose the places are. Not among the lane's bytes: the room writes it.
     pub tags: Tags,
-    /// Places of virtual visitors, for as long as their rehearsal is under way. The room writes it too.
-    pub virtuals: Bits,
     /// Places in gaps that proved to be issued.
     back: Bits,
     /// Places below are void.
@@ -61,7 +59,6 @@ impl Lane {
             presence: Presence::new(start),
             slots: Slots::default(),
             tags: Tags::default(),
-            virtuals: Bits::default(),
             back: Bits::default(),
             horizon: start,
             target: start,
@@ -155,14 +152,14 @@ impl Lane {
     }
 
     /// Calls the lowest present visitor.
-    pub fn call(&mut self, call: Call, settings: &Settings, now: Clock) -> Option<Place> {
+    pub fn call(&mut self, call: Call, settings: &Settings, now: Clock) -> Option<(Place, Call)> {
         let place = self.presence.lowest()?;
-        self.call_at(place, call);
+        let call = self.call_at(place, call);
         if place >= self.head {
             self.head = Place(place.0 + 1);
             self.called.note(self.head, settings.late_window_ms, now);
         }
-        Some(place)
+        Some((place, call))
     }
 
     /// Calls who stands at a place, without a word on how far the calls have come.
@@ -178,7 +175,7 @@ impl Lane {
     }
 
     /// The called visitor did not come: back in line once, spent the second time.
-    pub fn miss(&mut self, place: Place, call: Call) {
+    pub fn miss(&mut self, place: Place, call: Call) -> Moved {
         let void = self.is_void(place);
         let again = call.count < 2;
         // Below the horizon there are no bits left to clear, and nothing would ever take a record away again.
@@ -193,11 +190,12 @@ impl Lane {
             }),
             false => Some(Record::Spent { at: call.at }),
         };
-        self.slots.put(place, record);
+        let moved = self.slots.put(place, record);
         self.untag(place);
         if call.back {
             self.mark(place);
         }
+        moved
     }
 
     /// Forgets what became of a number.
@@ -276,9 +274,8 @@ impl Lane {
             |place| drawn.stands(place).unwrap_or(place),
         );
         self.presence.draw(&drawn);
-        self.slots.permute(ranges(), to);
+        self.slots.permute(ranges, to);
         self.tags.permute(ranges(), to);
-        self.virtuals.permute(ranges(), to);
         self.back.permute(ranges(), to);
         // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
         let start = drawn.stretches.start();
@@ -335,7 +332,6 @@ impl Lane {
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,
             tags: Tags::default(),
-            virtuals: Bits::default(),
             back: Bits::read(r)?,
             horizon: r.place()?,
             target: r.place()?,

@@ -53,6 +53,10 @@ pub(crate) enum EndedBy {
 }
 
 impl Record {
+    pub fn holds_slot(&self) -> bool {
+        matches!(self, Self::Called(_) | Self::Inside(_))
+    }
+
     /// When the clock alone changes this record.
     pub fn due(&self) -> Option<Clock> {
         match self {

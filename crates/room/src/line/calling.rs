@@ -1,31 +1,118 @@
 //! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
-use super::Line;
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::commands::CallOrder;
 use crate::lane::record::{Call, Record};
+use crate::lane::slots::Moved;
+use crate::line::Line;
 use crate::line::deadlines::Due;
+use crate::line::pulse::Pulse;
+use crate::line::rate::Bucket;
+use crate::line::rules::Rules;
+use crate::line::turns::Turns;
 use crate::load::Allowance;
 use crate::settings::{Mode, Settings};
 use crate::state::context::Context;
-use ropeline_ids::{Clock, LaneId, Number};
+use ropeline_ids::{Clock, LaneId, Number, Wall};
 
-impl Line {
-    /// Nobody is called before but by an operator.
-    pub fn quiet_until(&self, m: &Context) -> Clock {
-        self.heals_until.max(m.quiet_until())
+/// What a line's calls leave behind for the next ones: the rate's tokens, whose turn it is, and how fast it has been calling.
+#[derive(Clone, Debug)]
+pub(crate) struct Calls {
+    bucket: Bucket,
+    turns: Turns,
+    pulse: Pulse,
+    last: Option<Wall>,
+}
+
+/// What the entry under way lets a line call beside its rules; it lives no longer than the entry.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    /// What the room's controller lets it call, if it has one; what is left of it is for the room's other lines.
+    pub allowance: Option<Allowance>,
+    /// Operators' calls with their revisions.
+    pub orders: Vec<(u64, CallOrder)>,
+    /// How many each of them has called.
+    pub answered: Vec<(u64, u32)>,
+}
+
+impl Calls {
+    pub fn new(settings: &Settings, now: Clock) -> Self {
+        Self {
+            bucket: Bucket::full(settings, now),
+            turns: Turns::default(),
+            pulse: Pulse::default(),
+            last: None,
+        }
     }
 
+    pub fn bucket(&self) -> Bucket {
+        self.bucket
+    }
+
+    pub fn pulse(&self) -> &Pulse {
+        &self.pulse
+    }
+
+    /// When the line last called somebody.
+    pub fn last(&self) -> Option<Wall> {
+        self.last
+    }
+
+    /// The settings change from `old` to `new`.
+    pub fn resettle(&mut self, old: &Settings, new: &Settings, now: Clock) {
+        // A turn under way counts calls by the old weights.
+        if old.lane_weights != new.lane_weights {
+            self.turns = Turns::default();
+        }
+        self.bucket = match old.rate_per_minute {
+            Some(_) => self.bucket.at(old, now).at(new, now),
+            None => Bucket::full(new, now),
+        };
+    }
+
+    /// A new sale begins: no lane has called in it.
+    pub fn begin_sale(&mut self) {
+        self.turns = Turns::default();
+    }
+
+    /// The line has called so many of all `total` that it ever called.
+    fn note(&mut self, total: u64, m: &Context) {
+        self.pulse.beat(total, m.clock);
+        self.last = Some(m.time);
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.bucket.write(w);
+        self.turns.write(w);
+        self.pulse.write(w);
+        w.option(self.last, Writer::wall);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            bucket: Bucket::read(r)?,
+            turns: Turns::read(r)?,
+            pulse: Pulse::read(r)?,
+            last: r.option(Reader::wall)?,
+        })
+    }
+}
+
+impl Line {
     /// Calls as many present visitors as slots, rate and stock allow, lowest place first within each lane.
-    pub fn call(&mut self, settings: &Settings, m: &Context) {
-        if settings.mode != Mode::Auto || m.clock < self.quiet_until(m) {
+    pub(super) fn call(&mut self, rules: &Rules, scope: &mut Scope, m: &Context) {
+        let settings = rules.settings;
+        if settings.mode != Mode::Auto || m.clock < rules.quiet_until(m) {
             return;
         }
-        self.bucket = self.bucket.at(settings, m.clock);
-        let allowed = self.allowance.map_or(u64::MAX, Allowance::calls);
-        let budget = self.bucket.tokens(settings).min(self.free(settings)).min(allowed);
+        self.calls.bucket = self.calls.bucket.at(settings, m.clock);
+        let allowed = scope.allowance.map_or(u64::MAX, Allowance::calls);
+        let free = self.held().free(settings.capacity);
+        let budget = self.calls.bucket.tokens(settings).min(free).min(allowed);
         let calls = self.call_up_to(budget, None, settings, m);
         if calls > 0 {
-            self.bucket = self.bucket.spend(calls);
-            self.allowance = self.allowance.map(|allowance| allowance.spend(calls));
+            self.calls.bucket = self.calls.bucket.spend(calls);
+            scope.allowance = scope.allowance.map(|allowance| allowance.spend(calls));
         }
     }
 
@@ -39,51 +126,55 @@ impl Line {
             let waits = |lane: usize| lanes.get(lane).is_some_and(|lane| lane.presence.waiting() > 0);
             let next = match only.map(|lane| usize::from(lane.0)) {
                 Some(lane) => Some(lane).filter(|lane| waits(*lane)),
-                None => self.turns.next(&weights, waits),
+                None => self.calls.turns.next(&weights, waits),
             };
             let Some(lane) = next else { break };
             self.call_one(lane, settings, m);
             calls += 1;
         }
         if calls > 0 {
-            self.figures.calls += calls;
-            self.pulse.beat(self.figures.calls, m.clock);
-            self.last_call = Some(m.time);
+            self.totals.calls += calls;
+            self.calls.note(self.totals.calls, m);
         }
         calls
     }
 
     /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, above the capacity where that
     /// was said, and while the room heals.
-    pub fn call_ordered(&mut self, settings: &Settings, m: &Context) {
-        for (revision, order) in std::mem::take(&mut self.ordered) {
+    pub(super) fn call_ordered(&mut self, rules: &Rules, scope: &mut Scope, m: &Context) {
+        let settings = rules.settings;
+        for (revision, order) in &scope.orders {
             let able = !m.is_barred() && matches!(settings.mode, Mode::Auto | Mode::Hold);
-            let free = if order.beyond { u64::MAX } else { self.free(settings) };
+            let free = if order.beyond {
+                u64::MAX
+            } else {
+                self.held().free(settings.capacity)
+            };
             let budget = u64::from(order.count).min(free);
             let calls = if able {
                 self.call_up_to(budget, order.lane, settings, m)
             } else {
                 0
             };
-            self.answered.push((revision, u32::try_from(calls).unwrap_or(u32::MAX)));
+            scope
+                .answered
+                .push((*revision, u32::try_from(calls).unwrap_or(u32::MAX)));
         }
     }
 
     /// When somebody can be called, if somebody waits and only the clock stands in the way.
-    pub fn call_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
-        let able =
-            settings.mode == Mode::Auto && self.free(settings) > 0 && self.reach(settings) > 0 && self.waiting() > 0;
-        let allowed = match self.allowance {
+    pub(super) fn call_due(&self, rules: &Rules, allowance: Option<Allowance>, m: &Context) -> Option<Clock> {
+        let settings = rules.settings;
+        let able = settings.mode == Mode::Auto
+            && self.held().free(settings.capacity) > 0
+            && self.reach(settings) > 0
+            && self.waiting() > 0;
+        let allowed = match allowance {
             Some(allowance) => allowance.next(settings.call_every_ms)?,
             None => Clock(0),
         };
-        let token = self.bucket.next_token(settings).filter(|_| able);
-        token.map(|due| due.max(self.quiet_until(m)).max(allowed))
-    }
-
-    /// Slots free under the capacity; none while there are more sessions than that.
-    fn free(&self, settings: &Settings) -> u64 {
-        u64::from(settings.capacity.saturating_sub(self.slots()))
+        let token = self.calls.bucket.next_token(settings).filter(|_| able);
+        token.map(|due| due.max(rules.quiet_until(m)).max(allowed))
     }
 
     /// A lane that is no longer configured weighs 1 until it is empty.
@@ -95,37 +186,26 @@ impl Line {
     /// Calls a visitor who waits, or has just joined, past all others: above the capacity and the rate. The call takes a slot, and no token
     /// of the rate. The order of the others stays as it was.
     pub fn call_past(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) {
-        let deadline = m.clock.plus(settings.claim_deadline_ms);
-        let call = Call {
-            deadline,
-            at: m.time,
-            count: 1,
-            back: false,
-        };
+        let call = fresh_call(settings, m);
         let Some(lane) = self.lane(id) else { return };
         let Some((place, call)) = lane.place(number).map(|place| (place, lane.call_at(place, call))) else {
             return;
         };
-        self.figures.called += 1;
-        self.figures.bypasses += 1;
-        self.hold_piece((id, place));
-        self.deadlines.add(call.due(), (id, place));
+        self.totals.bypasses += 1;
+        self.take_slot((id, place), call);
     }
 
     /// A called visitor has not come in time; unless nobody could.
-    pub fn miss(&mut self, due: Due, call: Call, settings: &Settings, now: Clock) {
-        if self.keeps_calls {
-            self.call_until(due, call, settings, now);
+    pub(super) fn miss(&mut self, due: Due, call: Call, rules: &Rules, now: Clock) {
+        if rules.keeps_calls {
+            self.call_until(due, call, rules.settings, now);
             return;
         }
         if let Some(lane) = self.lane(due.0) {
-            lane.miss(due.1, call);
+            let moved = lane.miss(due.1, call);
+            self.tally.follow(moved, &self.lanes, due);
         }
-        self.free_piece(due);
-        self.count(due, |figures| {
-            figures.called -= 1;
-            figures.no_shows += 1;
-        });
+        self.count(due, |totals| totals.no_shows += 1);
     }
 
     /// All who are called can come in again: each has the whole time for it.
@@ -155,25 +235,33 @@ impl Line {
     }
 
     fn call_one(&mut self, index: usize, settings: &Settings, m: &Context) {
-        let deadline = m.clock.plus(settings.claim_deadline_ms);
-        let call = Call {
-            deadline,
-            at: m.time,
-            count: 1,
-            back: false,
-        };
-        let Some(place) = self.lanes[index].call(call, settings, m.clock) else {
+        let call = fresh_call(settings, m);
+        let Some((place, call)) = self.lanes[index].call(call, settings, m.clock) else {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        self.count((id, place), |figures| figures.called += 1);
         self.count_virtual_call((id, place));
-        self.hold_piece((id, place));
         // Lanes have names from machine version 3 on; before, nothing is written of what each has called.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;
             pulse.beat(pulse.total() + 1, m.clock);
         }
-        self.deadlines.add(call.due(), (id, place));
+        self.take_slot((id, place), call);
+    }
+
+    /// Whoever stands there was called.
+    fn take_slot(&mut self, due: Due, call: Call) {
+        self.tally.follow(Moved::In, &self.lanes, due);
+        self.deadlines.add(call.due(), due);
+    }
+}
+
+/// The first call of whoever is called now.
+fn fresh_call(settings: &Settings, m: &Context) -> Call {
+    Call {
+        deadline: m.clock.plus(settings.claim_deadline_ms),
+        at: m.time,
+        count: 1,
+        back: false,
     }
 }

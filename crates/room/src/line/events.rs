@@ -1,60 +1,62 @@
 //! What gates saw and did, one item at a time: each method says whether the item was for anybody.
 
-use super::Line;
-use crate::entry::{Claim, End, Section};
+use crate::entry::{Claim, Completion, End, Section};
 use crate::lane::Lane;
 use crate::lane::era::Found;
 use crate::lane::record::{Call, EndedBy, Record, Session};
+use crate::line::Line;
 use crate::line::deadlines::Due;
-use crate::room::edition::Current;
+use crate::line::rules::Rules;
+use crate::line::stock::Winner;
+use crate::room::edition::{Current, is_reset};
 use crate::settings::Settings;
 use crate::state::context::Context;
 use crate::state::past::Proof;
 use crate::version::WITH_SCHEDULES;
-use ropeline_ids::{Clock, Edition, Era, LaneId, Number};
+use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
 
 impl Line {
     /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
-    pub fn apply(&mut self, section: &Section, settings: &Settings, current: Current, m: &mut Context) -> u32 {
+    pub fn apply(&mut self, section: &Section, rules: &Rules, current: Current, m: &mut Context) -> u32 {
         let mut skipped = 0;
         let mut note = |applied: bool| skipped += u32::from(!applied);
         for (lane, number) in &section.leaves {
-            note(self.leave(*lane, *number, settings, m));
+            note(self.leave(*lane, *number, rules, m));
         }
         for end in &section.ends {
-            note(self.end(end, settings, m));
+            note(self.end(end, rules, m));
         }
         for done in &section.completions {
             // Nobody virtual buys anything.
             note(match section.rehearsal {
-                Some(_) => self.end(&done.end(), settings, m),
-                None => self.complete(done, settings, current, m),
+                Some(_) => self.end(&done.end(), rules, m),
+                None => self.complete(done, rules, current, m),
             });
         }
         for claim in &section.claims {
-            note(self.claim(claim, settings, m));
+            note(self.claim(claim, rules, m));
         }
         for (lane, number) in &section.taken {
-            note(self.use_up(*lane, *number, None, settings, m));
+            note(self.use_up(*lane, *number, None, rules, m));
         }
         for (lane, number) in &section.spent {
             let spent = Record::Spent { at: m.time };
-            note(self.use_up(*lane, *number, Some(spent), settings, m));
+            note(self.use_up(*lane, *number, Some(spent), rules, m));
         }
         for (lane, number) in &section.reopens {
-            note(self.reopen(*lane, *number, settings, m));
+            note(self.reopen(*lane, *number, rules, m));
         }
         for (lane, number) in &section.renewals {
-            note(self.renew(*lane, *number, settings, m));
+            note(self.renew(*lane, *number, rules, m));
         }
         for (lane, number) in &section.marks {
-            note(self.mark(*lane, *number, settings, m));
+            note(self.mark(*lane, *number, rules, m));
         }
         for (lane, number) in &section.voids {
-            note(self.void_below(*lane, *number, settings, m));
+            note(self.void_below(*lane, *number, rules, m));
         }
         for bound in &section.bound {
-            note(self.bind(bound.lane, bound.number, &bound.tags, settings, m));
+            note(self.bind(bound.lane, bound.number, &bound.tags, rules, m));
         }
         skipped
     }
@@ -62,35 +64,31 @@ impl Line {
     /// Numbers `count` newcomers and says the first number.
     pub fn join(&mut self, lane: LaneId, count: u32, settings: &Settings, now: Clock) -> Option<Number> {
         let first = self.lane(lane)?.issue(count, settings, now)?;
-        self.figures.joins += u64::from(count);
+        self.totals.joins += u64::from(count);
         Some(first)
     }
 
-    pub(crate) fn leave(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) -> bool {
+    pub fn leave(&mut self, id: LaneId, number: Number, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
-            Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, settings, m),
+            Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, rules, m),
             Some(Record::Called(call)) => {
-                self.count((id, place), |figures| {
-                    figures.called -= 1;
-                    figures.left += 1;
-                });
-                self.free_piece((id, place));
-                self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
+                self.count((id, place), |totals| totals.left += 1);
+                self.leave_over((id, place), EndedBy::Word, call.count, rules, m);
             }
             Some(Record::Over {
                 end: EndedBy::Idling,
                 count,
                 ..
             }) => {
-                self.leave_over((id, place), EndedBy::Word, count, settings, m);
+                self.leave_over((id, place), EndedBy::Word, count, rules, m);
             }
             Some(Record::Missed { .. }) | None if in_line => {
                 lane.slots.put(place, None);
                 lane.presence.take(place);
-                self.count((id, place), |figures| figures.left += 1);
+                self.count((id, place), |totals| totals.left += 1);
             }
             _ => return false,
         }
@@ -98,14 +96,14 @@ impl Line {
     }
 
     /// The shop ends a session. A claim of the same batch comes after its end, so a called number is let in to end.
-    pub fn end(&mut self, end: &End, settings: &Settings, m: &Context) -> bool {
+    pub fn end(&mut self, end: &End, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(end.lane) else { return false };
         let Some(place) = lane.place(end.number) else {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => session,
-            Some(Record::Called(call)) => self.admit((end.lane, place), &call, settings, m),
+            Some(Record::Called(call)) => self.admit((end.lane, place), &call, rules, m),
             _ => return false,
         };
         let expires = session.expires.min(m.clock.plus(end.after_ms));
@@ -121,7 +119,7 @@ impl Line {
     }
 
     /// A request of a called visitor is forwarded: from now on they are inside. Of one inside it is a renewal.
-    fn claim(&mut self, claim: &Claim, settings: &Settings, m: &Context) -> bool {
+    fn claim(&mut self, claim: &Claim, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(claim.lane) else {
             return false;
         };
@@ -129,8 +127,8 @@ impl Line {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit((claim.lane, place), &call, settings, m),
-            Some(Record::Inside(session)) => renewed(session, settings, m),
+            Some(Record::Called(call)) => self.admit((claim.lane, place), &call, rules, m),
+            Some(Record::Inside(session)) => renewed(session, rules.settings, m),
             _ => return false,
         };
         let carried = session.carried || claim.carried;
@@ -140,8 +138,8 @@ impl Line {
 
     /// Opens a session that a gate went on honouring, or whose genuine pass the room does not know, as excess. What its
     /// visitor, the shop or the operator ended stays ended.
-    fn reopen(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
-        let Some(lane) = self.known_lane(id, number, settings, m) else {
+    fn reopen(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
+        let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
         };
         let Some(place) = lane.reclaim(number) else {
@@ -149,7 +147,7 @@ impl Line {
         };
         let in_line = lane.is_in_line(place);
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit((id, place), &call, settings, m),
+            Some(Record::Called(call)) => self.admit((id, place), &call, rules, m),
             Some(
                 Record::Over {
                     end: EndedBy::Idling,
@@ -157,16 +155,13 @@ impl Line {
                     ..
                 }
                 | Record::Missed { count, .. },
-            ) => self.open_excess((id, place), count, settings, m),
-            Some(Record::Spent { .. }) => self.open_excess((id, place), 2, settings, m),
-            None if in_line => self.open_excess((id, place), 1, settings, m),
+            ) => opened(count, true, rules.settings, m),
+            Some(Record::Spent { .. }) => opened(2, true, rules.settings, m),
+            None if in_line => opened(1, true, rules.settings, m),
             _ => return false,
         };
         if let Some(lane) = self.lane(id) {
             lane.presence.take(place);
-        }
-        if session.excess {
-            self.hold_piece((id, place));
         }
         self.keep(
             (id, place),
@@ -175,22 +170,22 @@ impl Line {
                 ..session
             }),
         );
-        self.revive((id, place), settings, m);
+        self.revive((id, place), rules, m);
         true
     }
 
-    fn renew(&mut self, id: LaneId, number: Number, settings: &Settings, m: &Context) -> bool {
+    fn renew(&mut self, id: LaneId, number: Number, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
             return false;
         };
-        self.keep((id, place), Record::Inside(renewed(session, settings, m)));
+        self.keep((id, place), Record::Inside(renewed(session, rules.settings, m)));
         !session.ending
     }
 
-    pub(crate) fn mark(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
-        let Some(lane) = self.known_lane(id, number, settings, m) else {
+    pub fn mark(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
+        let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
         };
         let Some(place) = lane.reclaim(number) else {
@@ -203,11 +198,11 @@ impl Line {
             lane.presence.untake(place);
             lane.slots.put(place, Some(Record::Missed { at, count: 1 }));
             let marked = lane.mark(place);
-            self.revive((id, place), settings, m);
+            self.revive((id, place), rules, m);
             return marked;
         }
         match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.come_back((id, place), call, m),
+            Some(Record::Called(call)) => self.come_back((id, place), call, rules, m),
             _ => lane.mark(place),
         }
     }
@@ -215,8 +210,8 @@ impl Line {
     /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
     /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
-    fn come_back(&mut self, due: Due, call: Call, m: &Context) -> bool {
-        let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !self.keeps_calls;
+    fn come_back(&mut self, due: Due, call: Call, rules: &Rules, m: &Context) -> bool {
+        let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !rules.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
         if late {
             self.keep(due, Record::Called(Call { back: true, ..call }));
@@ -231,13 +226,13 @@ impl Line {
         id: LaneId,
         number: Number,
         record: Option<Record>,
-        settings: &Settings,
+        rules: &Rules,
         m: &mut Context,
     ) -> bool {
         if m.adopts != Some(number.era) {
             return false;
         }
-        let Some(lane) = self.known_lane(id, number, settings, m) else {
+        let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
         };
         let Some(place) = lane.reclaim(number) else {
@@ -246,9 +241,7 @@ impl Line {
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
             Some(Record::Called(call)) if record.is_none() => {
-                self.count((id, place), |figures| figures.called -= 1);
-                self.free_piece((id, place));
-                self.leave_over((id, place), EndedBy::Word, call.count, settings, m);
+                self.leave_over((id, place), EndedBy::Word, call.count, rules, m);
             }
             Some(Record::Missed { .. }) | None if in_line => {
                 lane.slots.put(place, record);
@@ -260,10 +253,10 @@ impl Line {
     }
 
     /// Where the horizon stood of an era that went on elsewhere.
-    fn void_below(&mut self, id: LaneId, number: Number, settings: &Settings, m: &mut Context) -> bool {
+    fn void_below(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let adopts = m.adopts == Some(number.era);
         let lane = if adopts {
-            self.known_lane(id, number, settings, m)
+            self.known_lane(id, number, rules, m)
         } else {
             None
         };
@@ -275,11 +268,11 @@ impl Line {
         &mut self,
         id: LaneId,
         (edition, runs): (Edition, &[(Era, u32, u32)]),
-        settings: &Settings,
+        rules: &Rules,
         m: &mut Context,
     ) {
         for (era, from, _) in runs {
-            self.known_lane(id, Number { era: *era, n: *from }, settings, m);
+            self.known_lane(id, Number { era: *era, n: *from }, rules, m);
         }
         if let Some(lane) = self.lane(id).filter(|lane| !lane.eras.draws.is_made(edition)) {
             lane.eras.close_as(runs);
@@ -287,14 +280,8 @@ impl Line {
     }
 
     /// The lane, with the number's era in its table if a genuine token proves that it was lost.
-    pub fn known_lane(
-        &mut self,
-        id: LaneId,
-        number: Number,
-        settings: &Settings,
-        m: &mut Context,
-    ) -> Option<&mut Lane> {
-        let from = m.clock.max(self.heals_until).max(m.first_call);
+    pub fn known_lane(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> Option<&mut Lane> {
+        let from = m.clock.max(rules.heals_until).max(m.first_call);
         let lane = self.lane(id)?;
         if lane.eras.find(number) == Found::Lost {
             match m.past.prove(number, m.clock) {
@@ -304,39 +291,198 @@ impl Line {
             }
             // Nobody is called while healing: the time to come back counts from its end.
             let first = m.past.floor_of(number.era);
-            lane.insert(number.era, first, settings, from);
-            self.regain_lane(id);
+            lane.insert(number.era, first, rules.settings, from);
+            self.tally.regain_lane(id, &self.lanes);
         }
         self.lane(id)
     }
 
     /// A called visitor comes in.
-    fn admit(&mut self, due: Due, call: &Call, settings: &Settings, m: &Context) -> Session {
-        self.count(due, |figures| {
-            figures.called -= 1;
-            figures.claims += 1;
-        });
-        self.open(due, call.count, false, settings, m)
+    fn admit(&mut self, due: Due, call: &Call, rules: &Rules, m: &Context) -> Session {
+        self.count(due, |totals| totals.claims += 1);
+        opened(call.count, false, rules.settings, m)
     }
 
-    fn open_excess(&mut self, due: Due, count: u8, settings: &Settings, m: &Context) -> Session {
-        self.count(due, |figures| figures.excess += 1);
-        self.open(due, count, true, settings, m)
-    }
-
-    fn open(&mut self, due: Due, count: u8, excess: bool, settings: &Settings, m: &Context) -> Session {
-        self.count(due, |figures| figures.inside += 1);
-        let ends_by = m.clock.plus(settings.session_max_ms);
-        Session {
-            expires: m.clock.plus(settings.hold_ms()).min(ends_by),
-            ends_by,
-            renewed: m.clock,
-            since: m.time,
-            count,
-            carried: false,
-            ending: false,
-            excess,
+    /// A visitor has completed: counted once, and the session ends after its grace. What is brought back was sold by the
+    /// settings of then, and where something was sold before more is counted, though the stock be taken out.
+    pub fn complete(&mut self, done: &Completion, rules: &Rules, current: Current, m: &mut Context) -> bool {
+        let sells = rules.settings.stock.is_some() || m.adopts.is_some() || !self.tally.winners().is_empty();
+        let of_sale = sells && !is_reset(done.edition, done.number, current.edition, current.spared);
+        let counted = of_sale && self.count_completion(done, rules, m);
+        // What the log before knew of the session comes in lists of its own.
+        if m.adopts.is_some() {
+            if counted {
+                self.use_up(done.lane, done.number, None, rules, m);
+            }
+            return counted;
         }
+        let ended = if of_sale {
+            self.end_completed(done, rules, m)
+        } else {
+            self.end(&done.end(), rules, m)
+        };
+        counted || ended
+    }
+
+    fn count_completion(&mut self, done: &Completion, rules: &Rules, m: &mut Context) -> bool {
+        let (id, number) = (done.lane, done.number);
+        // Whether or not its era is still told apart, the visitor was here; only a number that nobody has was not.
+        let place = self
+            .known_lane(id, number, rules, m)
+            .and_then(|lane| lane.reclaim(number));
+        // What was sold in a lane that is not there yet, or no more, is sold.
+        let brought = m.adopts.is_some();
+        let issued = self
+            .lane(id)
+            .map_or(brought, |lane| lane.eras.find(number) != Found::Ahead);
+        let known = || self.lanes.get(usize::from(id.0)).and_then(|lane| lane.tags.get(place?));
+        let winner = Winner {
+            lane: id,
+            number,
+            at: done.at.unwrap_or(m.time),
+            tag: done.tag.or_else(known),
+        };
+        let unsettled =
+            place.is_some_and(|place| self.holds_slot((id, place)) && !self.tally.is_settled(&self.lanes, (id, place)));
+        let new = issued && self.tally.complete(winner);
+        if new && unsettled {
+            self.tally.count_settled(true);
+        }
+        new
+    }
+
+    /// The session of one who has completed: it ends as by the shop's answer, and is not opened again. One that the rooms
+    /// do not know, or know no more, leaves a number that is used up.
+    fn end_completed(&mut self, done: &Completion, rules: &Rules, m: &Context) -> bool {
+        let Some(lane) = self.lane(done.lane) else { return false };
+        let Some(place) = lane.place(done.number) else {
+            return false;
+        };
+        let in_line = lane.is_in_line(place);
+        let count = match lane.slots.get(place).copied() {
+            Some(Record::Called(_) | Record::Inside(_)) => return self.end(&done.end(), rules, m),
+            Some(
+                Record::Over {
+                    end: EndedBy::Idling,
+                    count,
+                    ..
+                }
+                | Record::Missed { count, .. },
+            ) => count,
+            Some(Record::Spent { .. }) => 2,
+            None if in_line => 1,
+            Some(Record::Over { .. }) | None => return false,
+        };
+        self.leave_over((done.lane, place), EndedBy::Word, count, rules, m);
+        true
+    }
+
+    fn holds_slot(&self, (id, place): Due) -> bool {
+        let record = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.slots.get(place));
+        record.is_some_and(Record::holds_slot)
+    }
+
+    /// A live number is an account's, from now on by the first of its tags; of two the account keeps the better one. False for
+    /// one that is over, or another account's.
+    pub fn bind(&mut self, id: LaneId, number: Number, tags: &[Tag], rules: &Rules, m: &mut Context) -> bool {
+        let place = self.lane(id).and_then(|lane| lane.place(number));
+        let bound = place.and_then(|place| self.accounts.bind((id, place), tags, &mut self.lanes));
+        let is = bound.is_some();
+        self.give_up(bound.unwrap_or_default(), rules, m);
+        is
+    }
+
+    /// A number lives again, which may be an account's.
+    fn revive(&mut self, seat: Due, rules: &Rules, m: &mut Context) {
+        let given_up = self.accounts.revive(seat, &self.lanes);
+        self.give_up(given_up, rules, m);
+    }
+
+    /// Places that accounts have better ones for.
+    fn give_up(&mut self, seats: Vec<Due>, rules: &Rules, m: &mut Context) {
+        for (id, place) in seats {
+            let number = self
+                .lanes
+                .get(usize::from(id.0))
+                .and_then(|lane| lane.eras.number(place));
+            if let Some(number) = number {
+                let left = self.leave(id, number, rules, m);
+                m.given_up.extend(left.then_some((id, number)));
+            }
+        }
+    }
+
+    /// A session is over: its slot is free.
+    pub(super) fn close(&mut self, due: Due, session: &Session, end: EndedBy, rules: &Rules, m: &Context) {
+        self.count(due, |totals| totals.ends += 1);
+        self.leave_over(due, end, session.count, rules, m);
+    }
+
+    /// What remains of a number that holds no slot any more.
+    fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, rules: &Rules, m: &Context) {
+        let until = m.clock.plus(rules.settings.late_window_ms);
+        if let Some(lane) = self.lane(due.0) {
+            lane.presence.take(due.1);
+        }
+        self.keep(due, Record::Over { end, until, count });
+    }
+
+    /// Everybody numbered since a lane's next number stood there is a virtual visitor.
+    pub fn take_in(&mut self, nexts: &[Place]) {
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
+            let from = nexts.get(at).copied().unwrap_or(lane.eras.start());
+            let next = lane.eras.next();
+            lane.slots.add_virtuals(from, next);
+            self.rehearsed.joins += next.0.saturating_sub(from.0);
+        }
+    }
+
+    /// Sends every virtual visitor off: from the line, from their calls and from their slots. False where there was nobody.
+    pub fn send_off(&mut self) -> bool {
+        let mut any = false;
+        for id in (0..).map(LaneId).take(self.lanes.len()) {
+            let places: Vec<Place> = self.lane(id).map(all_virtual).unwrap_or_default();
+            any |= !places.is_empty();
+            for place in places {
+                self.send_one_off((id, place));
+            }
+            if let Some(lane) = self.lane(id) {
+                lane.slots.forget_virtuals();
+            }
+        }
+        any
+    }
+
+    /// Nothing is left of it but a number that is used up: nobody comes back with it.
+    fn send_one_off(&mut self, due: Due) {
+        let (id, place) = due;
+        let Some(lane) = self.lane(id) else { return };
+        let in_line = lane.is_in_line(place);
+        match lane.slots.get(place).copied() {
+            Some(Record::Inside(_)) => self.count(due, |totals| totals.ends += 1),
+            Some(Record::Called(_)) => self.count(due, |totals| totals.left += 1),
+            Some(Record::Missed { .. }) | None if in_line => self.count(due, |totals| totals.left += 1),
+            _ => {}
+        }
+        self.put(due, None);
+        if let Some(lane) = self.lane(id).filter(|lane| !lane.is_void(place)) {
+            lane.presence.take(place);
+        }
+    }
+}
+
+/// A session that begins now.
+fn opened(count: u8, excess: bool, settings: &Settings, m: &Context) -> Session {
+    let ends_by = m.clock.plus(settings.session_max_ms);
+    Session {
+        expires: m.clock.plus(settings.hold_ms()).min(ends_by),
+        ends_by,
+        renewed: m.clock,
+        since: m.time,
+        count,
+        carried: false,
+        ending: false,
+        excess,
     }
 }
 
@@ -350,5 +496,49 @@ fn renewed(session: Session, settings: &Settings, m: &Context) -> Session {
         expires: expires.max(session.expires),
         renewed: m.clock,
         ..session
+    }
+}
+
+fn all_virtual(lane: &mut Lane) -> Vec<Place> {
+    lane.slots.virtuals().ones(Place(0), Place(u64::MAX)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Hash;
+    use crate::lane::era::Eras;
+    use crate::state::past::Past;
+    use ropeline_ids::Wall;
+
+    /// Where one comes decides which sale one is of, and not where a draw puts one.
+    #[test]
+    fn a_draw_changes_nothing_of_what_is_held() {
+        let settings = Settings {
+            stock: Some(50),
+            ..Settings::default()
+        };
+        let mut line = Line::new(&settings, &Past::new(Era(1)), Clock(0));
+        line.join(LaneId(0), 40, &settings, Clock(0));
+        let start = line.lanes[0].eras.start();
+        let call = Call {
+            deadline: Clock(9),
+            at: Wall(0),
+            count: 1,
+            back: false,
+        };
+        for at in 0..10 {
+            line.lanes[0].presence.take(Place(start.0 + at));
+            line.keep((LaneId(0), Place(start.0 + at)), Record::Called(call));
+        }
+        line.tally.begin(vec![Place(start.0 + 5)], None);
+        line.tally.recount(&line.lanes);
+        line.close_draw(Eras::close);
+        assert_eq!(line.tally.unfinished(line.held().slots()), 5);
+        line.draw(Edition(0), |_, _| Hash([7; 32]), Clock(0));
+        let moved = |place: Place| line.lanes[0].slots.get(place).is_none();
+        assert!((0..10).any(|at| moved(Place(start.0 + at))));
+        line.tally.recount(&line.lanes);
+        assert_eq!(line.tally.unfinished(line.held().slots()), 5);
     }
 }

@@ -1,6 +1,7 @@
 //! What is counted of a line.
 
 use crate::codec::{Read, Reader, Writer};
+use crate::lane::slots::Held;
 
 /// A line's figures at the view's clock; totals count from the line's first entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,12 +43,39 @@ impl Figures {
     pub fn is_sold_out(&self) -> bool {
         self.stock.is_some_and(|stock| self.completed >= stock)
     }
+}
 
-    /// Waiting and capacity are worked out when the view is made.
-    pub(crate) fn write(&self, w: &mut Writer) {
-        for value in [self.called, self.inside, self.excess] {
-            w.u32(value);
+/// What happened in a line since its first entry, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Totals {
+    pub joins: u64,
+    pub calls: u64,
+    pub claims: u64,
+    pub no_shows: u64,
+    pub ends: u64,
+    pub left: u64,
+    pub bypasses: u64,
+}
+
+impl Totals {
+    /// With what is held at the moment; the rest is the view's to say.
+    pub fn figures(&self, held: Held) -> Figures {
+        Figures {
+            called: held.called,
+            inside: held.inside,
+            excess: held.excess,
+            joins: self.joins,
+            calls: self.calls,
+            claims: self.claims,
+            no_shows: self.no_shows,
+            ends: self.ends,
+            left: self.left,
+            bypasses: self.bypasses,
+            ..Figures::default()
         }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
         for value in [
             self.joins,
             self.calls,
@@ -61,11 +89,8 @@ impl Figures {
         }
     }
 
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
+    pub fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
-            called: r.u32()?,
-            inside: r.u32()?,
-            excess: r.u32()?,
             joins: r.u64()?,
             calls: r.u64()?,
             claims: r.u64()?,
@@ -73,7 +98,6 @@ impl Figures {
             ends: r.u64()?,
             left: r.u64()?,
             bypasses: r.u64()?,
-            ..Self::default()
         })
     }
 }

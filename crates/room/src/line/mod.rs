@@ -13,132 +13,129 @@ pub(crate) mod figures;
 pub(crate) mod one_place;
 pub(crate) mod pulse;
 pub(crate) mod rate;
-pub(crate) mod selling;
+pub(crate) mod rules;
 pub(crate) mod stock;
 pub(crate) mod turns;
-pub(crate) mod virtuals;
 
 use std::sync::Arc;
 
-use crate::line::accounts::Accounts;
-pub(super) use crate::line::counts::Counts;
-
 use crate::codec::{Read, Reader, Writer};
 use crate::draw::Hash;
-use crate::entry::commands::CallOrder;
 use crate::lane::Lane;
+use crate::lane::bits::Bits;
 use crate::lane::era::Eras;
-use crate::lane::record::{EndedBy, Record, Session};
+use crate::lane::record::{EndedBy, Record};
+use crate::lane::slots::Held;
+use crate::line::accounts::{Accounts, MAX_TAGS};
+use crate::line::calling::{Calls, Scope};
+use crate::line::counts::Counts;
 use crate::line::deadlines::{Deadlines, Due};
-use crate::line::figures::Figures;
+use crate::line::figures::{Figures, Totals};
+use crate::line::one_place::tags;
 use crate::line::pulse::Pulse;
-use crate::line::rate::Bucket;
+use crate::line::rules::Rules;
 use crate::line::stock::Tally;
-use crate::line::turns::Turns;
 use crate::load::Allowance;
 use crate::settings::Settings;
 use crate::state::context::Context;
 use crate::state::past::Past;
-use ropeline_ids::{Clock, Edition, Era, LaneId, Place, Wall};
+use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
 
 #[derive(Debug)]
-pub(super) struct Line {
-    pub lanes: Vec<Lane>,
-    pub figures: Figures,
-    /// What of them was virtual visitors. Not among the line's bytes: the room writes it.
-    pub rehearsed: Figures,
-    pub bucket: Bucket,
-    pub turns: Turns,
-    pub pulse: Pulse,
-    pub last_call: Option<Wall>,
+pub(crate) struct Line {
+    lanes: Vec<Lane>,
+    /// What happened here, and what of it to virtual visitors; the latter is not among the line's bytes: the room writes it.
+    totals: Totals,
+    rehearsed: Totals,
+    calls: Calls,
     /// Not among the line's bytes: the room writes it.
-    pub tally: Tally,
+    tally: Tally,
     /// When this generation began.
     generation: Clock,
     /// When somebody was last present, called, inside or numbered.
     busy: Clock,
-    pub deadlines: Deadlines,
+    deadlines: Deadlines,
     /// Whose the tagged places are.
-    pub accounts: Accounts,
-    /// Where the room's schedule holds the line.
-    pub scheduled: Option<Clock>,
-    /// Visitors waiting and slots held, as the room last counted them.
-    pub counted: Counts,
-    /// Operators' calls of the entry under way with their revisions, and what they came to.
-    pub ordered: Vec<(u64, CallOrder)>,
-    pub answered: Vec<(u64, u32)>,
-    /// Until when the room heals.
-    pub heals_until: Clock,
-    /// No turn is missed. The room says so.
-    pub keeps_calls: bool,
-    /// What the room's controller lets it call, if it has one: the room's own, which all of its lines share.
-    pub allowance: Option<Allowance>,
-    /// Those called who came, and who did not, as the room last counted them.
-    pub noted: (u64, u64),
+    accounts: Accounts,
 }
 
 impl Line {
     pub fn new(settings: &Settings, past: &Past, now: Clock) -> Self {
         let mut line = Self {
             lanes: Vec::new(),
-            figures: Figures::default(),
-            rehearsed: Figures::default(),
-            bucket: Bucket::full(settings, now),
-            turns: Turns::default(),
-            pulse: Pulse::default(),
-            last_call: None,
+            totals: Totals::default(),
+            rehearsed: Totals::default(),
+            calls: Calls::new(settings, now),
             tally: Tally::default(),
             generation: now,
             busy: now,
             deadlines: Deadlines::default(),
             accounts: Accounts::default(),
-            scheduled: None,
-            counted: Counts::default(),
-            ordered: Vec::new(),
-            answered: Vec::new(),
-            heals_until: Clock(0),
-            keeps_calls: false,
-            allowance: None,
-            noted: (0, 0),
         };
         line.grow(settings, past);
         line
     }
 
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
     pub fn counts(&self) -> Counts {
         Counts {
             waiting: self.waiting(),
-            slots: u64::from(self.slots()),
+            slots: u64::from(self.held().slots()),
             sold: u64::from(self.is_empty() && !self.tally.winners().is_empty()),
         }
     }
 
     /// Nobody waits, is called or inside.
     fn is_empty(&self) -> bool {
-        self.slots() == 0 && self.waiting() == 0
+        self.held().slots() == 0 && self.waiting() == 0
     }
 
     pub fn waiting(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.presence.waiting()).sum()
     }
 
-    /// Called and inside.
-    pub fn slots(&self) -> u32 {
-        self.figures.called.saturating_add(self.figures.inside)
+    /// How many hold a slot, in all lanes.
+    pub fn held(&self) -> Held {
+        let held = self.lanes.iter().map(|lane| lane.slots.held());
+        held.fold(Held::default(), Held::plus)
+    }
+
+    /// Pieces that nobody has and nobody holds: as many may be called.
+    pub fn reach(&self, settings: &Settings) -> u64 {
+        self.tally.reach(settings, self.held().slots())
+    }
+
+    pub fn figures(&self) -> Figures {
+        self.totals.figures(self.held())
+    }
+
+    /// What of the figures is virtual visitors'.
+    pub fn rehearsed(&self) -> Figures {
+        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
+        self.rehearsed.figures(held.fold(Held::default(), Held::plus))
     }
 
     /// Those called who came, and who did not.
     pub fn outcomes(&self) -> (u64, u64) {
-        (self.figures.claims, self.figures.no_shows)
+        (self.totals.claims, self.totals.no_shows)
     }
 
     /// Nobody waits in that lane, is called from it, or is inside.
     pub fn is_vacant(&self, at: usize) -> bool {
-        let held = |record: &Record| matches!(record, Record::Called(_) | Record::Inside(_));
-        self.lanes.get(at).is_none_or(|lane| {
-            let mut records = lane.slots.iter();
-            lane.presence.waiting() == 0 && !records.any(|(_, record)| held(record))
-        })
+        self.lanes
+            .get(at)
+            .is_none_or(|lane| lane.presence.waiting() == 0 && lane.slots.held().slots() == 0)
     }
 
     pub fn lane(&mut self, lane: LaneId) -> Option<&mut Lane> {
@@ -155,14 +152,7 @@ impl Line {
     /// The settings change from `old` to `new`.
     pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Context) {
         self.grow(new, &m.past);
-        // A turn under way counts calls by the old weights.
-        if old.lane_weights != new.lane_weights {
-            self.turns = Turns::default();
-        }
-        self.bucket = match old.rate_per_minute {
-            Some(_) => self.bucket.at(old, m.clock).at(new, m.clock),
-            None => Bucket::full(new, m.clock),
-        };
+        self.calls.resettle(old, new, m.clock);
     }
 
     /// Before the entry's sections: at most one generation turns, and newcomers of a while ago need a mark.
@@ -181,26 +171,26 @@ impl Line {
     }
 
     /// After the entry's sections: expiry, calls, horizon.
-    pub fn finish(&mut self, settings: &Settings, m: &mut Context) {
-        self.expire(settings, m);
-        self.call_ordered(settings, m);
-        self.call(settings, m);
+    pub fn finish(&mut self, rules: &Rules, scope: &mut Scope, m: &mut Context) {
+        self.expire(rules, m);
+        self.call_ordered(rules, scope, m);
+        self.call(rules, scope, m);
         for lane in &mut self.lanes {
-            let gone = lane.follow(settings, m.holds(), m.clock);
+            let gone = lane.follow(rules.settings, m.holds(), m.clock);
             if !gone.is_empty() {
                 Arc::make_mut(&mut m.past).raise(gone.into_iter());
             }
         }
-        self.tidy_accounts();
+        self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
     }
 
     /// A new sale begins; those called and inside stay. Says which eras are forgotten.
     pub fn begin_sale(&mut self, settings: &Settings, now: Clock) -> Vec<(Era, u32)> {
         self.note_busy(now);
-        self.turns = Turns::default();
-        self.begin_stock(settings);
-        self.forget_accounts();
+        self.calls.begin_sale();
+        self.tally.begin_edition(settings, &self.lanes);
+        self.accounts.forget(&mut self.lanes);
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
     }
 
@@ -245,7 +235,14 @@ impl Line {
     }
 
     /// When the clock alone changes the line, if nobody says anything.
-    pub fn next_due(&mut self, settings: &Settings, m: &Context, lasting: bool) -> Option<Clock> {
+    pub fn next_due(
+        &mut self,
+        rules: &Rules,
+        allowance: Option<Allowance>,
+        m: &Context,
+        lasting: bool,
+    ) -> Option<Clock> {
+        let settings = rules.settings;
         let lanes = &self.lanes;
         self.deadlines.settle(m.clock, |due| actual(lanes, due));
         let of_lanes = self
@@ -258,7 +255,7 @@ impl Line {
             self.deadlines.first(),
             self.generation_due(settings),
             of_lanes,
-            self.call_due(settings, m),
+            self.call_due(rules, allowance, m),
             forgotten,
         ];
         dues.into_iter().flatten().min()
@@ -294,12 +291,12 @@ impl Line {
         }
     }
 
-    fn expire(&mut self, settings: &Settings, m: &Context) {
+    fn expire(&mut self, rules: &Rules, m: &Context) {
         while let Some(batch) = self.deadlines.pop(m.clock) {
             for due in batch {
                 // The record decides, not the index: a renewal moved the one and not the other.
                 if actual(&self.lanes, due).is_some_and(|at| at <= m.clock) {
-                    self.expire_one(due, settings, m);
+                    self.expire_one(due, rules, m);
                 }
                 if let Some(at) = actual(&self.lanes, due) {
                     self.deadlines.add(at, due);
@@ -308,89 +305,204 @@ impl Line {
         }
     }
 
-    fn expire_one(&mut self, (id, place): Due, settings: &Settings, m: &Context) {
+    fn expire_one(&mut self, (id, place): Due, rules: &Rules, m: &Context) {
         let Some(lane) = self.lane(id) else { return };
         match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.miss((id, place), call, settings, m.clock),
+            Some(Record::Called(call)) => self.miss((id, place), call, rules, m.clock),
             Some(Record::Inside(session)) => {
                 let last = session.ending || session.expires >= session.ends_by;
                 let end = if last { EndedBy::Word } else { EndedBy::Idling };
-                self.close((id, place), &session, end, settings, m);
+                self.close((id, place), &session, end, rules, m);
             }
             Some(Record::Over { .. }) => lane.forget(place),
             Some(Record::Missed { .. } | Record::Spent { .. }) | None => {}
         }
     }
 
-    /// A session is over: its slot is free.
-    pub fn close(&mut self, due: Due, session: &Session, end: EndedBy, settings: &Settings, m: &Context) {
-        self.free_piece(due);
-        self.count(due, |figures| {
-            figures.inside -= 1;
-            figures.excess -= u32::from(session.excess);
-            figures.ends += 1;
-        });
-        self.leave_over(due, end, session.count, settings, m);
-    }
-
-    /// What remains of a number that holds no slot any more.
-    pub fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, settings: &Settings, m: &Context) {
-        let until = m.clock.plus(settings.late_window_ms);
-        if let Some(lane) = self.lane(due.0) {
-            lane.presence.take(due.1);
-        }
-        self.keep(due, Record::Over { end, until, count });
-    }
-
     /// Keeps a number's record. Its date is indexed if it comes before the one that the index has; a later one is found
     /// when that comes.
-    pub fn keep(&mut self, due: Due, record: Record) {
+    fn keep(&mut self, due: Due, record: Record) {
         let indexed = actual(&self.lanes, due);
-        if let Some(lane) = self.lane(due.0) {
-            lane.slots.put(due.1, Some(record));
-        }
+        self.put(due, Some(record));
         if let Some(at) = record.due().filter(|at| indexed.is_none_or(|indexed| *at < indexed)) {
             self.deadlines.add(at, due);
         }
     }
 
+    /// Replaces a number's record, and with it what is held of the stock.
+    fn put(&mut self, due: Due, record: Option<Record>) {
+        if let Some(lane) = self.lane(due.0) {
+            let moved = lane.slots.put(due.1, record);
+            self.tally.follow(moved, &self.lanes, due);
+        }
+    }
+
+    /// Counts what happened to a number; what happened to a virtual visitor's, among those too.
+    fn count(&mut self, (id, place): Due, add: impl Fn(&mut Totals)) {
+        add(&mut self.totals);
+        // PERF: hardly any line has virtual visitors, and a look into no bits costs next to nothing.
+        if self.is_virtual((id, place)) {
+            add(&mut self.rehearsed);
+        }
+    }
+
+    /// A virtual visitor is called. All calls of a step are counted together.
+    fn count_virtual_call(&mut self, due: Due) {
+        self.rehearsed.calls += u64::from(self.is_virtual(due));
+    }
+
+    fn is_virtual(&self, (id, place): Due) -> bool {
+        let lane = self.lanes.get(usize::from(id.0));
+        lane.is_some_and(|lane| lane.slots.virtuals().get(place))
+    }
+
+    /// The number that an account has, by any of its tags.
+    pub fn number_of(&self, tags: &[Tag]) -> Option<(LaneId, Number)> {
+        self.accounts.number_of(tags, &self.lanes)
+    }
+
+    /// Whose a number is, or was when it was last live.
+    pub fn owner(&self, id: LaneId, number: Number) -> Option<Tag> {
+        let lane = self.lanes.get(usize::from(id.0))?;
+        lane.tags.get(lane.place(number)?)
+    }
+
+    /// Whether the line can keep one more tag.
+    pub fn has_room(&self) -> bool {
+        tags(&self.lanes) < MAX_TAGS
+    }
+
+    /// Numbers that tokens have brought back are virtual visitors'.
+    pub fn know_virtuals<'a>(&mut self, numbers: impl Iterator<Item = &'a (LaneId, Number)>) {
+        for (id, number) in numbers {
+            if let Some(lane) = self.lane(*id)
+                && let Some(place) = lane.place(*number)
+            {
+                lane.slots.know_virtual(place);
+            }
+        }
+    }
+
+    /// A lane is another's from now on: whoever stands in it has no place any more. Says which eras are forgotten.
+    pub fn clear_lane(&mut self, at: usize) -> Vec<(Era, u32)> {
+        let Some(lane) = self.lanes.get_mut(at) else {
+            return Vec::new();
+        };
+        lane.pulse = Pulse::default();
+        lane.begin_sale()
+    }
+
+    /// Nobody is drawn any more who is not yet.
+    pub fn give_up_draw(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.eras.draws.give_up());
+    }
+
+    /// Visitors were let past the line.
+    pub fn count_bypasses(&mut self, visitors: u64) {
+        self.totals.bypasses += visitors;
+    }
+
+    /// An edition that the log had lost is known again.
+    pub fn regain_edition(&mut self, spared: Era) {
+        self.tally.regain_edition(spared, &self.lanes);
+    }
+
+    /// Where each lane's next number will stand.
+    pub fn nexts(&self) -> Vec<Place> {
+        self.lanes.iter().map(|lane| lane.eras.next()).collect()
+    }
+
+    /// Whether there is anything to tell of virtual visitors here: who came back by a mark alone is in no figure.
+    pub fn is_rehearsed(&self) -> bool {
+        self.rehearsed() != Figures::default() || self.virtual_lanes().next().is_some()
+    }
+
+    /// Lanes that have any.
+    pub fn virtual_lanes(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
+        let lanes = (0..).map(LaneId).zip(&self.lanes);
+        lanes.filter(|(_, lane)| !lane.slots.virtuals().is_empty())
+    }
+
+    /// How many of those who wait are virtual.
+    pub fn virtual_waiting(&self) -> u64 {
+        let waiting = |lane: &Lane| lane.slots.virtuals().common(lane.presence.present());
+        self.lanes.iter().map(waiting).sum()
+    }
+
     pub fn write(&self, w: &mut Writer) {
         w.list(&self.lanes, |w, lane| lane.write(w));
-        self.figures.write(w);
-        self.bucket.write(w);
-        self.turns.write(w);
-        self.pulse.write(w);
-        w.option(self.last_call, Writer::wall);
+        self.held().write(w);
+        self.totals.write(w);
+        self.calls.write(w);
         w.clock(self.generation);
         w.clock(self.busy);
     }
 
+    /// What else a snapshot has of the line is given by [`Line::set_tally`], [`Line::set_rehearsed`] and through its lanes; then
+    /// [`Line::derive`] works out what follows.
     pub fn read(r: &mut Reader) -> Read<Self> {
+        let lanes = r.list(60, Lane::read)?;
+        let held = Held::read(r)?;
         let mut line = Self {
-            lanes: r.list(60, Lane::read)?,
-            figures: Figures::read(r)?,
-            rehearsed: Figures::default(),
-            bucket: Bucket::read(r)?,
-            turns: Turns::read(r)?,
-            pulse: Pulse::read(r)?,
-            last_call: r.option(Reader::wall)?,
+            lanes,
+            totals: Totals::read(r)?,
+            rehearsed: Totals::default(),
+            calls: Calls::read(r)?,
             tally: Tally::default(),
             generation: r.clock()?,
             busy: r.clock()?,
             deadlines: Deadlines::default(),
             accounts: Accounts::default(),
-            scheduled: None,
-            counted: Counts::default(),
-            ordered: Vec::new(),
-            answered: Vec::new(),
-            heals_until: Clock(0),
-            keeps_calls: false,
-            allowance: None,
-            noted: (0, 0),
         };
-        line.noted = line.outcomes();
+        // What is held stands in the records too.
+        if line.held() != held {
+            return r.wrong();
+        }
         line.index();
         Ok(line)
+    }
+
+    pub fn set_tally(&mut self, tally: Tally) {
+        self.tally = tally;
+    }
+
+    /// What of the line was virtual, and whose places are; `None` where nothing is, or it is not so by the records.
+    pub fn read_rehearsed(&mut self, r: &mut Reader) -> Read<()> {
+        let held = Held::read(r)?;
+        self.rehearsed = Totals::read(r)?;
+        let lanes = r.list(2, |r| Ok((r.lane()?, Bits::read(r)?)))?;
+        if !lanes.is_sorted_by(|a, b| a.0 < b.0) {
+            return r.wrong();
+        }
+        for (id, virtuals) in lanes {
+            match self.lane(id).filter(|_| !virtuals.is_empty()) {
+                Some(lane) => lane.slots.set_virtuals(virtuals),
+                None => return r.wrong(),
+            }
+        }
+        let virtually = self.lanes.iter().map(|lane| lane.slots.virtually());
+        if virtually.fold(Held::default(), Held::plus) != held || !self.is_rehearsed() {
+            return r.wrong();
+        }
+        Ok(())
+    }
+
+    /// As [`Line::read_rehearsed`] reads it.
+    pub fn write_rehearsed(&self, w: &mut Writer) {
+        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
+        held.fold(Held::default(), Held::plus).write(w);
+        self.rehearsed.write(w);
+        let lanes: Vec<_> = self.virtual_lanes().collect();
+        w.list(&lanes, |w, (id, lane)| {
+            w.u8(id.0);
+            lane.slots.virtuals().write(w);
+        });
+    }
+
+    /// Works out what follows from the rest, once all of that is read: draws too, by which a place has its number.
+    pub fn derive(&mut self) {
+        self.tally.recount(&self.lanes);
+        self.accounts = Accounts::index(&self.lanes);
     }
 
     /// Works the index of deadlines out from the records.

@@ -1,150 +1,127 @@
 //! One place per account: who has one already, what an account's place is, and which of two it keeps.
 
-use super::Line;
 use crate::lane::Lane;
 use crate::lane::record::Record;
-use crate::line::accounts::{Accounts, MAX_TAGS, Tags};
-use crate::settings::Settings;
-use crate::state::context::Context;
+use crate::line::accounts::{Accounts, Tags};
 use ropeline_ids::{LaneId, Number, Place, Tag};
 
-type Seat = (LaneId, Place);
+pub(crate) type Seat = (LaneId, Place);
 
 /// How good a live place is: inside before called before waiting, and then the lower one.
 type Rank = (u8, Place, LaneId);
 
-impl Line {
+impl Accounts {
     /// The number that an account has, by any of its tags: in line or able to come back, called, or inside.
-    pub fn number_of(&self, tags: &[Tag]) -> Option<(LaneId, Number)> {
-        let (id, place) = tags.iter().find_map(|tag| self.seat(*tag))?;
-        Some((id, self.lanes.get(usize::from(id.0))?.eras.number(place)?))
+    pub fn number_of(&self, tags: &[Tag], lanes: &[Lane]) -> Option<(LaneId, Number)> {
+        let (id, place) = tags.iter().find_map(|tag| self.seat(*tag, lanes))?;
+        Some((id, lanes.get(usize::from(id.0))?.eras.number(place)?))
     }
 
-    /// Whose a number is, or was when it was last live.
-    pub fn owner(&self, id: LaneId, number: Number) -> Option<Tag> {
-        let lane = self.lanes.get(usize::from(id.0))?;
-        lane.tags.get(lane.place(number)?)
-    }
-
-    /// Whether the line can keep one more tag.
-    pub fn has_room(&self) -> bool {
-        self.tags() < MAX_TAGS
-    }
-
-    /// A live number is an account's, from now on by the first of its tags; of two the account keeps the better one. False for
-    /// one that is over, or another account's.
-    pub fn bind(&mut self, id: LaneId, number: Number, tags: &[Tag], settings: &Settings, m: &mut Context) -> bool {
-        let Some(first) = tags.first().copied() else {
-            return false;
-        };
-        let Some(lane) = self.lanes.get(usize::from(id.0)) else {
-            return false;
-        };
-        let Some(place) = lane.place(number) else { return false };
+    /// A live number is an account's, from now on by the first of its tags; of several places the account keeps the best one, and the
+    /// others are returned: they are given up. `None` for a number that is over, or another account's.
+    pub fn bind(&mut self, seat: Seat, tags: &[Tag], lanes: &mut [Lane]) -> Option<Vec<Seat>> {
+        let first = tags.first().copied()?;
+        let (id, place) = seat;
+        let lane = lanes.get_mut(usize::from(id.0))?;
         let owner = lane.tags.get(place);
         if rank(lane, id, place).is_none() || owner.is_some_and(|owner| !tags.contains(&owner)) {
-            return false;
+            return None;
         }
-        self.tag((id, place), first);
-        let others: Vec<Seat> = tags.iter().filter_map(|tag| self.seat(*tag)).collect();
+        lane.tags.put(place, Some(first));
+        let others: Vec<Seat> = tags.iter().filter_map(|tag| self.seat(*tag, lanes)).collect();
         for tag in tags.iter().filter(|tag| **tag != first) {
-            self.accounts.remove(*tag);
+            self.remove(*tag);
         }
-        let mut best = (id, place);
+        let (mut best, mut given_up) = (seat, Vec::new());
         for other in others {
-            best = self.better(best, other, settings, m);
+            best = better(best, other, lanes, &mut given_up);
         }
-        self.tag(best, first);
-        self.note(best, first);
-        true
+        if let Some(lane) = lanes.get_mut(usize::from(best.0.0)) {
+            lane.tags.put(best.1, Some(first));
+        }
+        self.note(best, first, lanes);
+        Some(given_up)
     }
 
-    /// A number lives again: if it is an account's that has another by now, the account keeps the better one.
-    pub fn revive(&mut self, (id, place): Seat, settings: &Settings, m: &mut Context) {
-        let Some(tag) = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.tags.get(place)) else {
-            return;
-        };
-        let best = match self.seat(tag) {
-            Some(other) => self.better((id, place), other, settings, m),
-            None => (id, place),
-        };
-        self.note(best, tag);
+    /// A number lives again: if it is an account's that has another by now, the account keeps the better one, and gives up the other.
+    pub fn revive(&mut self, seat: Seat, lanes: &[Lane]) -> Vec<Seat> {
+        let mut given_up = Vec::new();
+        let lane = lanes.get(usize::from(seat.0.0));
+        if let Some(tag) = lane.and_then(|lane| lane.tags.get(seat.1)) {
+            let best = match self.seat(tag, lanes) {
+                Some(other) => better(seat, other, lanes, &mut given_up),
+                None => seat,
+            };
+            self.note(best, tag, lanes);
+        }
+        given_up
     }
 
     /// Forgets whose the places are: whoever is inside still joins the next sale as everybody does.
-    pub fn forget_accounts(&mut self) {
-        self.accounts = Accounts::default();
-        for lane in &mut self.lanes {
+    pub fn forget(&mut self, lanes: &mut [Lane]) {
+        *self = Self::default();
+        for lane in lanes {
             lane.tags = Tags::default();
         }
     }
 
     /// Drops what stands for nothing any more, once that is most of it.
-    pub fn tidy_accounts(&mut self) {
-        if self.accounts.is_stale(self.tags()) {
-            self.index_accounts();
+    pub fn tidy(&mut self, lanes: &[Lane]) {
+        if self.is_stale(tags(lanes)) {
+            *self = Self::index(lanes);
         }
     }
 
     /// Works the accounts out from the tags.
-    pub fn index_accounts(&mut self) {
-        let lanes = (0..).map(LaneId).zip(&self.lanes);
+    pub fn index(lanes: &[Lane]) -> Self {
+        let lanes = (0..).map(LaneId).zip(lanes);
         let live = lanes.flat_map(|(id, lane)| {
             let tags = lane.tags.iter_from(Place(0));
             tags.filter(move |(place, _)| rank(lane, id, *place).is_some())
                 .map(move |(place, tag)| (tag, (id, lane.eras.draws.came(place))))
         });
-        self.accounts = live.collect();
-    }
-
-    fn tags(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.tags.total()).sum()
+        live.collect()
     }
 
     /// Where an account's live place stands.
-    fn seat(&self, tag: Tag) -> Option<Seat> {
-        let (id, came) = self.accounts.get(tag)?;
-        let lane = self.lanes.get(usize::from(id.0))?;
+    fn seat(&self, tag: Tag, lanes: &[Lane]) -> Option<Seat> {
+        let (id, came) = self.get(tag)?;
+        let lane = lanes.get(usize::from(id.0))?;
         let place = lane.eras.draws.stands(came);
         let live = lane.tags.get(place) == Some(tag) && rank(lane, id, place).is_some();
         live.then_some((id, place))
     }
 
-    /// Of two places of one account the better; the other is given up.
-    fn better(&mut self, one: Seat, other: Seat, settings: &Settings, m: &mut Context) -> Seat {
-        if one == other {
-            return one;
-        }
-        let of = |(id, place): Seat| {
-            let lane = self.lanes.get(usize::from(id.0));
-            lane.and_then(|lane| rank(lane, id, place))
-                .unwrap_or((u8::MAX, place, id))
-        };
-        let (best, worse) = if of(one) <= of(other) {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        let number = self.lanes.get(usize::from(worse.0.0));
-        if let Some(number) = number.and_then(|lane| lane.eras.number(worse.1)) {
-            let left = self.leave(worse.0, number, settings, m);
-            m.given_up.extend(left.then_some((worse.0, number)));
-        }
-        best
-    }
-
-    fn tag(&mut self, (id, place): Seat, tag: Tag) {
-        if let Some(lane) = self.lane(id) {
-            lane.tags.put(place, Some(tag));
-        }
-    }
-
-    fn note(&mut self, (id, place): Seat, tag: Tag) {
-        if let Some(lane) = self.lanes.get(usize::from(id.0)) {
+    fn note(&mut self, (id, place): Seat, tag: Tag, lanes: &[Lane]) {
+        if let Some(lane) = lanes.get(usize::from(id.0)) {
             let came = lane.eras.draws.came(place);
-            self.accounts.put(tag, (id, came));
+            self.put(tag, (id, came));
         }
     }
+}
+
+pub(crate) fn tags(lanes: &[Lane]) -> u64 {
+    lanes.iter().map(|lane| lane.tags.total()).sum()
+}
+
+/// Of two places of one account the better; the other is given up.
+fn better(one: Seat, other: Seat, lanes: &[Lane], given_up: &mut Vec<Seat>) -> Seat {
+    // One that is given up already is over, as far as a second look goes.
+    if one == other || given_up.contains(&other) {
+        return one;
+    }
+    let of = |(id, place): Seat| {
+        let lane = lanes.get(usize::from(id.0));
+        lane.and_then(|lane| rank(lane, id, place))
+            .unwrap_or((u8::MAX, place, id))
+    };
+    let (best, worse) = if of(one) <= of(other) {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    given_up.push(worse);
+    best
 }
 
 /// `None` for a place that is over: ended, left, spent or void.

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::codec::{Read, Reader, Writer};
+use crate::lane::Lane;
 use crate::lane::bits::Bits;
+use crate::lane::slots::Moved;
+use crate::settings::{MAX_STOCK, Settings};
 use ropeline_ids::{Era, LaneId, Number, Place, Tag, Wall};
-
-/// Most pieces of a room, or of each of its lines.
-pub const MAX_STOCK: u32 = 1_000_000;
 
 /// Most that a line remembers: the stock, and who completed beyond it. Whoever comes after that is not counted.
 const MAX_WINNERS: u32 = MAX_STOCK + 65_536;
@@ -197,8 +197,76 @@ impl Tally {
             .saturating_sub(self.unfinished(slots))
     }
 
+    /// Pieces that nobody has and nobody holds, of lines with so many slots held: as many may be called.
+    pub fn reach(&self, settings: &Settings, slots: u32) -> u64 {
+        settings
+            .stock
+            .map_or(u64::MAX, |stock| u64::from(self.left(stock, slots)))
+    }
+
+    /// Everything has been sold: nobody joins, nobody is called.
+    pub fn is_sold_out(&self, settings: &Settings) -> bool {
+        let sold = self.winners.count();
+        settings.stock.is_some_and(|stock| sold >= stock)
+    }
+
+    /// A number's record has changed: a piece is held for whoever takes a slot, until the slot is free.
+    pub fn follow(&mut self, moved: Moved, lanes: &[Lane], at: (LaneId, Place)) {
+        // PERF: nearly all lines sell nothing by stock.
+        if moved != Moved::No && self.is_settled(lanes, at) {
+            self.count_settled(moved == Moved::In);
+        }
+    }
+
+    /// Whether a slot at this place is one that the stock waits for no more.
+    pub fn is_settled(&self, lanes: &[Lane], (id, place): (LaneId, Place)) -> bool {
+        if self.is_nothing() {
+            return false;
+        }
+        let lane = lanes.get(usize::from(id.0));
+        lane.is_some_and(|lane| {
+            // Which sale somebody is of goes by where they came: a draw moves them over the bound.
+            let came = lane.eras.draws.came(place);
+            self.settles((id, came), lane.eras.came_at(came))
+        })
+    }
+
+    /// Counts the settled slots anew, from the records.
+    pub fn recount(&mut self, lanes: &[Lane]) {
+        let held = (0..).map(LaneId).zip(lanes).flat_map(|(id, lane)| {
+            let slots = lane.slots.iter().filter(|(_, record)| record.holds_slot());
+            slots.map(move |(place, _)| (id, place))
+        });
+        let settled = held.filter(|at| self.is_settled(lanes, *at)).count();
+        self.settled = u32::try_from(settled).unwrap_or(u32::MAX);
+    }
+
+    /// A new edition begins here: what was sold in the one before does not count for it.
+    pub fn begin_edition(&mut self, settings: &Settings, lanes: &[Lane]) {
+        let next = settings
+            .stock
+            .map(|_| lanes.iter().map(|lane| lane.eras.next()).collect());
+        self.begin(next.unwrap_or_default(), None);
+        self.recount(lanes);
+    }
+
+    /// An edition that the log had lost is known again. Whoever was called or is inside may be of it, as whoever comes back
+    /// from the lost log: a piece is held for each until the session ends.
+    pub fn regain_edition(&mut self, spared: Era, lanes: &[Lane]) {
+        self.begin(Vec::new(), Some(spared));
+        self.recount(lanes);
+    }
+
+    /// An era that the log had lost is known again in a lane. The sale may have begun before its numbers: a piece is held for
+    /// all that the lane calls, rather than for too few.
+    pub fn regain_lane(&mut self, id: LaneId, lanes: &[Lane]) {
+        if self.forget_since(id) {
+            self.recount(lanes);
+        }
+    }
+
     /// Nothing is held for the slot of the number that came at a place.
-    pub fn is_settled(&self, (lane, came): (LaneId, Place), number: Option<Number>) -> bool {
+    fn settles(&self, (lane, came): (LaneId, Place), number: Option<Number>) -> bool {
         let since = self.since.get(usize::from(lane.0));
         since.is_some_and(|since| came < *since) || number.is_some_and(|number| self.winners.has(lane, number))
     }
@@ -212,18 +280,13 @@ impl Tally {
         };
     }
 
-    /// Slots that are settled, counted anew.
-    pub fn recount(&mut self, settled: u32) {
-        self.settled = settled;
-    }
-
     /// False for one who has completed before.
     pub fn complete(&mut self, winner: Winner) -> bool {
         !self.winners.has(winner.lane, winner.number) && Arc::make_mut(&mut self.winners).add(winner)
     }
 
     /// A new edition has begun, of places from `since` on in each lane; winners of `spared` eras are of it.
-    pub fn begin(&mut self, since: Vec<Place>, spared: Option<Era>) {
+    pub(super) fn begin(&mut self, since: Vec<Place>, spared: Option<Era>) {
         self.since = since;
         if !self.winners.is_empty() {
             Arc::make_mut(&mut self.winners).retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
@@ -231,7 +294,7 @@ impl Tally {
     }
 
     /// Whoever comes in the lane may be of this edition; false if that was so before.
-    pub fn forget_since(&mut self, lane: LaneId) -> bool {
+    fn forget_since(&mut self, lane: LaneId) -> bool {
         let since = self.since.get_mut(usize::from(lane.0));
         let known = since.is_some_and(|since| std::mem::replace(since, Place(0)) > Place(0));
         if self.since.iter().all(|since| *since == Place(0)) {
@@ -370,7 +433,7 @@ mod tests {
         assert_eq!((tally.left(10, 3), tally.left(7, 3), tally.left(3, 0)), (2, 0, 0));
         tally.begin(vec![Place(50)], Some(Era(9)));
         assert_eq!(tally.winners().count(), 5);
-        assert!(tally.is_settled((LaneId(0), Place(49)), None) && !tally.is_settled((LaneId(0), Place(50)), None));
+        assert!(tally.settles((LaneId(0), Place(49)), None) && !tally.settles((LaneId(0), Place(50)), None));
         tally.begin(vec![Place(50)], None);
         assert!(tally.winners().is_empty() && !tally.winners().has(LaneId(0), winner(1).number));
     }

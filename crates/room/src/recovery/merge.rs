@@ -89,10 +89,10 @@ impl State {
                 let virtuals = room
                     .rehearsal()
                     .map(|rehearsal| rehearsal.id)
-                    .filter(|_| of.lanes.iter().any(|lane| !lane.virtuals.is_empty()));
-                for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
+                    .filter(|_| of.lanes().iter().any(|lane| !lane.slots.virtuals().is_empty()));
+                for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
-                        let unheard = |number: Number| room.pending.is_unheard(line, (id, number));
+                        let unheard = |number: Number| room.is_unheard(line, (id, number));
                         bring_lane(&mut packer, (id, lane, false), (adopt.era, extent), &unheard);
                         bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
                         if further {
@@ -102,7 +102,7 @@ impl State {
                 }
                 let Some(rehearsal) = virtuals else { continue };
                 packer.turn_to_rehearsal(name, line, rehearsal);
-                for (id, lane) in (0..).map(LaneId).zip(&of.lanes) {
+                for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
                     if let Some(extent) = lane.eras.extent(adopt.era) {
                         bring_lane(&mut packer, (id, lane, true), (adopt.era, extent), &|_| false);
                     }
@@ -150,14 +150,14 @@ impl State {
         };
         // One revision each, the room's for what was said last.
         let made = other.is_none().then(|| {
-            let revision = room.revision.saturating_sub(1);
+            let revision = room.revision().saturating_sub(1);
             let configured = || change(revision, Change::Configure(room.configured().under(now.version())));
             add(revision).unwrap_or_else(configured)
         });
-        let older = other.is_none_or(|other| room.worded > other.worded && other.overrides() != room.overrides());
+        let older = other.is_none_or(|other| room.worded() > other.worded() && other.overrides() != room.overrides());
         let revision = other
-            .map_or(0, |other| other.revision.saturating_add(1))
-            .max(room.revision);
+            .map_or(0, |other| other.revision().saturating_add(1))
+            .max(room.revision());
         let unknown = other.is_some() && now.additions.get(name).is_none();
         let text = add(revision).filter(|_| unknown);
         let revision = revision.saturating_add(u64::from(text.is_some()));
@@ -173,7 +173,7 @@ impl State {
         let rehearsed = room.rehearsal_for(other, self.context.clock);
         let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
         let lower = other.map_or(Edition(0), Room::edition) < room.edition();
-        let regained = lower.then(|| change(room.revision, Change::Edition(room.edition())));
+        let regained = lower.then(|| change(room.revision(), Change::Edition(room.edition())));
         let said = made.into_iter().chain(text).chain(set);
         said.chain(regained).chain(drawn).chain(rehearsed).collect()
     }
@@ -236,7 +236,7 @@ fn bring_lane(
     };
     let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
         let mut numbers: Vec<Number> = places
-            .filter(|place| lane.virtuals.get(*place) == virtuals)
+            .filter(|place| lane.slots.virtuals().get(*place) == virtuals)
             .filter_map(|place| number_at((era, extent), lane.eras.draws.came(place)))
             .collect();
         if drawn {

@@ -1,184 +1,234 @@
 //! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
 
-use std::sync::Arc;
-
-use super::Room;
 use crate::codec::{Fields, Read, Reader, Writer, read_later, write_later};
-use crate::entry::commands::Orders;
 use crate::entry::sale::Sale;
+use crate::lane::Lane;
 use crate::lane::drawn::Draws;
 use crate::line::Line;
 use crate::line::accounts::Tags;
+use crate::line::pulse::Pulse;
+use crate::line::stock::Tally;
 use crate::load::Load;
+use crate::room::Room;
 use crate::room::codes::Codes;
+use crate::room::commands::Commands;
+use crate::room::draw::RoomDraw;
+use crate::room::edition::Editions;
+use crate::room::lines::LineSet;
+use crate::room::load::RoomLoad;
 use crate::room::pending::Pending;
-use crate::settings::codec::{read_overrides, read_settings, write_overrides, write_settings};
-use ropeline_ids::{Era, LaneId};
+use crate::room::rehearsal::{Rehearsal, UnderWay};
+use crate::room::terms::Terms;
+use crate::settings::Settings;
+use ropeline_ids::{Era, LaneId, LineName};
 
-impl Room {
-    pub fn write(&self, w: &mut Writer) {
-        write_settings(w, &self.configured);
-        write_overrides(w, &self.overrides);
-        w.option(self.worded, |w, (era, revision)| {
-            w.u64(era.0);
-            w.u64(revision);
+pub fn write(room: &Room, w: &mut Writer) {
+    room.terms.write(w);
+    w.u64(room.revision);
+    w.u32(room.edition().0);
+    w.option(room.editions.spared(), |w, era| w.u64(era.0));
+    let lines: Vec<(&LineName, &Line)> = room.lines.iter().collect();
+    w.list(&lines, |w, (name, line)| {
+        w.text(name.as_str());
+        line.write(w);
+    });
+    room.pending.write(w);
+    write_later(w, &later(room));
+}
+
+/// When lines are due is worked out by [`Room::reschedule`].
+pub fn read(r: &mut Reader) -> Read<Room> {
+    let terms = Terms::read(r)?;
+    let revision = r.u64()?;
+    let mut room = Room {
+        terms,
+        ..Room::new(Settings::default(), revision)
+    };
+    room.editions = Editions::new(r.edition()?);
+    room.editions.restore(r.option(|r| Ok(Era(r.u64()?)))?);
+    let mut lines = LineSet::default();
+    for (name, line) in r.list(64, |r| Ok((r.line_name()?, Line::read(r)?)))? {
+        lines.restore(name, line);
+    }
+    room.lines = lines;
+    room.pending = Pending::read(r)?;
+    read_fields(&mut room, r)?;
+    // Only now are draws known too, by which a place has its number.
+    room.lines.all_mut().for_each(Line::derive);
+    room.enforce();
+    for name in room.lines.names() {
+        room.lines.count(&name);
+    }
+    Ok(room)
+}
+
+fn later(room: &Room) -> Fields {
+    let followed = !room.timetable.is_nothing() || room.editions.voided() != room.edition();
+    let followed = followed.then(|| {
+        let field = Writer::field(|w| {
+            room.timetable.write_followed(w);
+            w.u32(room.editions.voided().0);
+            room.timetable.write_began(w);
         });
-        w.u64(self.revision);
-        w.u32(self.edition.0);
-        w.option(self.spared, |w, era| w.u64(era.0));
-        w.count(self.lines.len());
-        for (name, line) in &self.lines {
-            w.text(name.as_str());
-            line.write(w);
-        }
-        self.pending.write(w);
-        write_later(w, &self.later());
-    }
+        (FOLLOWED, field)
+    });
+    let sale = room.draw.sale();
+    let sale = (!sale.is_nothing()).then(|| (SALE, Writer::field(|w| sale.write(w))));
+    let drawn = room
+        .lines
+        .of_lanes(|lane| !lane.eras.draws.is_empty(), |lane, w| lane.eras.draws.write(w));
+    let sold = room
+        .lines
+        .of_lines(|line| !line.tally().is_nothing(), |line, w| line.tally().write(w));
+    let tagged = room
+        .lines
+        .of_lanes(|lane| lane.tags.total() > 0, |lane, w| lane.tags.write(w));
+    let codes = (!room.codes.is_nothing()).then(|| (CODES, Writer::field(|w| room.codes.write(w))));
+    let commands = (!room.commands.is_empty()).then(|| (ORDERS, Writer::field(|w| room.commands.write(w))));
+    let beating = room
+        .lines
+        .of_lanes(|lane| lane.pulse.total() > 0, |lane, w| lane.pulse.write(w));
+    let load = room.load.load();
+    let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
+    followed
+        .into_iter()
+        .chain(sale)
+        .chain(drawn.map(|field| (DRAWN, field)))
+        .chain(sold.map(|field| (STOCK, field)))
+        .chain(tagged.map(|field| (ACCOUNTS, field)))
+        .chain(codes)
+        .chain(commands)
+        .chain(beating.map(|field| (LANES, field)))
+        .chain(rehearsed(room).map(|field| (VIRTUAL, field)))
+        .chain(load)
+        .collect()
+}
 
-    /// When lines are due is worked out by [`Room::reschedule`].
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let configured = read_settings(r)?;
-        let mut room = Self {
-            overrides: read_overrides(r)?,
-            worded: r.option(|r| Ok((Era(r.u64()?), r.u64()?)))?,
-            revision: r.u64()?,
-            ..Self::new(configured, 0)
-        };
-        room.edition = r.edition()?;
-        room.voided = room.edition;
-        room.spared = r.option(|r| Ok(Era(r.u64()?)))?;
-        room.lines = r
-            .list(64, |r| Ok((r.line_name()?, Line::read(r)?)))?
-            .into_iter()
-            .collect();
-        room.pending = Pending::read(r)?;
-        room.read_later(r)?;
-        // Only now are draws known too, by which a place has its number.
-        room.lines.values_mut().for_each(Line::recount_pieces);
-        room.lines.values_mut().for_each(Line::index_accounts);
-        room.enforce();
-        for name in room.lines.keys().cloned().collect::<Vec<_>>() {
-            room.count(&name);
-        }
-        Ok(room)
-    }
-
-    fn later(&self) -> Fields {
-        let followed = self.followed.is_some() || self.began.is_some() || self.voided != self.edition;
-        let followed = followed.then(|| {
-            let field = Writer::field(|w| {
-                w.option(self.followed, Writer::wall);
-                w.u32(self.voided.0);
-                w.option(self.began, |w, (begins, opens)| {
-                    w.wall(begins);
-                    w.wall(opens);
-                });
+/// The rehearsal, what of each line's figures was virtual, and where in each lane virtual visitors stand.
+fn rehearsed(room: &Room) -> Option<Vec<u8>> {
+    let lines: Vec<(&LineName, &Line)> = room.lines.iter().filter(|(_, line)| line.is_rehearsed()).collect();
+    let rehearsal = room.rehearsal.get();
+    let field = || {
+        Writer::field(|w| {
+            w.option(rehearsal, |w, rehearsal| rehearsal.write(w));
+            w.list(&lines, |w, (name, line)| {
+                w.text(name.as_str());
+                line.write_rehearsed(w);
             });
-            (FOLLOWED, field)
-        });
-        let sale = (!self.sale.is_nothing()).then(|| (SALE, Writer::field(|w| self.sale.write(w))));
-        let orders = (!self.orders.is_empty()).then(|| (ORDERS, Writer::field(|w| self.orders.write(w))));
-        let sold = self.tallies().map(|field| (STOCK, field));
-        let fields = followed.into_iter().chain(sale).chain(self.drawn());
-        let codes = (!self.codes.is_nothing()).then(|| (CODES, Writer::field(|w| self.codes.write(w))));
-        let pulses = self.pulses().map(|field| (LANES, field));
-        let load = self.load.as_ref();
-        let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
-        fields
-            .chain(sold)
-            .chain(self.tagged())
-            .chain(codes)
-            .chain(orders)
-            .chain(pulses)
-            .chain(self.rehearsed().map(|field| (VIRTUAL, field)))
-            .chain(load)
-            .collect()
-    }
-
-    /// The lanes in which somebody was drawn, or is to be.
-    fn drawn(&self) -> Option<(u8, Vec<u8>)> {
-        let lanes = self.lines.iter().flat_map(|(name, line)| {
-            let lanes = (0..).map(LaneId).zip(&line.lanes);
-            lanes.map(move |(id, lane)| (name, id, &lane.eras.draws))
-        });
-        let drawn: Vec<_> = lanes.filter(|(.., draws)| !draws.is_empty()).collect();
-        let field = || {
-            Writer::field(|w| {
-                w.list(&drawn, |w, (name, id, draws)| {
-                    w.text(name.as_str());
-                    w.u8(id.0);
-                    draws.write(w);
-                });
-            })
-        };
-        (!drawn.is_empty()).then(|| (DRAWN, field()))
-    }
-
-    /// The lanes in which places are accounts'.
-    fn tagged(&self) -> Option<(u8, Vec<u8>)> {
-        let lanes = self.lines.iter().flat_map(|(name, line)| {
-            let lanes = (0..).map(LaneId).zip(&line.lanes);
-            lanes.map(move |(id, lane)| (name, id, &lane.tags))
-        });
-        let tagged: Vec<_> = lanes.filter(|(.., tags)| tags.total() > 0).collect();
-        let field = || {
-            Writer::field(|w| {
-                w.list(&tagged, |w, (name, id, tags)| {
-                    w.text(name.as_str());
-                    w.u8(id.0);
-                    tags.write(w);
-                });
-            })
-        };
-        (!tagged.is_empty()).then(|| (ACCOUNTS, field()))
-    }
-
-    fn read_tagged(&mut self, r: &mut Reader) -> Read<()> {
-        for (name, id, tags) in r.list(10, |r| Ok((r.line_name()?, r.lane()?, Tags::read(r)?)))? {
-            let Some(lane) = self.lines.get_mut(&name).and_then(|line| line.lane(id)) else {
-                return r.wrong();
-            };
-            lane.tags = tags;
-        }
-        Ok(())
-    }
-
-    fn read_drawn(&mut self, r: &mut Reader) -> Read<()> {
-        for (name, id, draws) in r.list(4, |r| Ok((r.line_name()?, r.lane()?, Draws::read(r)?)))? {
-            let Some(lane) = self.lines.get_mut(&name).and_then(|line| line.lane(id)) else {
-                return r.wrong();
-            };
-            lane.eras.draws = draws;
-        }
-        Ok(())
-    }
-
-    fn read_later(&mut self, r: &mut Reader) -> Read<()> {
-        read_later(r, |tag, field| {
-            match tag {
-                FOLLOWED => {
-                    self.followed = field.option(Reader::wall)?;
-                    self.voided = field.edition()?;
-                    self.began = field.option(|r| Ok((r.wall()?, r.wall()?)))?;
-                }
-                SALE => self.sale = Arc::new(Sale::read(field)?),
-                DRAWN => self.read_drawn(field)?,
-                ORDERS => self.orders = Arc::new(Orders::read(field)?),
-                STOCK => self.read_tallies(field)?,
-                LANES => self.read_pulses(field)?,
-                LOAD => self.load = Some(Box::new(Load::read(field)?)),
-                ACCOUNTS => self.read_tagged(field)?,
-                CODES => {
-                    self.codes = Codes::read(field)?;
-                    if self.codes.is_nothing() {
-                        return field.wrong();
-                    }
-                }
-                VIRTUAL => self.read_rehearsed(field)?,
-                _ => return field.wrong(),
-            }
-            Ok(())
         })
+    };
+    (rehearsal.is_some() || !lines.is_empty()).then(field)
+}
+
+/// As [`rehearsed`] writes it and no other way: each line once, in order, and none with nothing to say.
+fn read_rehearsed(room: &mut Room, r: &mut Reader) -> Read<()> {
+    room.rehearsal = UnderWay::of(r.option(Rehearsal::read)?);
+    let mut last: Option<LineName> = None;
+    for _ in 0..r.count(3)? {
+        let name = r.line_name()?;
+        let in_order = last.as_ref().is_none_or(|last| *last < name);
+        match room.lines.get_mut(&name).filter(|_| in_order) {
+            Some(line) => line.read_rehearsed(r)?,
+            None => return r.wrong(),
+        }
+        last = Some(name);
+    }
+    Ok(())
+}
+
+fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
+    read_later(r, |tag, field| {
+        match tag {
+            FOLLOWED => {
+                room.timetable.read_followed(field)?;
+                room.editions.set_voided(field.edition()?);
+                room.timetable.read_began(field)?;
+            }
+            SALE => room.draw = RoomDraw::of(Sale::read(field)?),
+            DRAWN => room
+                .lines
+                .read_lanes(field, 4, Draws::read, |lane, draws| lane.eras.draws = draws)?,
+            ORDERS => room.commands = Commands::read(field)?,
+            STOCK => room.lines.read_tallies(field)?,
+            LANES => room
+                .lines
+                .read_lanes(field, 4, Pulse::read, |lane, pulse| lane.pulse = pulse)?,
+            LOAD => room.load = RoomLoad::of(Load::read(field)?),
+            ACCOUNTS => room
+                .lines
+                .read_lanes(field, 10, Tags::read, |lane, tags| lane.tags = tags)?,
+            CODES => {
+                room.codes = Codes::read(field)?;
+                if room.codes.is_nothing() {
+                    return field.wrong();
+                }
+            }
+            VIRTUAL => read_rehearsed(room, field)?,
+            _ => return field.wrong(),
+        }
+        Ok(())
+    })
+}
+
+impl LineSet {
+    /// What there is to write of each lane of each line: nothing where no lane has any.
+    fn of_lanes(&self, has: fn(&Lane) -> bool, write: fn(&Lane, &mut Writer)) -> Option<Vec<u8>> {
+        let lanes = self.iter().flat_map(|(name, line)| {
+            let lanes = (0..).map(LaneId).zip(line.lanes());
+            lanes.map(move |(id, lane)| (name, id, lane))
+        });
+        let lanes: Vec<_> = lanes.filter(|(.., lane)| has(lane)).collect();
+        let field = || {
+            Writer::field(|w| {
+                w.list(&lanes, |w, (name, id, lane)| {
+                    w.text(name.as_str());
+                    w.u8(id.0);
+                    write(lane, w);
+                });
+            })
+        };
+        (!lanes.is_empty()).then(field)
+    }
+
+    /// As [`LineSet::of_lanes`], of each line.
+    fn of_lines(&self, has: fn(&Line) -> bool, write: fn(&Line, &mut Writer)) -> Option<Vec<u8>> {
+        let lines: Vec<(&LineName, &Line)> = self.iter().filter(|(_, line)| has(line)).collect();
+        let field = || {
+            Writer::field(|w| {
+                w.list(&lines, |w, (name, line)| {
+                    w.text(name.as_str());
+                    write(line, w);
+                });
+            })
+        };
+        (!lines.is_empty()).then(field)
+    }
+
+    /// Reads what [`LineSet::of_lanes`] has written.
+    fn read_lanes<T>(
+        &mut self,
+        r: &mut Reader,
+        least: usize,
+        read: fn(&mut Reader) -> Read<T>,
+        put: fn(&mut Lane, T),
+    ) -> Read<()> {
+        for (name, id, value) in r.list(least, |r| Ok((r.line_name()?, r.lane()?, read(r)?)))? {
+            let Some(lane) = self.get_mut(&name).and_then(|line| line.lane(id)) else {
+                return r.wrong();
+            };
+            put(lane, value);
+        }
+        Ok(())
+    }
+
+    fn read_tallies(&mut self, r: &mut Reader) -> Read<()> {
+        for (name, tally) in r.list(3, |r| Ok((r.line_name()?, Tally::read(r)?)))? {
+            let Some(line) = self.get_mut(&name).filter(|_| !tally.is_nothing()) else {
+                return r.wrong();
+            };
+            line.set_tally(tally);
+        }
+        Ok(())
     }
 }
 

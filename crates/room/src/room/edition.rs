@@ -1,4 +1,4 @@
-//! Which edition of a room counts.
+//! Which edition of a room counts: a reset or a sale begins the next, and older tokens are void.
 
 use ropeline_ids::{Edition, Era, Number};
 
@@ -8,6 +8,76 @@ pub(crate) struct Current {
     pub edition: Edition,
     /// See [`RoomView::spared`](crate::RoomView::spared).
     pub spared: Option<Era>,
+}
+
+/// A room's edition, and what became of those before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Editions {
+    current: Edition,
+    /// See [`RoomView::voided`](crate::RoomView::voided).
+    voided: Edition,
+    /// See [`RoomView::spared`](crate::RoomView::spared).
+    spared: Option<Era>,
+}
+
+impl Editions {
+    /// What is from before `current` was of another room.
+    pub fn new(current: Edition) -> Self {
+        Self {
+            current,
+            voided: current,
+            spared: None,
+        }
+    }
+
+    pub fn edition(&self) -> Edition {
+        self.current
+    }
+
+    pub fn voided(&self) -> Edition {
+        self.voided
+    }
+
+    pub fn spared(&self) -> Option<Era> {
+        self.spared
+    }
+
+    /// The edition that completions are of. What was spared when it came back is of that one, and of none that began since.
+    pub fn counts(&self) -> Current {
+        Current {
+            edition: self.current,
+            spared: self.spared.filter(|_| self.current == self.voided),
+        }
+    }
+
+    /// A sale begins: who waits with a token of an edition before waits no more, and sessions of it run out.
+    pub fn begin_sale(&mut self) {
+        self.current = Edition(self.current.0.saturating_add(1));
+    }
+
+    /// A reset: nothing of an edition before counts.
+    pub fn reset(&mut self) {
+        self.begin_sale();
+        (self.voided, self.spared) = (self.current, None);
+    }
+
+    /// Takes back an edition that the log had lost, whose numbers are those of `era`; false if it is not above the present one.
+    pub fn regain(&mut self, edition: Edition, era: Era) -> bool {
+        let higher = edition > self.current;
+        if higher {
+            (self.current, self.voided, self.spared) = (edition, edition, Some(era));
+        }
+        higher
+    }
+
+    /// As a snapshot has them.
+    pub fn restore(&mut self, spared: Option<Era>) {
+        self.spared = spared;
+    }
+
+    pub fn set_voided(&mut self, voided: Edition) {
+        self.voided = voided;
+    }
 }
 
 /// The rule of [`RoomView::is_reset`](crate::RoomView::is_reset), for a room at edition `now`.

@@ -1,103 +1,93 @@
 //! A room that follows what its shop can take: where its figures come from, and how its lines share what is allowed.
 
-use std::collections::BTreeSet;
-
-use super::Room;
 use crate::entry::commands::Who;
-use crate::line::Line;
-use crate::load::{Load, Outside, Report};
+use crate::load::{Allowance, Load, LoadControl, LoadView, Outside, Report};
 use crate::state::context::Context;
 use ropeline_ids::{Clock, GateId, LineName};
 
-impl Room {
-    /// What a gate saw; nothing in a room that does not go by it.
-    pub fn take_report(&mut self, gate: GateId, report: &Report, now: Clock) {
-        if let Some((load, load_control)) = self.load.as_mut().zip(self.settings.load_control) {
-            load.take(gate, report, load_control.ttl_ms, now);
-            self.picture = None;
-        }
+/// The room's controller, in a room that goes by one.
+#[derive(Debug, Default)]
+pub(super) struct RoomLoad(Option<Box<Load>>);
+
+impl RoomLoad {
+    pub fn of(load: Load) -> Self {
+        Self(Some(Box::new(load)))
+    }
+
+    pub fn load(&self) -> Option<&Load> {
+        self.0.as_deref()
+    }
+
+    /// What all lines together may call now.
+    pub fn allowance(&self) -> Option<Allowance> {
+        self.0.as_ref().map(|load| load.allowance)
+    }
+
+    pub fn view(&self) -> Option<LoadView> {
+        self.0.as_ref().map(|load| load.view())
+    }
+
+    /// The line that called last.
+    pub fn last(&self) -> Option<&LineName> {
+        self.0.as_ref().map(|load| &load.last)
+    }
+
+    /// What a gate saw; false in a room that does not go by it.
+    pub fn take(&mut self, gate: GateId, report: &Report, load_control: Option<&LoadControl>, now: Clock) -> bool {
+        let of = self.0.as_mut().zip(load_control);
+        of.map(|(load, load_control)| load.take(gate, report, load_control.ttl_ms, now))
+            .is_some()
     }
 
     /// A gate is gone: what it saw says nothing any more.
-    pub fn forget_reports(&mut self, gate: GateId) {
-        if let Some(load) = &mut self.load {
-            load.forget(gate);
-            self.picture = None;
-        }
+    pub fn forget(&mut self, gate: GateId) -> bool {
+        self.0.as_mut().map(|load| load.forget(gate)).is_some()
     }
 
     /// What somebody says of the shop, or that they say no more. False for what cannot be, and in a room that does not go
     /// by it.
-    pub fn give_load(&mut self, figures: Option<Outside>, who: Option<&Who>, now: Clock) -> bool {
-        let Some(load) = self
-            .load
-            .as_mut()
-            .filter(|_| figures.is_none_or(|figures| figures.fits()))
-        else {
+    pub fn give(&mut self, figures: Option<Outside>, who: Option<&Who>, now: Clock) -> bool {
+        let fits = figures.is_none_or(|figures| figures.fits());
+        let Some(load) = self.0.as_mut().filter(|_| fits) else {
             return false;
         };
         match figures {
             Some(figures) => load.give(figures, who.map(Who::bounded), now),
             None => load.give_back(),
         }
-        self.picture = None;
         true
     }
 
-    /// An entry begins: what holds no longer is dropped, and another number may be allowed.
-    pub(super) fn run_load(&mut self, m: &Context) {
-        let Some((load, load_control)) = self.load.as_mut().zip(self.settings.load_control) else {
-            return;
+    /// An entry begins: what holds no longer is dropped. True if another number is allowed.
+    pub fn run(&mut self, load_control: Option<&LoadControl>, step_ms: u64, slots: u64, m: &Context) -> bool {
+        let Some((load, load_control)) = self.0.as_mut().zip(load_control) else {
+            return false;
         };
-        let step_ms = self.settings.call_every_ms;
-        let changed = load.run(&load_control, step_ms, self.counts.slots, (m.time, m.clock));
+        let changed = load.run(load_control, step_ms, slots, (m.time, m.clock));
         load.allowance = load.allowance.at(step_ms, m.clock);
-        if changed {
-            // What is told of each line does not hang on it.
-            self.plan_all(m);
-            self.picture = None;
-        }
+        changed
     }
 
     /// The room goes by a controller from now on, or no longer.
-    pub(super) fn settle_load(&mut self, m: &Context) {
-        match self.settings.load_control {
-            Some(_) if self.load.is_none() => self.load = Some(Box::new(Load::new(m.time, m.clock))),
+    pub fn settle(&mut self, load_control: Option<&LoadControl>, m: &Context) {
+        match load_control {
+            Some(_) if self.0.is_none() => self.0 = Some(Box::new(Load::new(m.time, m.clock))),
             Some(_) => {}
-            None => {
-                self.load = None;
-                self.lines.values_mut().for_each(|line| line.allowance = None);
-            }
+            None => self.0 = None,
         }
     }
 
-    /// The lines that the entry touches. Where they share what a controller allows, those behind the one that called last
-    /// come first.
-    pub(super) fn in_turn(&mut self) -> Vec<LineName> {
-        let mut active: BTreeSet<LineName> = std::mem::take(&mut self.active);
-        let Some(load) = &self.load else {
-            return active.into_iter().collect();
-        };
-        let mut behind = active.split_off(&load.last);
-        let last = behind.take(&load.last);
-        behind.into_iter().chain(active).chain(last).collect()
-    }
-}
-
-impl Load {
-    /// The line works with what the room allows; what it has called is gone from that.
-    pub fn lend(&mut self, line: &mut Line, name: &LineName, work: impl FnOnce(&mut Line)) {
-        let before = self.allowance;
-        line.allowance = Some(before);
-        work(line);
-        self.allowance = line.allowance.unwrap_or(before);
-        let calls = before.calls().saturating_sub(self.allowance.calls());
+    /// A line has worked with what was allowed: what is left is for the others. `outcomes` of those called before: how many
+    /// came, and how many did not.
+    pub fn take_back(&mut self, line: &LineName, left: Option<Allowance>, outcomes: (u64, u64)) {
+        let Some(load) = &mut self.0 else { return };
+        let before = load.allowance;
+        load.allowance = left.unwrap_or(before);
+        let calls = before.calls().saturating_sub(load.allowance.calls());
         if calls > 0 {
-            self.calls = self.calls.saturating_add(calls);
-            self.last = name.clone();
+            load.calls = load.calls.saturating_add(calls);
+            load.last = line.clone();
         }
-        let ((came, missed), noted) = (line.outcomes(), line.noted);
-        self.share
-            .note(came.saturating_sub(noted.0), missed.saturating_sub(noted.1));
+        load.share.note(outcomes.0, outcomes.1);
     }
 }

@@ -1,148 +1,156 @@
-//! One room: what is in force, and its lines.
+//! One room: its parts, each with fields of its own, and how they work together on an entry.
+//!
+//! `terms` is what the room is set to, `timetable` how far its schedule was followed, `edition` which edition counts, `draw` how
+//! far that edition's draw has come, `lines` the lines with what is counted and due of them, `load` the controller, `commands`
+//! what operators do, `rehearsal` the virtual visitors under way, `pending` and `codes` who was numbered by an id or a code,
+//! and `publish` the last view. The room calls them in order, and carries from one to another what that has to know: here what
+//! an entry does to it, in `sales` what its schedule and its draw do, in `joins` who is numbered.
 
-pub(crate) mod account_joins;
 pub(crate) mod codec;
 pub(crate) mod codes;
-pub(crate) mod draw;
-pub(crate) mod due;
+mod commands;
+mod draw;
 pub(crate) mod edition;
-pub(crate) mod healing;
-pub(crate) mod joins;
-pub(crate) mod lanes;
-pub(crate) mod load;
-pub(crate) mod operate;
+mod joins;
+mod lines;
+mod load;
 pub(crate) mod pending;
-pub(crate) mod publish;
-pub(crate) mod recovered_draw;
-pub(crate) mod redeem;
+mod publish;
 pub(crate) mod rehearsal;
-pub(crate) mod rehearse;
-pub(crate) mod stage;
-pub(crate) mod stock;
+mod sales;
+mod terms;
+mod timetable;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::entry::Section;
-use crate::entry::commands::Orders;
+use crate::entry::commands::{Audited, CallOrder, Deed, MAX_CALL, Who};
 use crate::entry::effects::Effects;
 use crate::entry::eviction::Eviction;
-use crate::entry::sale::Sale;
-use crate::line::{Counts, Line};
-use crate::load::Load;
-use crate::recovery::healing::Healing;
-use crate::room::codes::Codes;
+use crate::entry::{Completion, Section};
+use crate::line::Line;
+use crate::line::calling::Scope;
+use crate::line::counts::Counts;
+use crate::line::rules::Rules;
+use crate::load::{Outside, Report};
+use crate::recovery::healing::{Healing, Proof};
+use crate::room::codes::{BroughtCodes, Codes};
+use crate::room::commands::Commands;
+use crate::room::draw::RoomDraw;
+use crate::room::edition::{Current, Editions, is_reset};
+use crate::room::lines::LineSet;
+use crate::room::load::RoomLoad;
 use crate::room::pending::Pending;
-use crate::room::rehearsal::Rehearsal;
-use crate::settings::schedule::Turn;
-use crate::settings::{Overrides, Settings};
+use crate::room::publish::Published;
+use crate::room::rehearsal::{Rehearsal, UnderWay};
+use crate::room::terms::Terms;
+use crate::room::timetable::Timetable;
+use crate::settings::schedule::{Phase, Schedule};
+use crate::settings::{Mode, Overrides, Settings};
 use crate::state::context::Context;
-use crate::state::past::Proof;
+use crate::state::past;
 use crate::version::WITH_SCHEDULES;
 use crate::view::RoomView;
-use crate::view::lines::Lines;
-use ropeline_ids::{Clock, Edition, Era, LineName, Number, Wall};
+use crate::view::line_view::LineView;
+use ropeline_ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, RoomName, Wall};
 
 #[derive(Debug)]
 pub(super) struct Room {
-    /// As configured.
-    configured: Arc<Settings>,
-    overrides: Overrides,
-    /// The era whose log last set them, and at which revision.
-    pub worded: Option<(Era, u64)>,
-    pub revision: u64,
-    edition: Edition,
-    /// See [`RoomView::voided`].
-    voided: Edition,
-    /// See [`RoomView::spared`].
-    spared: Option<Era>,
-    /// How far the schedule has been followed: its last turn, or when it was set. It never goes back.
-    followed: Option<Wall>,
-    /// When the sale that this edition is of began and opened. It stays while the schedule leads elsewhere.
-    began: Option<(Wall, Wall)>,
-    /// What it does next, which follows from that.
-    turn: Option<(Wall, Turn)>,
-    /// How far the draw of this edition has come.
-    sale: Arc<Sale>,
-    /// What operators did of late.
-    orders: Arc<Orders>,
-    /// The rehearsal that is under way.
-    rehearsal: Option<Arc<Rehearsal>>,
-    /// Of a room that follows what its shop can take.
-    load: Option<Box<Load>>,
-    pub healing: Healing,
-    lines: BTreeMap<LineName, Line>,
-    pub pending: Pending,
-    pub codes: Codes,
-    /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
-    pub settings: Arc<Settings>,
-    /// No turn is missed: an operator, or the configuration, lets nobody in whose turn it is. It follows from the rest.
-    keeps_calls: bool,
-    /// When lines are due; a line may be due later than it stands here, never earlier.
-    dues: BTreeSet<(Clock, LineName)>,
-    /// Whom operators take out with the entry under way.
-    evicting: Vec<Eviction>,
-    /// Lines that the entry under way touches.
-    active: BTreeSet<LineName>,
-    pub counts: Counts,
-    /// The lines as last published, and those that have changed since.
-    painted: Lines,
-    stale: BTreeSet<LineName>,
-    picture: Option<Arc<RoomView>>,
+    /// The revision of the last change that was taken.
+    revision: u64,
+    terms: Terms,
+    timetable: Timetable,
+    editions: Editions,
+    draw: RoomDraw,
+    commands: Commands,
+    rehearsal: UnderWay,
+    load: RoomLoad,
+    healing: Healing,
+    pending: Pending,
+    codes: Codes,
+    lines: LineSet,
+    published: Published,
 }
 
 impl Room {
     pub fn new(configured: Settings, revision: u64) -> Self {
         Self {
-            settings: Arc::new(configured.clone()),
-            configured: Arc::new(configured),
-            overrides: Overrides::default(),
-            worded: None,
             revision,
-            edition: Edition(0),
-            voided: Edition(0),
-            spared: None,
-            followed: None,
-            began: None,
-            turn: None,
-            sale: Arc::default(),
-            orders: Arc::default(),
-            rehearsal: None,
-            load: None,
+            terms: Terms::new(configured),
+            timetable: Timetable::default(),
+            editions: Editions::new(Edition(0)),
+            draw: RoomDraw::default(),
+            commands: Commands::default(),
+            rehearsal: UnderWay::default(),
+            load: RoomLoad::default(),
             healing: Healing::default(),
-            lines: BTreeMap::new(),
-            keeps_calls: false,
             pending: Pending::default(),
             codes: Codes::default(),
-            dues: BTreeSet::new(),
-            evicting: Vec::new(),
-            active: BTreeSet::new(),
-            counts: Counts::default(),
-            painted: Lines::default(),
-            stale: BTreeSet::new(),
-            picture: None,
+            lines: LineSet::default(),
+            published: Published::default(),
         }
     }
 
     /// One that begins with this edition: what is from before was of another room of its name.
     pub fn of(edition: Edition, revision: u64) -> Self {
         Self {
-            edition,
-            voided: edition,
+            editions: Editions::new(edition),
             ..Self::new(Settings::default(), revision)
         }
     }
 
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    pub fn set_revision(&mut self, revision: u64) {
+        self.revision = revision;
+    }
+
     pub fn configured(&self) -> &Settings {
-        &self.configured
+        self.terms.configured()
+    }
+
+    pub fn overrides(&self) -> &Overrides {
+        self.terms.overrides()
+    }
+
+    /// The era whose log last set the overrides, and at which revision.
+    pub fn worded(&self) -> Option<(Era, u64)> {
+        self.terms.worded()
+    }
+
+    pub fn settings(&self) -> &Settings {
+        self.terms.in_force()
+    }
+
+    pub fn schedule(&self) -> Option<&Schedule> {
+        self.terms.schedule()
+    }
+
+    pub fn lines(&self) -> impl Iterator<Item = (&LineName, &Line)> {
+        self.lines.iter()
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.lines.counts()
+    }
+
+    pub fn edition(&self) -> Edition {
+        self.editions.edition()
+    }
+
+    pub fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
+        self.rehearsal.get()
+    }
+
+    pub fn healing(&self) -> &Healing {
+        &self.healing
     }
 
     /// A new edition: every line begins afresh, above all numbers it has issued.
     pub fn reset(&mut self, m: &mut Context) {
-        self.edition = Edition(self.edition.0.saturating_add(1));
-        self.forget_sale();
-        self.voided = self.edition;
-        self.spared = None;
+        self.editions.reset();
+        self.forget_draw();
         self.close(m);
         // What the draw held back is held no more.
         self.settle(m);
@@ -150,14 +158,14 @@ impl Room {
 
     /// Takes back an edition that the log had lost; false if it is not above the room's.
     pub fn regain(&mut self, edition: Edition, m: &Context) -> bool {
-        let higher = edition > self.edition;
+        let era = m.past.era();
+        let higher = self.editions.regain(edition, era);
         if higher {
-            (self.edition, self.voided) = (edition, edition);
-            let lost = self.sale.lost;
-            self.forget_sale();
-            Arc::make_mut(&mut self.sale).lost = lost;
-            self.spared = Some(m.past.era());
-            self.regain_stock(m.past.era());
+            if self.draw.forget_regained() {
+                self.lines.all_mut().for_each(Line::give_up_draw);
+            }
+            // What is free now may be called for, and a line that sold nothing be forgotten.
+            self.lines.all_mut().for_each(|line| line.regain_edition(era));
             self.settle(m);
             self.repaint();
         }
@@ -166,74 +174,67 @@ impl Room {
 
     /// Forgets every line, its numbers never to be issued again.
     pub fn close(&mut self, m: &mut Context) {
-        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
+        for name in self.lines.names() {
             self.forget(&name, m);
         }
         self.pending.clear();
-        self.rehearsal = None;
-        self.picture = None;
+        self.rehearsal.end();
+        self.published.touch();
     }
 
-    pub fn lines(&self) -> impl Iterator<Item = (&LineName, &Line)> {
-        self.lines.iter()
-    }
-
-    pub fn edition(&self) -> Edition {
-        self.edition
-    }
-
-    pub fn overrides(&self) -> &Overrides {
-        &self.overrides
-    }
-
-    /// See [`State::mark_newcomers`](super::state::State::mark_newcomers).
+    /// See [`State::mark_newcomers`](crate::State::mark_newcomers).
     pub fn mark_newcomers(&mut self, now: Clock) {
-        for line in self.lines.values_mut() {
-            line.mark_newcomers(&self.settings, now);
+        for line in self.lines.all_mut() {
+            line.mark_newcomers(self.terms.in_force(), now);
         }
     }
 
     /// A new log begins; `last` is the era of the one before.
     pub fn begin(&mut self, era: Era, last: Era, m: &Context) {
         self.healing.begin(last);
-        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
+        for name in self.lines.names() {
             if let Some(line) = self.lines.get_mut(&name) {
                 line.begin(era, m.clock);
             }
-            self.count(&name);
+            self.lines.count(&name);
         }
         self.reschedule(m);
     }
 
     /// The entry under way names a line.
     pub fn name(&mut self, line: &LineName) {
-        if self.lines.contains_key(line) {
-            self.active.insert(line.clone());
-        }
+        self.lines.touch(line);
     }
 
     /// An entry begins: lines that are due, or named by it, go with its clock.
     pub fn advance(&mut self, m: &Context) {
-        self.pending.forget(self.settings.late_window_ms, m.clock);
+        let settings = self.terms.in_force();
+        self.pending.forget(settings.late_window_ms, m.clock);
         if self.codes.sweep(m.time) {
-            self.picture = None;
+            self.published.touch();
         }
-        self.run_load(m);
-        self.wake(m);
-        for name in &self.active {
-            if let Some(line) = self.lines.get_mut(name) {
-                line.advance(&self.settings, m);
-            }
+        let slots = self.lines.counts().slots;
+        let rules = rules(&self.terms, &self.healing, m);
+        if self
+            .load
+            .run(settings.load_control.as_ref(), settings.call_every_ms, slots, m)
+        {
+            // What is told of each line does not hang on it.
+            self.lines.plan_all((&rules, self.load.allowance()), m);
+            self.published.touch();
         }
-        for Eviction { line, lane, number } in std::mem::take(&mut self.evicting) {
+        self.lines.wake((&rules, self.load.allowance()), m);
+        self.lines.advance(settings, m);
+        for Eviction { line, lane, number } in self.commands.take_evictions() {
             if let Some(line) = self.lines.get_mut(&line) {
-                line.leave(lane, number, &self.settings, m);
+                line.leave(lane, number, &rules, m);
             }
         }
     }
 
+    /// What a gate says of one line.
     pub fn apply(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
-        let current = self.current();
+        let current = self.editions.counts();
         self.heal(section, m);
         if self.sells_in(section, current, m) {
             // What was sold is sold, however many lines there are.
@@ -241,8 +242,9 @@ impl Room {
         } else if self.proves_loss(section, m) {
             self.make(&section.line, m);
         }
+        let rules = rules(&self.terms, &self.healing, m);
         let skipped = match self.lines.get_mut(&section.line) {
-            Some(line) => line.apply(section, &self.settings, current, m),
+            Some(line) => line.apply(section, &rules, current, m),
             None => section.items(),
         };
         effects.skip(skipped);
@@ -261,105 +263,258 @@ impl Room {
     /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
     pub fn finish(&mut self, m: &mut Context) {
         // PERF: every entry passes all rooms, and in nearly all of them nothing happens.
-        if self.active.is_empty() {
+        if self.lines.is_idle() {
             return;
         }
-        for name in self.in_turn() {
+        for name in self.lines.take_active(self.load.last()) {
+            let rules = rules(&self.terms, &self.healing, m);
             let Some(line) = self.lines.get_mut(&name) else {
                 continue;
             };
-            self.picture = None;
-            match &mut self.load {
-                Some(load) => load.lend(line, &name, |line| line.finish(&self.settings, m)),
-                None => line.finish(&self.settings, m),
-            }
-            line.noted = line.outcomes();
-            for (revision, called) in std::mem::take(&mut line.answered) {
-                Arc::make_mut(&mut self.orders).called(revision, called);
-            }
-            if !name.is_only() && line.is_forgotten(&self.settings, m) {
+            let mut scope = Scope {
+                allowance: self.load.allowance(),
+                orders: self.commands.take_calls(&name),
+                answered: Vec::new(),
+            };
+            line.finish(&rules, &mut scope, m);
+            let forgotten = !name.is_only() && line.is_forgotten(rules.settings, m);
+            let outcomes = self.lines.take_outcomes(&name);
+            self.load.take_back(&name, scope.allowance, outcomes);
+            self.commands.answer(&scope.answered);
+            if forgotten {
                 self.forget(&name, m);
             } else {
-                self.count(&name);
-                self.plan(&name, m);
-                self.stale.insert(name);
+                self.lines.count(&name);
+                self.lines.plan(&name, (&rules, self.load.allowance()), m);
+                self.published.touch_line(name);
             }
         }
     }
 
     /// Works every line's schedule out anew, after something changed that all of them depend on.
     pub fn reschedule(&mut self, m: &Context) {
-        self.plan_all(m);
+        let rules = rules(&self.terms, &self.healing, m);
+        self.lines.plan_all((&rules, self.load.allowance()), m);
         self.repaint();
-    }
-
-    pub(super) fn plan_all(&mut self, m: &Context) {
-        for name in self.lines.keys().cloned().collect::<Vec<_>>() {
-            self.plan(&name, m);
-        }
     }
 
     /// Publishes every line anew.
     pub fn repaint(&mut self) {
-        self.stale.extend(self.lines.keys().cloned());
-        self.picture = None;
+        self.published.touch_lines(self.lines.iter().map(|(name, _)| name));
     }
 
-    fn settle(&mut self, m: &Context) {
-        let (old, kept) = (Arc::clone(&self.settings), self.keeps_calls);
-        self.enforce();
-        self.settle_load(m);
-        self.tell_lines(m);
-        let reopens = kept && self.settings.mode.lets_called_in() && m.version >= WITH_SCHEDULES;
-        for line in self.lines.values_mut() {
-            line.resettle(&old, &self.settings, m);
-            if reopens {
-                line.renew_calls(&self.settings, m.clock);
-            }
+    /// What the request path reads: made anew only where something has changed.
+    pub fn view(&mut self, m: &Context) -> Arc<RoomView> {
+        if let Some(room) = self.published.room() {
+            return Arc::clone(room);
         }
-        self.active.extend(self.lines.keys().cloned());
-        self.picture = None;
+        let (settings, edition) = (self.terms.in_force(), self.editions.edition());
+        let rules = rules(&self.terms, &self.healing, m);
+        let line = |name: &LineName| {
+            let line = self.lines.get(name)?;
+            Some(LineView::new(line, edition, settings, &rules, m))
+        };
+        let lines = self.published.lines(line);
+        let view = RoomView {
+            settings: Settings::clone(settings),
+            configured: Arc::clone(self.terms.configured()),
+            mode: self.terms.mode(),
+            stage: self.stage(),
+            results: self.timetable.results(self.terms.schedule()),
+            sale: Arc::clone(self.draw.sale()),
+            orders: Arc::clone(self.commands.done()),
+            rehearsal: self.rehearsal.get().cloned(),
+            decides: self.decides(),
+            spent: self.codes.spent.clone(),
+            overrides: self.terms.overrides().clone(),
+            revision: self.revision,
+            edition,
+            voided: self.editions.voided(),
+            spared: self.editions.spared(),
+            load: self.load.view(),
+            allowance: self.load.allowance(),
+            heals_until: self.healing.until(),
+            lines,
+        };
+        self.published.keep(view)
     }
 
-    fn keeps_calls(&self, m: &Context) -> bool {
-        self.keeps_calls && m.version >= WITH_SCHEDULES
+    /// As it is before or after a change.
+    pub fn audited(&self) -> Audited {
+        let rule = self.schedule().map(|schedule| schedule.rule.as_str());
+        Audited::of(self.settings(), self.terms.mode(), self.overrides(), rule)
     }
 
-    /// Whether a turn can be missed.
-    pub(super) fn tell_lines(&mut self, m: &Context) {
-        let keeps_calls = self.keeps_calls(m);
-        for line in self.lines.values_mut() {
-            line.keeps_calls = keeps_calls;
+    /// Takes note of a change; one of the oldest is forgotten for it.
+    pub fn note_order(&mut self, revision: u64, said: (Option<Who>, Deed), at: Wall) {
+        self.commands.note(revision, said, at);
+        self.published.touch();
+    }
+
+    /// Takes a visitor out with the entry under way; false where there is no such line.
+    pub fn order_eviction(&mut self, eviction: &Eviction) -> bool {
+        let known = self.lines.has(&eviction.line);
+        if known {
+            self.lines.touch(&eviction.line);
+            self.commands.evict(eviction);
+        }
+        known
+    }
+
+    /// Lets visitors in at the end of the entry. False where nobody can be called: the room is closed, not open yet or off,
+    /// its order is not drawn yet, or there is no such line or lane.
+    pub fn order_calls(&mut self, order: &CallOrder, revision: u64) -> bool {
+        let stage = self.stage();
+        let able = matches!(self.settings().mode, Mode::Auto | Mode::Hold);
+        // Held for its opening: the shop behind it may not be there yet.
+        let forms = stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
+        let undrawn = self.terms.draws() && self.draw.sale().is_open(stage.as_ref());
+        let counted = (1..=MAX_CALL).contains(&order.count);
+        let Some(line) = self.lines.get(&order.line) else {
+            return false;
+        };
+        let lane = order
+            .lane
+            .is_none_or(|lane| line.lanes().get(usize::from(lane.0)).is_some());
+        if !able || forms || undrawn || !counted || !lane {
+            return false;
+        }
+        self.commands.call(revision, order);
+        self.lines.touch(&order.line);
+        true
+    }
+
+    /// What a gate saw; nothing in a room that does not go by it.
+    pub fn take_report(&mut self, gate: GateId, report: &Report, now: Clock) {
+        let load_control = self.terms.in_force().load_control.as_ref();
+        if self.load.take(gate, report, load_control, now) {
+            self.published.touch();
         }
     }
 
-    /// Counts visitors let past the line. A line of a `per` room that nobody waits at is not made for that.
-    fn bypass(&mut self, section: &Section, m: &Context) {
-        if section.line.is_only() {
-            self.make(&section.line, m);
+    /// A gate is gone: what it saw says nothing any more.
+    pub fn forget_reports(&mut self, gate: GateId) {
+        if self.load.forget(gate) {
+            self.published.touch();
         }
-        if let Some(line) = self.lines.get_mut(&section.line) {
-            line.figures.bypasses += u64::from(section.bypasses) + u64::from(section.networks);
+    }
+
+    /// What somebody says of the shop, or that they say no more. False for what cannot be, and in a room that does not go
+    /// by it.
+    pub fn give_load(&mut self, figures: Option<Outside>, who: Option<&Who>, now: Clock) -> bool {
+        let given = self.load.give(figures, who, now);
+        if given {
+            self.published.touch();
         }
+        given
+    }
+
+    pub fn heals(&self, m: &Context) -> bool {
+        m.clock < self.healing.until()
+    }
+
+    /// Something that was lost may still come back, by visitors or by gates.
+    pub fn waits_for_lost(&self, m: &Context) -> bool {
+        waits_for_lost(&self.healing, m)
+    }
+
+    /// What the section's tokens prove. A gate that brings an era back proves nothing: it knows how far that went.
+    fn heal(&mut self, section: &Section, m: &Context) {
+        // PERF: in nearly every log nothing is lost, or what was has been shown.
+        if m.adopts.is_some() || self.healing.is_spent() || !m.past.trusts(m.clock) {
+            return;
+        }
+        let passes = section.reopens.iter().map(|(_, number)| *number);
+        let passes = passes.chain(section.completions.iter().map(|done| done.number));
+        let tickets = section.marks.iter().map(|(_, number)| *number);
+        let shown = passes.map(|number| (Proof::Pass, number));
+        let shown = shown.chain(tickets.map(|number| (Proof::Ticket, number)));
+        let lost = |number: Number| m.past.prove(number, m.clock) == past::Proof::LostEra;
+        let mut longer = false;
+        for (proof, number) in shown.filter(|(_, number)| lost(*number)) {
+            let settings = self.terms.in_force();
+            longer |= self.healing.prove(proof, number.era, settings, m.clock);
+        }
+        if longer {
+            self.lose_draw(m);
+            self.reschedule(m);
+        }
+    }
+
+    /// All that was lost has come back.
+    pub fn end_healing(&mut self, m: &Context) {
+        if self.healing.end() {
+            self.reschedule(m);
+        }
+    }
+
+    /// An operator ends it.
+    pub fn forbid_healing(&mut self, m: &Context) {
+        self.healing.forbid();
+        self.reschedule(m);
+    }
+
+    /// As a snapshot has it.
+    pub fn set_healing(&mut self, healing: Healing) {
+        self.healing = healing;
+    }
+
+    /// What `other` lacks of the numbers of an era that completed in a line here.
+    pub fn completions_for(&self, other: Option<&Self>, line: &LineName, era: Era) -> Vec<Completion> {
+        let Some(of) = self.lines.get(line) else {
+            return Vec::new();
+        };
+        let same = other.filter(|other| other.edition() == self.edition());
+        let known = same
+            .and_then(|other| other.lines.get(line))
+            .map(|line| line.tally().winners());
+        let of_era = of.tally().winners().iter_of(era);
+        let lacking = of_era.filter(|winner| !known.is_some_and(|known| known.has(winner.lane, winner.number)));
+        let completion = lacking.map(|winner| Completion {
+            lane: winner.lane,
+            number: winner.number,
+            edition: self.edition(),
+            after_ms: 0,
+            at: Some(winner.at),
+            tag: winner.tag,
+        });
+        completion.collect()
+    }
+
+    /// What another history lacks of these codes.
+    pub fn codes_for(&self, name: &RoomName, other: Option<&Self>) -> Vec<BroughtCodes> {
+        self.codes.lacking(name, other.map(|other| &other.codes), PART)
+    }
+
+    /// Given for a pending id, and not shown since.
+    pub fn is_unheard(&self, line: &LineName, seat: (LaneId, Number)) -> bool {
+        self.pending.is_unheard(line, seat)
+    }
+
+    /// Something was sold that counts, also in a line that was forgotten since.
+    fn sells_in(&self, section: &Section, current: Current, m: &Context) -> bool {
+        let sells = self.settings().stock.is_some() || m.adopts.is_some();
+        let counts = |done: &Completion| {
+            let over = is_reset(done.edition, done.number, current.edition, current.spared);
+            !over && (m.adopts.is_some() || m.past.prove(done.number, m.clock) != past::Proof::Ahead)
+        };
+        sells && section.completions.iter().any(counts)
     }
 
     /// Whether the section's tokens prove that the line was there and was lost.
     fn proves_loss(&self, section: &Section, m: &Context) -> bool {
-        let lost = |number: &Number| matches!(m.past.prove(*number, m.clock), Proof::LostEra | Proof::LostLine);
+        let lost = |number: &Number| m.past.may_be_lost(*number, m.clock);
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| m.adopts == Some(number.era));
         let sold = section.completions.iter().map(|done| &done.number);
         let named = section.marks.iter().chain(&section.reopens).chain(brought);
         let mut named = named.map(|(_, number)| number).chain(sold);
-        !self.lines.contains_key(&section.line) && named.any(lost)
+        !self.lines.has(&section.line) && named.any(lost)
     }
 
     /// Makes the line if it is not there; false when there are too many.
-    pub(super) fn make(&mut self, name: &LineName, m: &Context) -> bool {
-        if self.lines.contains_key(name) {
-            return true;
-        }
-        let room = self.has_room();
+    fn make(&mut self, name: &LineName, m: &Context) -> bool {
+        let room = self.lines.has(name) || self.lines.has_room(self.terms.in_force());
         if room {
             self.make_anyway(name, m);
         }
@@ -367,25 +522,33 @@ impl Room {
     }
 
     fn make_anyway(&mut self, name: &LineName, m: &Context) {
-        if !self.lines.contains_key(name) {
-            let mut line = Line::new(&self.settings, &m.past, m.clock);
-            line.heals_until = self.healing.until();
-            line.keeps_calls = self.keeps_calls(m);
-            self.lines.insert(name.clone(), line);
-            self.active.insert(name.clone());
+        if !self.lines.has(name) {
+            let line = Line::new(self.terms.in_force(), &m.past, m.clock);
+            self.lines.insert(name, line);
         }
     }
 
     fn forget(&mut self, name: &LineName, m: &mut Context) {
         let Some(line) = self.lines.remove(name) else { return };
         self.codes.forget_line(name);
+        self.commands.take_calls(name);
         Arc::make_mut(&mut m.past).raise(line.ends());
-        self.counts = self.counts.less(line.counted);
-        if let Some(at) = line.scheduled {
-            self.dues.remove(&(at, name.clone()));
-        }
-        self.active.remove(name);
-        self.stale.insert(name.clone());
-        self.picture = None;
+        self.published.touch_line(name.clone());
     }
 }
+
+/// What the room prescribes to its lines now.
+fn rules<'a>(terms: &'a Terms, healing: &Healing, m: &Context) -> Rules<'a> {
+    Rules {
+        settings: terms.in_force(),
+        heals_until: healing.until(),
+        keeps_calls: terms.keeps_calls() && m.version >= WITH_SCHEDULES,
+    }
+}
+
+fn waits_for_lost(healing: &Healing, m: &Context) -> bool {
+    m.clock < m.quiet_until() || m.clock < healing.until()
+}
+
+/// Codes in one batch, each with the longest name of a line.
+const PART: usize = 400;

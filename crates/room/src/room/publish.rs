@@ -1,48 +1,54 @@
-//! What the request path reads of a room: made anew only where something has changed.
+//! What is published of a room: its lines' views as they were last made, and the room's own until something changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Room;
-use crate::settings::Settings;
-use crate::state::context::Context;
 use crate::view::RoomView;
 use crate::view::line_view::LineView;
+use crate::view::lines::Lines;
+use ropeline_ids::LineName;
 
-impl Room {
-    pub fn view(&mut self, m: &Context) -> Arc<RoomView> {
-        if let Some(picture) = &self.picture {
-            return Arc::clone(picture);
-        }
+#[derive(Debug, Default)]
+pub(super) struct Published {
+    /// The lines as last published, and those that have changed since.
+    lines: Lines,
+    stale: BTreeSet<LineName>,
+    room: Option<Arc<RoomView>>,
+}
+
+impl Published {
+    pub fn room(&self) -> Option<&Arc<RoomView>> {
+        self.room.as_ref()
+    }
+
+    /// Something of the room has changed.
+    pub fn touch(&mut self) {
+        self.room = None;
+    }
+
+    /// A line has changed, or is gone.
+    pub fn touch_line(&mut self, name: LineName) {
+        self.stale.insert(name);
+        self.room = None;
+    }
+
+    pub fn touch_lines<'a>(&mut self, names: impl Iterator<Item = &'a LineName>) {
+        self.stale.extend(names.cloned());
+        self.room = None;
+    }
+
+    /// All lines, those that have changed made anew; `None` for one that is gone.
+    pub fn lines(&mut self, view: impl Fn(&LineName) -> Option<LineView>) -> Lines {
         for name in std::mem::take(&mut self.stale) {
-            match self.lines.get(&name) {
-                Some(line) => {
-                    let view = LineView::new(line, self.edition, &self.settings, m);
-                    self.painted.put(&name, Arc::new(view));
-                }
-                None => self.painted.remove(&name),
+            match view(&name) {
+                Some(view) => self.lines.put(&name, Arc::new(view)),
+                None => self.lines.remove(&name),
             }
         }
-        let view = RoomView {
-            settings: Settings::clone(&self.settings),
-            configured: Arc::clone(&self.configured),
-            mode: self.mode(),
-            stage: self.stage(),
-            results: self.results(),
-            sale: Arc::clone(&self.sale),
-            orders: Arc::clone(&self.orders),
-            rehearsal: self.rehearsal.clone(),
-            decides: self.decides(),
-            spent: self.codes.spent.clone(),
-            overrides: self.overrides.clone(),
-            revision: self.revision,
-            edition: self.edition,
-            voided: self.voided,
-            spared: self.spared,
-            load: self.load.as_ref().map(|load| load.view()),
-            allowance: self.load.as_ref().map(|load| load.allowance),
-            heals_until: self.healing.until(),
-            lines: self.painted.clone(),
-        };
-        Arc::clone(self.picture.insert(Arc::new(view)))
+        self.lines.clone()
+    }
+
+    pub fn keep(&mut self, room: RoomView) -> Arc<RoomView> {
+        Arc::clone(self.room.insert(Arc::new(room)))
     }
 }

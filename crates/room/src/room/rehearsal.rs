@@ -5,6 +5,8 @@
 //! ended, when its time is over, and when its lease has not been renewed. The lease runs on the room's clock, so that all
 //! gates agree.
 
+use std::sync::Arc;
+
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, RehearsalId, Wall};
@@ -120,6 +122,67 @@ impl Rehearsal {
             ends_by: r.clock()?,
             until: r.clock()?,
         })
+    }
+}
+
+/// The rehearsal that is under way in a room, if one is.
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay(Option<Arc<Rehearsal>>);
+
+impl UnderWay {
+    pub fn of(rehearsal: Option<Rehearsal>) -> Self {
+        Self(rehearsal.map(Arc::new))
+    }
+
+    pub fn get(&self) -> Option<&Arc<Rehearsal>> {
+        self.0.as_ref()
+    }
+
+    /// Whether it is that one; any, where none is named.
+    pub fn is(&self, id: Option<RehearsalId>) -> bool {
+        let of = |rehearsal: &Arc<Rehearsal>| id.is_none_or(|id| rehearsal.id == id);
+        self.0.as_ref().is_some_and(of)
+    }
+
+    /// Begins one. False while one is under way, where its bounds are none, and where a sale's outcome is more than an order
+    /// (`decides`), which virtual visitors would have a part in.
+    pub fn begin(&mut self, order: &RehearsalOrder, decides: bool, (time, now): (Wall, Clock)) -> bool {
+        if self.0.is_some() || (decides && !order.anyway) {
+            return false;
+        }
+        self.0 = Rehearsal::of(order, time, now).map(Arc::new);
+        self.0.is_some()
+    }
+
+    /// False for one that is not under way.
+    pub fn renew(&mut self, id: RehearsalId, lease_ms: u64, now: Clock) -> bool {
+        let rehearsal = self.0.as_mut().filter(|rehearsal| rehearsal.id == id);
+        rehearsal
+            .map(|rehearsal| Arc::make_mut(rehearsal).renew(lease_ms, now))
+            .is_some()
+    }
+
+    /// Nobody has renewed it, or a sale with an outcome has come upon it, unless that was wanted.
+    pub fn is_over(&self, decides: impl FnOnce() -> bool, now: Clock) -> bool {
+        // PERF: every entry passes all rooms, and hardly any rehearses.
+        let over = |rehearsal: &Arc<Rehearsal>| rehearsal.until <= now || (!rehearsal.anyway && decides());
+        self.0.as_ref().is_some_and(over)
+    }
+
+    pub fn end(&mut self) {
+        self.0 = None;
+    }
+
+    /// How many more may join in it.
+    pub fn left(&self) -> Option<u32> {
+        let rehearsal = self.0.as_ref()?;
+        Some(rehearsal.size.saturating_sub(rehearsal.joined))
+    }
+
+    pub fn count_joined(&mut self, joined: u32) {
+        if let Some(rehearsal) = self.0.as_mut().filter(|_| joined > 0) {
+            Arc::make_mut(rehearsal).joined += joined;
+        }
     }
 }
 

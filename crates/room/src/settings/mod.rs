@@ -7,7 +7,6 @@ pub(crate) mod schedule;
 use std::collections::BTreeMap;
 
 use crate::entry::sale::Drawing;
-use crate::line::stock::MAX_STOCK;
 use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
 use crate::settings::lanes::{MAX_LANES, NamedLane, bounded_names};
@@ -160,6 +159,12 @@ impl Settings {
         }
     }
 
+    /// Bypass codes are taken.
+    #[must_use]
+    pub fn takes_bypass(&self) -> bool {
+        self.bypass_most > 0
+    }
+
     /// An operator's stop: whatever becomes free, nobody is called.
     #[must_use]
     pub fn calls_nobody(&self) -> bool {
@@ -274,6 +279,9 @@ impl Overrides {
         }
     }
 }
+
+/// Most pieces of a room, or of each of its lines.
+pub const MAX_STOCK: u32 = 1_000_000;
 
 fn bounded_stock(stock: u32) -> u32 {
     stock.min(MAX_STOCK)

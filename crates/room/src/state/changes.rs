@@ -54,7 +54,7 @@ impl State {
                 let who = change.who.as_ref();
                 return taken(version >= WITH_SCHEDULES && room.give_load(*figures, who, m.clock));
             }
-            (Some(room), _) if change.revision <= room.revision => return Changed::Stale,
+            (Some(room), _) if change.revision <= room.revision() => return Changed::Stale,
             (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
@@ -118,7 +118,7 @@ impl State {
             (Some(_), Change::Remove) => self.remove(change),
         }
         if let Some(room) = self.rooms.get_mut(&change.room) {
-            room.revision = revision;
+            room.set_revision(revision);
             let made = matches!(&change.change, Change::Add(said) if said.at.is_none()).then_some(Deed::Added);
             if let Some(deed) = made.or_else(|| before.and_then(|before| deed(change, &before, room))) {
                 room.note_order(revision, (change.who.clone(), deed), self.context.time);
@@ -155,7 +155,7 @@ impl State {
     /// What follows from the settings of all rooms together.
     pub(crate) fn look_over_rooms(&mut self) {
         let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
-        let session_max_ms = longest(|room| room.settings.session_max_ms);
+        let session_max_ms = longest(|room| room.settings().session_max_ms);
         Arc::make_mut(&mut self.context.past).trust(session_max_ms);
     }
 }

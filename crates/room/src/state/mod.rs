@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::entry::effects::{Effects, Joined};
-use crate::entry::sale::Owed;
+use crate::entry::sale::{BreaksDraw, Owed};
 use crate::entry::{Batch, Entry, StateHash};
 use crate::recovery::adopting::Adopting;
 use crate::recovery::codes_cutoff::CodesCutoff;
@@ -232,6 +232,12 @@ impl State {
         })
     }
 
+    /// Why the room's draw keeps it as it is, whatever it is configured with.
+    #[must_use]
+    pub fn breaks_draw(&self, room: &RoomName, settings: &Settings) -> Option<BreaksDraw> {
+        self.rooms.get(room)?.breaks_draw(settings, self.context.time)
+    }
+
     /// The names of all rooms.
     pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
         self.rooms.keys()
@@ -274,8 +280,8 @@ impl State {
     pub fn tick_ms(&self) -> u64 {
         let any = |held: fn(&Room) -> u64| self.rooms.values().any(|room| held(room) > 0);
         match () {
-            () if any(|room| room.counts.waiting) => 250,
-            () if any(|room| room.counts.slots) => 1_000,
+            () if any(|room| room.counts().waiting) => 250,
+            () if any(|room| room.counts().slots) => 1_000,
             () => IDLE_TICK_MS,
         }
     }

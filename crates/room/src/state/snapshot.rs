@@ -14,7 +14,7 @@ use crate::entry::StateHash;
 use crate::recovery::adopting::Adopting;
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::recovery::healing::Healing;
-use crate::room::Room;
+use crate::room::{Room, codec};
 use crate::state::additions::Additions;
 use crate::state::chain::Chain;
 use crate::state::checkpoints::Checkpoints;
@@ -61,18 +61,18 @@ impl State {
         w.clock(self.context.clock);
         w.wall(self.context.time);
         w.clock(self.context.first_call);
-        let heal = self.rooms.iter().filter(|(_, room)| !room.healing.is_nothing());
+        let heal = self.rooms.iter().filter(|(_, room)| !room.healing().is_nothing());
         let heal: Vec<_> = heal.collect();
         w.list(&heal, |w, (name, room)| {
             w.text(name.as_str());
-            room.healing.write(w);
+            room.healing().write(w);
         });
         self.context.past.write(&mut w);
         self.roster.write(&mut w);
         w.count(self.rooms.len());
         for (name, room) in &self.rooms {
             w.text(name.as_str());
-            room.write(&mut w);
+            codec::write(room, &mut w);
         }
         let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
         let codes_cutoff = self.codes_cutoff.field().map(|field| (DOUBT, field));
@@ -154,20 +154,16 @@ fn read(r: &mut Reader) -> Read<State> {
         given_up: Vec::new(),
         past,
     };
-    let rooms = r.list(64, |r| Ok((r.room_name()?, Room::read(r)?)))?;
+    let rooms = r.list(64, |r| Ok((r.room_name()?, codec::read(r)?)))?;
     if rooms.len() > MAX_ROOMS {
         return r.wrong();
     }
     let mut rooms: BTreeMap<_, Room> = rooms.into_iter().collect();
-    for room in rooms.values_mut() {
-        room.tell_lines(&context);
-    }
     for (name, healing) in healing {
         let Some(room) = rooms.get_mut(&name) else {
             return r.wrong();
         };
-        room.healing = healing;
-        room.heed_healing(&context);
+        room.set_healing(healing);
     }
     let (mut additions, mut codes_cutoff) = (Additions::default(), CodesCutoff::default());
     read_later(r, |tag, field| match tag {

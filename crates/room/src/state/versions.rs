@@ -134,9 +134,6 @@ impl State {
         let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
         self.versions.raise(version);
         self.context.version = version;
-        for room in self.rooms.values_mut() {
-            room.tell_lines(&self.context);
-        }
         // What this log knows of codes begins here.
         if codes {
             self.doubt_codes(now);

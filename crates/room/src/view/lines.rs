@@ -143,6 +143,7 @@ impl Index<&LineName> for Lines {
 mod tests {
     use super::*;
     use crate::line::Line;
+    use crate::line::rules::Rules;
     use crate::settings::Settings;
     use crate::state::context::Context;
     use crate::state::past::Past;
@@ -167,7 +168,12 @@ mod tests {
             given_up: Vec::new(),
             past,
         };
-        Arc::new(LineView::new(&line, Edition(edition), &settings, &context))
+        let rules = Rules {
+            settings: &settings,
+            heals_until: Clock(0),
+            keeps_calls: false,
+        };
+        Arc::new(LineView::new(&line, Edition(edition), &settings, &rules, &context))
     }
 
     fn name(i: u32) -> LineName {

@@ -12,6 +12,7 @@ pub(crate) mod standing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::draw::{Draw, FORM, Published};
 use crate::entry::StateHash;
 use crate::entry::commands::{Deed, MAX_ORDERS, Orders};
 use crate::entry::sale::Sale;
@@ -149,6 +150,47 @@ impl RoomView {
     #[must_use]
     pub fn line(&self, line: &LineName) -> Option<&Arc<LineView>> {
         self.lines.get(line)
+    }
+
+    /// The figures of one lane's draw, as far as they are known: what anybody checks it by. `None` before the promise.
+    #[must_use]
+    pub fn figures(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Option<Published> {
+        let commitment = self.sale.commitment.as_ref()?;
+        let made = self.sale.made.as_ref();
+        let drawn = self.line(line).map_or(0, |line| line.drawn(lane));
+        let count = self.sale.closed.map(|_| drawn);
+        let secret = made.map(|made| made.secret);
+        let draw = Draw {
+            room: room.as_str(),
+            line: line.as_str(),
+            edition: self.edition.0,
+            lane: lane.0,
+            begins_ms: commitment.forms.begins.0,
+            opens_ms: commitment.forms.opens.0,
+            closed_ms: self.sale.closed.unwrap_or_default().0,
+            count: drawn,
+            // Neither fingerprint goes over it: the commitment stands for it.
+            secret: secret.unwrap_or(commitment.hash),
+            beacon: commitment.beacon(made.and_then(|made| made.value.as_deref())),
+        };
+        let closing = count.map(|_| draw.closing(commitment.hash));
+        Some(Published {
+            draw: FORM,
+            room: room.as_str().to_owned(),
+            line: line.as_str().to_owned(),
+            lane: lane.0,
+            edition: self.edition.0,
+            begins_ms: commitment.forms.begins.0,
+            opens_ms: commitment.forms.opens.0,
+            beacon: commitment.beacon.clone(),
+            commitment: commitment.hash,
+            count,
+            closed_ms: self.sale.closed.map(|at| at.0),
+            closing,
+            beacon_value: made.and_then(|made| made.value.clone()),
+            secret,
+            seal: closing.filter(|_| made.is_some()).map(|closing| draw.seal(closing)),
+        })
     }
 
     /// The room's controller lets somebody be called at all, if it has one.

@@ -5,7 +5,6 @@
 
 pub(crate) mod estimate;
 pub(crate) mod lanes;
-pub(crate) mod virtuals;
 
 pub use estimate::Estimate;
 pub use lanes::LaneFigures;
@@ -15,11 +14,12 @@ use std::sync::Arc;
 use crate::lane::Lane;
 use crate::lane::era::Found;
 use crate::lane::record::{Call, Record, Session};
-use crate::lane::records::Slots;
+use crate::lane::slots::Slots;
 use crate::line::Line;
 use crate::line::figures::Figures;
 use crate::line::pulse::Pulse;
 use crate::line::rate::Bucket;
+use crate::line::rules::Rules;
 use crate::line::stock::Winners;
 use crate::settings::{Mode, Settings};
 use crate::state::context::Context;
@@ -49,7 +49,7 @@ pub struct LineView {
 }
 
 impl LineView {
-    pub(crate) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, m: &Context) -> Self {
+    pub(crate) fn new(line: &Line, edition: Edition, settings: &Arc<Settings>, rules: &Rules, m: &Context) -> Self {
         Self {
             edition,
             clock: m.clock,
@@ -57,23 +57,25 @@ impl LineView {
                 waiting: line.waiting(),
                 capacity: settings.capacity,
                 stock: settings.stock,
-                completed: line.tally.winners().count(),
-                unfinished: settings.stock.map_or(0, |_| line.tally.unfinished(line.slots())),
-                ..line.figures
+                completed: line.tally().winners().count(),
+                unfinished: settings
+                    .stock
+                    .map_or(0, |_| line.tally().unfinished(line.held().slots())),
+                ..line.figures()
             },
             rehearsed: Figures {
                 waiting: line.virtual_waiting(),
-                ..line.rehearsed
+                ..line.rehearsed()
             },
-            lanes: line.lanes.clone(),
-            bucket: line.bucket,
-            pulse: line.pulse.clone(),
-            last_call: line.last_call,
+            lanes: line.lanes().to_vec(),
+            bucket: line.calls().bucket(),
+            pulse: line.calls().pulse().clone(),
+            last_call: line.calls().last(),
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
-            quiet_until: line.quiet_until(m),
-            keeps_calls: line.keeps_calls,
-            winners: Arc::clone(line.tally.winners()),
+            quiet_until: rules.quiet_until(m),
+            keeps_calls: rules.keeps_calls,
+            winners: Arc::clone(line.tally().winners()),
         }
     }
 
@@ -235,6 +237,22 @@ impl LineView {
             }
         }
         seated
+    }
+
+    /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are nobody's here: their rehearsal
+    /// is over, and all of them were sent off. By lane and place.
+    #[must_use]
+    pub fn sent_off_since(&self, before: Option<&Self>) -> Vec<(LaneId, Number)> {
+        let mut gone = Vec::new();
+        for (id, was) in (0..).map(LaneId).zip(before.iter().flat_map(|line| &line.lanes)) {
+            // PERF: nearly always there are none.
+            if was.slots.virtuals().is_empty() || self.lane(id).is_some_and(|lane| !lane.slots.virtuals().is_empty()) {
+                continue;
+            }
+            let places = was.slots.virtuals().ones(Place(0), Place(u64::MAX));
+            gone.extend(places.filter_map(|place| Some((id, was.eras.number(place)?))));
+        }
+        gone
     }
 
     /// When the line last called somebody.

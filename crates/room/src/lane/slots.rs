@@ -1,0 +1,284 @@
+//! The slots of one lane: the record of each number that was called, and how many of these hold a slot.
+//!
+//! A slot is held by a record that says so, and counted where the record changes, here and nowhere else. What all lanes of a
+//! line hold together is what its capacity is compared with ([`Held::free`]). Records lie by place in small shared pieces, so
+//! that publishing a view costs what changed.
+
+use std::ops::Range;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::lane::bits::Bits;
+use crate::lane::paged::{Leaf, Paged};
+use crate::lane::record::Record;
+use ropeline_ids::Place;
+
+/// Places in one piece.
+const PIECE: u64 = 16;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    pieces: Paged<Piece>,
+    held: Held,
+    /// Places of virtual visitors, for as long as their rehearsal is under way; and what they hold.
+    virtuals: Bits,
+    virtually: Held,
+}
+
+/// How many hold a slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Held {
+    pub called: u32,
+    pub inside: u32,
+    /// Of those inside: opened again beyond what the room itself gave out.
+    pub excess: u32,
+}
+
+/// What a changed record comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Moved {
+    /// A slot is held from now on.
+    In,
+    /// A slot is free from now on.
+    Out,
+    No,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Piece {
+    records: [Option<Record>; 16],
+    held: u16,
+}
+
+impl Held {
+    /// Called and inside.
+    pub fn slots(self) -> u32 {
+        self.called.saturating_add(self.inside)
+    }
+
+    /// Slots free under the capacity; none while there are more sessions than that.
+    pub fn free(self, capacity: u32) -> u64 {
+        u64::from(capacity.saturating_sub(self.slots()))
+    }
+
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            called: self.called.saturating_add(other.called),
+            inside: self.inside.saturating_add(other.inside),
+            excess: self.excess.saturating_add(other.excess),
+        }
+    }
+
+    /// One record more, or one less.
+    fn count(&mut self, record: &Record, by: fn(u32, u32) -> u32) {
+        match record {
+            Record::Called(_) => self.called = by(self.called, 1),
+            Record::Inside(session) => {
+                self.inside = by(self.inside, 1);
+                self.excess = by(self.excess, u32::from(session.excess));
+            }
+            Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
+        }
+    }
+
+    pub fn write(self, w: &mut Writer) {
+        for value in [self.called, self.inside, self.excess] {
+            w.u32(value);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            called: r.u32()?,
+            inside: r.u32()?,
+            excess: r.u32()?,
+        })
+    }
+}
+
+impl Slots {
+    pub fn held(&self) -> Held {
+        self.held
+    }
+
+    /// What of it virtual visitors hold.
+    pub fn virtually(&self) -> Held {
+        self.virtually
+    }
+
+    pub fn get(&self, place: Place) -> Option<&Record> {
+        self.pieces.get(place.0 / PIECE)?.records[of_piece(place)].as_ref()
+    }
+
+    /// The record of `place`, replaced or (`None`) removed.
+    pub fn put(&mut self, place: Place, record: Option<Record>) -> Moved {
+        let before = self.pieces.change(place.0 / PIECE, |piece| {
+            let before = std::mem::replace(&mut piece.records[of_piece(place)], record);
+            piece.held = piece.held + u16::from(record.is_some()) - u16::from(before.is_some());
+            before
+        });
+        let is_virtual = self.virtuals.get(place);
+        for (record, by) in [
+            (before, u32::saturating_sub as fn(u32, u32) -> u32),
+            (record, u32::saturating_add),
+        ] {
+            let Some(record) = record else { continue };
+            self.held.count(&record, by);
+            if is_virtual {
+                self.virtually.count(&record, by);
+            }
+        }
+        let holds = |record: Option<Record>| record.is_some_and(|record| record.holds_slot());
+        match (holds(before), holds(record)) {
+            (false, true) => Moved::In,
+            (true, false) => Moved::Out,
+            _ => Moved::No,
+        }
+    }
+
+    pub fn virtuals(&self) -> &Bits {
+        &self.virtuals
+    }
+
+    /// Numbers that were just issued are virtual visitors'.
+    pub fn add_virtuals(&mut self, from: Place, to: Place) {
+        self.virtuals.set_range(from, to);
+    }
+
+    /// A number that is known here only now is a virtual visitor's.
+    pub fn know_virtual(&mut self, place: Place) {
+        if self.virtuals.set(place)
+            && let Some(record) = self.get(place).copied()
+        {
+            self.virtually.count(&record, u32::saturating_add);
+        }
+    }
+
+    /// All virtual visitors are gone.
+    pub fn forget_virtuals(&mut self) {
+        (self.virtuals, self.virtually) = (Bits::default(), Held::default());
+    }
+
+    /// As a snapshot has them, once the records are read.
+    pub fn set_virtuals(&mut self, virtuals: Bits) {
+        self.virtually = Held::default();
+        for (place, record) in self.pieces.iter().flat_map(|(index, piece)| piece.iter(index)) {
+            if virtuals.get(place) {
+                self.virtually.count(record, u32::saturating_add);
+            }
+        }
+        self.virtuals = virtuals;
+    }
+
+    /// The records of these places move to other places of them.
+    pub fn permute<R: Iterator<Item = Range<Place>>>(&mut self, ranges: impl Fn() -> R, to: impl Fn(Place) -> Place) {
+        let held: Vec<(Place, Record)> = ranges()
+            .flat_map(|range| self.within(range).collect::<Vec<_>>())
+            .collect();
+        for (place, _) in &held {
+            self.put(*place, None);
+        }
+        self.virtuals.permute(ranges(), &to);
+        for (place, record) in held {
+            self.put(to(place), Some(record));
+        }
+    }
+
+    fn within(&self, range: Range<Place>) -> impl Iterator<Item = (Place, Record)> {
+        let records = self
+            .iter_from(range.start)
+            .take_while(move |(place, _)| *place < range.end);
+        records.map(|(place, record)| (place, *record))
+    }
+
+    /// All records, by place.
+    pub fn iter(&self) -> impl Iterator<Item = (Place, &Record)> {
+        self.iter_from(Place(0))
+    }
+
+    pub fn iter_from(&self, from: Place) -> impl Iterator<Item = (Place, &Record)> {
+        let pieces = self.pieces.iter_from(from.0 / PIECE);
+        pieces
+            .flat_map(|(index, piece)| piece.iter(index))
+            .skip_while(move |(place, _)| *place < from)
+    }
+
+    /// Records that are new or other than in `before`.
+    pub fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (Place, &'a Record)> {
+        let pieces = self.pieces.changed_since(&before.pieces);
+        pieces
+            .flat_map(|(index, piece)| piece.iter(index))
+            .filter(|(place, record)| before.get(*place) != Some(record))
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.u64(self.pieces.total());
+        for (place, record) in self.iter() {
+            w.place(place);
+            record.write(w);
+        }
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        let mut slots = Self::default();
+        for _ in 0..r.u64()? {
+            let place = r.place()?;
+            let record = Record::read(r)?;
+            slots.put(place, Some(record));
+        }
+        Ok(slots)
+    }
+}
+
+impl Piece {
+    fn iter(&self, index: u64) -> impl Iterator<Item = (Place, &Record)> {
+        let places = (index * PIECE..).map(Place);
+        places
+            .zip(&self.records)
+            .filter_map(|(place, record)| record.as_ref().map(|record| (place, record)))
+    }
+}
+
+impl Leaf for Piece {
+    fn count(&self) -> u16 {
+        self.held
+    }
+}
+
+fn of_piece(place: Place) -> usize {
+    usize::try_from(place.0 % PIECE).expect("a piece has 16 places")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropeline_ids::Wall;
+
+    fn missed(at: u64) -> Record {
+        Record::Missed { at: Wall(at), count: 1 }
+    }
+
+    #[test]
+    fn records_are_put_replaced_removed_and_listed_by_place() {
+        let mut slots = Slots::default();
+        for place in [40, 3, 17] {
+            slots.put(Place(place), Some(missed(place)));
+        }
+        slots.put(Place(3), Some(missed(9)));
+        slots.put(Place(17), None);
+        slots.put(Place(18), None);
+        let all: Vec<_> = slots.iter().map(|(place, record)| (place.0, *record)).collect();
+        assert_eq!(all, [(3, missed(9)), (40, missed(40))]);
+        assert_eq!(slots.iter_from(Place(4)).count(), 1);
+        assert_eq!(slots.get(Place(17)), None);
+    }
+
+    #[test]
+    fn records_come_back_from_bytes() {
+        let mut slots = Slots::default();
+        slots.put(Place(1 << 52), Some(missed(7)));
+        let mut w = Writer::default();
+        slots.write(&mut w);
+        let back = Slots::read(&mut Reader::new(&w.bytes, "slots")).unwrap();
+        assert_eq!(back.iter().collect::<Vec<_>>(), slots.iter().collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,82 @@
+//! What operators do to a room: noted for whoever looks at it, and carried out with the entry under way.
+
+use std::sync::Arc;
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::commands::{CallOrder, Deed, Order, Orders, Who};
+use crate::entry::eviction::Eviction;
+use ropeline_ids::{LineName, Wall};
+
+#[derive(Debug, Default)]
+pub(super) struct Commands {
+    /// What was done of late.
+    done: Arc<Orders>,
+    /// Whom operators take out with the entry under way.
+    evictions: Vec<Eviction>,
+    /// Whom they let in with it: calls with their revisions.
+    calls: Vec<(u64, CallOrder)>,
+}
+
+impl Commands {
+    pub fn done(&self) -> &Arc<Orders> {
+        &self.done
+    }
+
+    /// Takes note of a change; one of the oldest is forgotten for it.
+    pub fn note(&mut self, revision: u64, (who, deed): (Option<Who>, Deed), at: Wall) {
+        let who = who.map(|who| who.bounded());
+        Arc::make_mut(&mut self.done).note(Order {
+            at,
+            revision,
+            who,
+            deed,
+        });
+    }
+
+    pub fn evict(&mut self, eviction: &Eviction) {
+        self.evictions.push(eviction.clone());
+    }
+
+    pub fn take_evictions(&mut self) -> Vec<Eviction> {
+        std::mem::take(&mut self.evictions)
+    }
+
+    pub fn call(&mut self, revision: u64, order: &CallOrder) {
+        self.calls.push((revision, order.clone()));
+    }
+
+    /// The calls from a line, which it makes now.
+    pub fn take_calls(&mut self, line: &LineName) -> Vec<(u64, CallOrder)> {
+        // PERF: operators hardly ever call.
+        if self.calls.is_empty() {
+            return Vec::new();
+        }
+        let (of_line, others) = std::mem::take(&mut self.calls)
+            .into_iter()
+            .partition(|(_, order)| order.line == *line);
+        self.calls = others;
+        of_line
+    }
+
+    /// How many each call came to.
+    pub fn answer(&mut self, answered: &[(u64, u32)]) {
+        for (revision, called) in answered {
+            Arc::make_mut(&mut self.done).called(*revision, *called);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.done.is_empty()
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        self.done.write(w);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            done: Arc::new(Orders::read(r)?),
+            ..Self::default()
+        })
+    }
+}
