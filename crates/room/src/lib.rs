@@ -1,10 +1,10 @@
 //! The room: a deterministic state machine over the log. No I/O, no clock, no randomness, no floats, no unordered
 //! iteration; total, so that nothing a log can hold makes it panic.
 //!
-//! From the outside in: `state` applies an `entry` of the log to all rooms; a `room` keeps its lines and wakes those of which
-//! something is due; a `line` is what happened (`events`) and who is called (`calling`); a `lane` is numbers (`era`), who is
-//! present (`presence`, over `bits`), and the records of the called (`records`). `recovery` is what the rooms do after a log
-//! was lost. The request path reads `view`.
+//! From the outside in: `state` applies an `entry` of the log and carries it from part to part: roster, versions,
+//! checkpoints, `recovery` after a lost log, and the rooms. A `room` has its settings, schedule and draw, and keeps its lines; it
+//! wakes those of which something is due. A `line` is what happened (`events`) and who is called (`calling`). A `lane` is
+//! numbers (`era`), who is present (`presence`, over `bits`), and who holds a slot (`slots`). The request path reads `view`.
 //!
 //! ```
 //! use ropeline_room::{Batch, Change, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, Wall};
@@ -73,8 +73,9 @@ pub use settings::{MAX_LANGUAGES, MAX_MESSAGE, MAX_STOCK, MAX_TAG, Mode, Overrid
 pub use state::additions::{Added, Addition, Additions, MAX_ADDED, MAX_ROOM_TEXT, Noted};
 pub use state::bootstrap::Root;
 pub use state::chain::Chain;
+pub use state::rooms::MAX_ROOMS;
 pub use state::roster::{MAX_GATES, RosterGate};
-pub use state::{IDLE_TICK_MS, MAX_ROOMS, State};
+pub use state::{IDLE_TICK_MS, State};
 pub use version::{OLDEST, VERSION, WITH_SCHEDULES};
 pub use view::frame::Frame;
 pub use view::line_view::{Estimate, LaneFigures, LineView};

@@ -117,21 +117,25 @@ impl Slots {
             before
         });
         let is_virtual = self.virtuals.get(place);
-        for (record, by) in [
-            (before, u32::saturating_sub as fn(u32, u32) -> u32),
-            (record, u32::saturating_add),
-        ] {
-            let Some(record) = record else { continue };
-            self.held.count(&record, by);
-            if is_virtual {
-                self.virtually.count(&record, by);
-            }
+        if let Some(record) = &before {
+            self.count(record, is_virtual, u32::saturating_sub);
+        }
+        if let Some(record) = &record {
+            self.count(record, is_virtual, u32::saturating_add);
         }
         let holds = |record: Option<Record>| record.is_some_and(|record| record.holds_slot());
         match (holds(before), holds(record)) {
             (false, true) => Moved::In,
             (true, false) => Moved::Out,
             _ => Moved::No,
+        }
+    }
+
+    /// One record more, or one less.
+    fn count(&mut self, record: &Record, is_virtual: bool, by: fn(u32, u32) -> u32) {
+        self.held.count(record, by);
+        if is_virtual {
+            self.virtually.count(record, by);
         }
     }
 

@@ -1,16 +1,11 @@
-//! Eras that gates bring back: who is at it, and what an entry's word on one does to all rooms.
+//! Eras that gates bring back, and who is at it.
 //!
 //! While a gate brings an era back nobody is called, so that its visitors are in their order before anybody behind them
 //! is told to come. What was known of its numbers comes in the sections of the same batches.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::codec::{Read, Reader, Writer};
-use crate::entry::Entry;
-use crate::entry::effects::Effects;
-use crate::room::Room;
-use crate::state::State;
 use crate::state::roster::Roster;
 use ropeline_ids::{Clock, GateId};
 
@@ -39,7 +34,7 @@ struct Hold {
 
 impl Adopting {
     /// A batch of a gate has come, and more are to.
-    fn wait(&mut self, gate: GateId, now: Clock) {
+    pub fn wait(&mut self, gate: GateId, now: Clock) {
         let hold = self.gates.entry(gate).or_insert(Hold {
             until: now,
             latest: now.plus(HOLD_MOST_MS),
@@ -55,6 +50,11 @@ impl Adopting {
     /// Forgets gates that are gone. One that is only late is remembered, so that its time is not counted anew.
     pub fn forget(&mut self, roster: &Roster) {
         self.gates.retain(|gate, _| roster.gates().any(|on| on.id == *gate));
+    }
+
+    /// A gate has brought all that it has.
+    pub fn done(&mut self, gate: GateId) {
+        self.gates.remove(&gate);
     }
 
     pub fn clear(&mut self) {
@@ -85,46 +85,4 @@ fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
         latest: r.clock()?,
     };
     Ok((gate, hold))
-}
-
-impl State {
-    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
-    pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
-        self.context.past.lacking().map(|era| era.0)
-    }
-
-    /// Before the sections of an entry that brings back an era: it is known from now on, and nobody is called.
-    pub(crate) fn adopt(&mut self, entry: &Entry, effects: &mut Effects) {
-        let Some(adopt) = entry.batch.adopt else { return };
-        let m = &mut self.context;
-        if self.versions.current() < SINCE_VERSION || adopt.era >= m.past.era() {
-            return effects.skip(1);
-        }
-        m.adopts = Some(adopt.era);
-        Arc::make_mut(&mut m.past).learn(adopt.era);
-        self.adopting.forget(&self.roster);
-        self.adopting.wait(entry.gate, m.clock);
-        m.barred_until = m.barred_until.max(self.adopting.until().unwrap_or(m.clock));
-        self.rooms.values_mut().for_each(Room::repaint);
-    }
-
-    /// After its sections: if that was the last of them, the calls go on with the next entry.
-    pub(crate) fn adopted(&mut self, entry: &Entry) {
-        let brought = self.context.adopts.take();
-        let Some(adopt) = entry.batch.adopt.filter(|_| brought.is_some()) else {
-            return;
-        };
-        if adopt.whole {
-            let past = Arc::make_mut(&mut self.context.past);
-            past.note_end(adopt.era, adopt.sequence);
-            // Only now: a line that the gate still has may hold lower numbers.
-            past.raise([(adopt.era, adopt.floor)].into_iter());
-            if !past.lacks_an_era() {
-                self.rooms.values_mut().for_each(|room| room.end_healing(&self.context));
-            }
-        }
-        if adopt.done {
-            self.adopting.gates.remove(&entry.gate);
-        }
-    }
 }

@@ -7,10 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::codec::{Read, Reader, Writer};
-use crate::entry::effects::{Effects, Redeemed};
-use crate::entry::{Adopt, Batch, Entry, Spoke};
-use crate::state::{MAX_ROOMS, State};
-use crate::version::WITH_SCHEDULES;
+use crate::state::rooms::MAX_ROOMS;
 use ropeline_ids::{GateId, RoomName, Wall};
 
 /// Codes issued by then are in doubt.
@@ -56,7 +53,7 @@ impl CodesCutoff {
     }
 
     /// Nothing is known of what happened up to now.
-    fn all(&mut self, now: Wall) {
+    pub fn all(&mut self, now: Wall) {
         self.all = self.all.max(now);
     }
 
@@ -81,7 +78,7 @@ impl CodesCutoff {
     }
 
     /// What the gate knew is known.
-    fn hear(&mut self, gate: GateId) {
+    pub fn hear(&mut self, gate: GateId) {
         self.gates.remove(&gate);
     }
 
@@ -116,62 +113,5 @@ impl CodesCutoff {
     /// A state's field of it; nothing where nothing is in doubt.
     pub fn field(&self) -> Option<Vec<u8>> {
         (!self.is_nothing()).then(|| Writer::field(|w| self.write(w)))
-    }
-}
-
-impl State {
-    /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
-    pub fn doubt_codes(&mut self, now: Wall) {
-        if self.version() >= WITH_SCHEDULES {
-            self.codes_cutoff.all(now.max(self.time().unwrap_or_default()));
-        }
-    }
-
-    /// What a gate brings back of the codes of a lost log; before its numbers.
-    pub(crate) fn bring_codes(&mut self, batch: &Batch, effects: &mut Effects) {
-        for brought in &batch.spent_codes {
-            match self
-                .rooms
-                .get_mut(&brought.room)
-                .filter(|_| self.context.adopts.is_some())
-            {
-                Some(room) => room.bring_codes(brought, &mut self.context),
-                None => effects.skip(1),
-            }
-        }
-    }
-
-    /// Whoever joins by a code, after all who join otherwise.
-    pub(crate) fn redeem(&mut self, batch: &Batch, effects: &mut Effects) {
-        for redeem in &batch.redeems {
-            let doubt = self.codes_cutoff.of(&redeem.room);
-            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
-                Some(room) => room.redeem(redeem, doubt, &mut self.context),
-                None => Redeemed::refused(redeem),
-            });
-            let given_up = std::mem::take(&mut self.context.given_up);
-            effects.give_up(&redeem.room, &redeem.line, given_up);
-        }
-    }
-
-    /// A log of which gates were not heard begins, or one that has read further: they may know of codes that were used.
-    pub(crate) fn miss(&mut self, entry: &Entry, silent: Vec<GateId>) {
-        if self.version() < WITH_SCHEDULES {
-            return;
-        }
-        let read = self.context.past.before().map(|(era, sequence)| (era.0, sequence));
-        let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
-        let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
-        for gate in silent.into_iter().chain(ahead) {
-            self.codes_cutoff.miss(gate, entry.time);
-        }
-    }
-
-    /// An entry that counts says what its gate knew of the logs before: it brings that back, or has nothing to bring.
-    pub(crate) fn believe(&mut self, entry: &Entry) {
-        let brings = |adopt: Adopt| !adopt.done;
-        if self.version() >= WITH_SCHEDULES && !entry.batch.adopt.is_some_and(brings) {
-            self.codes_cutoff.hear(entry.gate);
-        }
     }
 }

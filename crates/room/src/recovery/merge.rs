@@ -12,7 +12,8 @@ use crate::lane::record::{Record, Session};
 use crate::line::one_place::rank;
 use crate::recovery::packer::{List, Packer};
 use crate::room::Room;
-use crate::state::{MAX_ROOMS, State};
+use crate::state::State;
+use crate::state::rooms::MAX_ROOMS;
 use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 
@@ -25,25 +26,27 @@ const DRAWS: usize = 4;
 /// Rooms in one batch that come with their texts.
 const ADDITIONS: usize = 2;
 
-impl State {
-    /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
-    /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as done.
-    /// They are to go in this order, with nothing that the gate has seen of these visitors before them. Costs 24 bytes of
-    /// memory a number: a million waiting are about twenty batches.
-    #[must_use]
-    pub fn adoption(&self, now: &Self) -> Vec<Batch> {
+/// A state whose log was lost, and the one in which the rooms go on.
+pub(crate) struct Merge<'a> {
+    pub lost: &'a State,
+    pub now: &'a State,
+}
+
+impl Merge<'_> {
+    /// What [`State::adoption`] says.
+    pub fn batches(&self) -> Vec<Batch> {
         let mut batches = Vec::new();
-        let whole = self.fits(now);
-        for (adopt, further) in self.changed(now) {
-            let mut of_era = self.bring(adopt, further, now);
+        let whole = self.fits();
+        for (adopt, further) in self.changed() {
+            let mut of_era = self.bring(adopt, further);
             // An era of which a part stays behind has not been brought to its end.
             if let Some(adopt) = last(&mut of_era).filter(|_| further && whole) {
                 adopt.whole = true;
             }
             batches.extend(of_era.into_iter().filter(|batch| further || !batch.sections.is_empty()));
         }
-        self.bring_codes_back(&mut batches, now);
-        self.bring_rooms(&mut batches, now);
+        self.bring_codes_back(&mut batches);
+        self.bring_rooms(&mut batches);
         if let Some(adopt) = last(&mut batches) {
             adopt.done = true;
         }
@@ -52,9 +55,9 @@ impl State {
 
     /// Eras whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
     /// era's own log: the last is such a one. Visitors of older eras were called and left in that log too.
-    fn changed(&self, now: &Self) -> Vec<(Adopt, bool)> {
-        let issuing = Era(now.position.incarnation);
-        let eras = self.context.past.ends(self.position.sequence);
+    fn changed(&self) -> Vec<(Adopt, bool)> {
+        let issuing = Era(self.now.position().incarnation);
+        let eras = self.lost.past().ends(self.lost.position().sequence);
         let mut changed: Vec<_> = eras
             .take_while(|(era, ..)| *era < issuing)
             .map(|(era, sequence, floor)| {
@@ -64,7 +67,7 @@ impl State {
                     floor,
                     ..Adopt::default()
                 };
-                (adopt, now.ended_at(era).is_none_or(|known| known < sequence))
+                (adopt, self.now.ended_at(era).is_none_or(|known| known < sequence))
             })
             .collect();
         let newest = changed.iter().rposition(|(_, further)| *further);
@@ -73,16 +76,17 @@ impl State {
     }
 
     /// One era, in all lines of all rooms but those that `now` has in a later edition.
-    fn bring(&self, adopt: Adopt, further: bool, now: &Self) -> Vec<Batch> {
+    fn bring(&self, adopt: Adopt, further: bool) -> Vec<Batch> {
         let mut packer = Packer::new(adopt);
-        for (name, room) in &self.rooms {
-            let stands = now
-                .rooms
+        for (name, room) in self.lost.rooms().iter() {
+            let stands = self
+                .now
+                .rooms()
                 .get(name)
                 .is_none_or(|other| other.edition() <= room.edition());
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
-                let lacking = room.completions_for(now.rooms.get(name), line, adopt.era);
+                let lacking = room.completions_for(self.now.rooms().get(name), line, adopt.era);
                 for done in lacking {
                     packer.complete(done);
                 }
@@ -114,12 +118,16 @@ impl State {
 
     /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
     /// has lost; before the numbers, some to each batch.
-    fn bring_rooms(&self, batches: &mut Vec<Batch>, now: &Self) {
+    fn bring_rooms(&self, batches: &mut Vec<Batch>) {
         // They were set in the newest of the eras.
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
             return;
         };
-        let changes = self.rooms.iter().flat_map(|(name, room)| self.brought(name, room, now));
+        let changes = self
+            .lost
+            .rooms()
+            .iter()
+            .flat_map(|(name, room)| self.brought(name, room));
         let changes: Vec<RoomChange> = changes.collect();
         let adopt = Some(Adopt { whole: false, ..newest });
         let batch = |changes: &[RoomChange]| Batch {
@@ -133,15 +141,19 @@ impl State {
     }
 
     /// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
-    fn brought(&self, name: &RoomName, room: &Room, now: &Self) -> Vec<RoomChange> {
-        let other = now.rooms.get(name);
+    fn brought(&self, name: &RoomName, room: &Room) -> Vec<RoomChange> {
+        let other = self.now.rooms().get(name);
         let change = |revision, change| RoomChange {
             room: name.clone(),
             revision,
             change,
             who: None,
         };
-        let added = self.additions.get(name).filter(|_| now.version() >= WITH_SCHEDULES);
+        let added = self
+            .lost
+            .additions()
+            .get(name)
+            .filter(|_| self.now.version() >= WITH_SCHEDULES);
         let add = |revision| {
             added.map(|added| RoomChange {
                 who: added.who.clone(),
@@ -151,14 +163,14 @@ impl State {
         // One revision each, the room's for what was said last.
         let made = other.is_none().then(|| {
             let revision = room.revision().saturating_sub(1);
-            let configured = || change(revision, Change::Configure(room.configured().under(now.version())));
+            let configured = || change(revision, Change::Configure(room.configured().under(self.now.version())));
             add(revision).unwrap_or_else(configured)
         });
         let older = other.is_none_or(|other| room.worded() > other.worded() && other.overrides() != room.overrides());
         let revision = other
             .map_or(0, |other| other.revision().saturating_add(1))
             .max(room.revision());
-        let unknown = other.is_some() && now.additions.get(name).is_none();
+        let unknown = other.is_some() && self.now.additions().get(name).is_none();
         let text = add(revision).filter(|_| unknown);
         let revision = revision.saturating_add(u64::from(text.is_some()));
         let set = older.then(|| change(revision, Change::Override(room.overrides().clone())));
@@ -170,7 +182,7 @@ impl State {
         let sale = room.sale_for(other);
         let behind = after.saturating_add(u64::try_from(sale.len()).unwrap_or(u64::MAX));
         let drawn = (after..).zip(sale).map(part);
-        let rehearsed = room.rehearsal_for(other, self.context.clock);
+        let rehearsed = room.rehearsal_for(other, self.lost.clock());
         let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
         let lower = other.map_or(Edition(0), Room::edition) < room.edition();
         let regained = lower.then(|| change(room.revision(), Change::Edition(room.edition())));
@@ -179,15 +191,16 @@ impl State {
     }
 
     /// The codes that are spent here, before the numbers that they were good for.
-    fn bring_codes_back(&self, batches: &mut Vec<Batch>, now: &Self) {
+    fn bring_codes_back(&self, batches: &mut Vec<Batch>) {
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
             return;
         };
         let adopt = Some(Adopt { whole: false, ..newest });
         let lacking = self
-            .rooms
+            .lost
+            .rooms()
             .iter()
-            .flat_map(|(name, room)| room.codes_for(name, now.rooms.get(name)));
+            .flat_map(|(name, room)| room.codes_for(name, self.now.rooms().get(name)));
         let parts = lacking.map(|brought| Batch {
             adopt,
             spent_codes: vec![brought],
@@ -197,9 +210,13 @@ impl State {
     }
 
     /// Whether `now` can have all rooms of this state.
-    fn fits(&self, now: &Self) -> bool {
-        let lacking = self.rooms.keys().filter(|name| !now.rooms.contains_key(name));
-        now.rooms.len() + lacking.count() <= MAX_ROOMS
+    fn fits(&self) -> bool {
+        let lacking = self
+            .lost
+            .rooms()
+            .iter()
+            .filter(|(name, _)| self.now.rooms().get(name).is_none());
+        self.now.rooms().len() + lacking.count() <= MAX_ROOMS
     }
 }
 

@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use crate::entry::{Entry, StateHash};
 use crate::state::State;
-use crate::state::chain::Chain;
 use crate::state::checkpoints::Checkpoints;
-use ropeline_ids::{Era, Position};
+use ropeline_ids::Era;
 
 /// What makes a state the start of a new log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,29 +24,23 @@ impl State {
     /// before; sessions, marks and places kept. Gates of the old roster are silent unless they speak before the root
     /// comes; with [`Root::Own`] all of them are. Nothing happens unless `incarnation` is above the present one.
     pub fn begin(&mut self, incarnation: u64, root: Root) {
-        if incarnation <= self.position.incarnation {
+        if incarnation <= self.head.position().incarnation {
             return;
         }
         let (now, last) = (self.context.clock, self.context.past.era());
-        Arc::make_mut(&mut self.context.past).open(Era(incarnation), self.position.sequence, now);
-        self.position = Position {
-            incarnation,
-            sequence: 0,
-        };
-        self.nonce = [0; 8];
-        self.chain = Chain::begin(incarnation, self.chain);
+        Arc::make_mut(&mut self.context.past).open(Era(incarnation), self.head.position().sequence, now);
+        self.head.begin(incarnation);
         self.checkpoints = Checkpoints::new(now);
-        self.adopting.clear();
         self.roster.begin();
-        self.awaits = match root {
+        self.recovery.begin(match root {
             Root::Own => None,
             Root::Hash(hash) => Some(hash),
-        };
+        });
         if self.rooted() {
             self.roster.close();
         }
-        self.look_over_rooms();
-        for room in self.rooms.values_mut() {
+        self.rooms.look_over(&mut self.context);
+        for room in self.rooms.all_mut() {
             room.begin(Era(incarnation), last, &self.context);
         }
         self.settle();
@@ -59,7 +52,7 @@ impl State {
     /// having just joined. Not a rule of the machine, so that gates of all builds agree: what counts is the root's bytes.
     pub fn mark_newcomers(&mut self) {
         let now = self.context.clock;
-        self.rooms.values_mut().for_each(|room| room.mark_newcomers(now));
+        self.rooms.all_mut().for_each(|room| room.mark_newcomers(now));
         self.published = None;
     }
 
@@ -74,7 +67,7 @@ impl State {
     /// Begins the log of one gate that has the `root` of this hash as it came about: from these rooms with their newcomers
     /// marked, or as they are, which is how gates of earlier builds begin. As they are if neither leads to that root.
     pub fn go_on(&mut self, incarnation: u64, root: StateHash) {
-        if incarnation <= self.position.incarnation {
+        if incarnation <= self.head.position().incarnation {
             return;
         }
         if let Some(mut marked) = self.with_newcomers_marked() {
@@ -91,7 +84,7 @@ impl State {
     /// a store begin from it.
     #[must_use]
     pub fn is_empty_log(&self) -> bool {
-        let (incarnation, version) = (self.position.incarnation, self.version());
+        let (incarnation, version) = (self.head.position().incarnation, self.version());
         let own = [true, false].map(|new| Self::empty(incarnation, new).with_version(version));
         let root = Self::empty(0, false).with_version(version);
         let mut shared = Self::empty(0, false).with_version(version);
@@ -103,7 +96,7 @@ impl State {
     /// False from the beginning of a log that gates share to its root.
     #[must_use]
     pub fn rooted(&self) -> bool {
-        self.awaits.is_none()
+        self.recovery.rooted()
     }
 
     /// The sequence at which an era ended, as far as these rooms have read it or were told; `None` for one that they do not
@@ -114,25 +107,25 @@ impl State {
     }
 
     /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
-    pub(crate) fn meet(&mut self, entry: &Entry) {
+    pub(super) fn meet(&mut self, entry: &Entry) {
         if let Some(root) = entry.batch.root.filter(|_| entry.position.sequence == 1) {
             self.go_on(entry.position.incarnation, root);
         }
     }
 
     /// Takes an entry of a log without a root. False if it says what only counts in a log with one.
-    pub(crate) fn gather(&mut self, entry: &Entry) -> bool {
+    pub(super) fn gather(&mut self, entry: &Entry) -> bool {
         let batch = &entry.batch;
         self.roster.speak(entry, self.context.clock);
         if batch.goodbye {
             self.roster.goodbye(entry.gate);
         }
-        let mut silent = Vec::new();
-        if batch.root == self.awaits {
-            self.awaits = None;
-            silent = self.roster.close();
-        }
-        self.miss(entry, silent);
+        let silent = if self.recovery.take_root(batch.root) {
+            self.roster.close()
+        } else {
+            Vec::new()
+        };
+        self.recovery.miss(entry, silent, &self.context);
         batch.rooms.is_empty() && batch.sections.is_empty()
     }
 }

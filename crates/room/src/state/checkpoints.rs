@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::{StateHash, Vote};
-use crate::state::State;
 use crate::state::roster::Roster;
 use ropeline_ids::Clock;
 
@@ -89,6 +88,33 @@ impl Checkpoints {
         }
     }
 
+    /// The last checkpoint, at the entry of `sequence` where that is the last one applied.
+    pub fn at(&self, sequence: u64) -> Option<u64> {
+        self.open.filter(|open| *open == sequence)
+    }
+
+    /// The entry applied last is the first checkpoint of an hour of the room clock.
+    pub fn is_landmark(&self) -> bool {
+        self.landmark
+    }
+
+    pub fn confirmed(&self) -> Option<(u64, StateHash)> {
+        self.confirmed
+    }
+
+    pub fn saved(&self) -> Option<u64> {
+        self.saved
+    }
+
+    /// The last checkpoint, while second votes are awaited for it.
+    pub fn disputed(&self) -> Option<u64> {
+        self.open.filter(|_| self.disputed.is_some())
+    }
+
+    pub fn alarm(&self) -> bool {
+        self.alarm
+    }
+
     /// A gate says that it has saved the confirmed snapshot at `sequence`.
     pub fn save(&mut self, sequence: u64) {
         if self.confirmed.is_some_and(|(confirmed, _)| sequence <= confirmed) {
@@ -144,45 +170,5 @@ impl Checkpoints {
             alarm: r.flag()?,
             landmark: false,
         })
-    }
-}
-
-impl State {
-    /// The sequence of the entry applied last, when that is a checkpoint: the replica hashes its state now and says so with
-    /// its next batch.
-    #[must_use]
-    pub fn checkpoint(&self) -> Option<u64> {
-        self.checkpoints.open.filter(|open| *open == self.position.sequence)
-    }
-
-    /// The entry applied last is the first checkpoint of an hour of the room clock. A gate alone votes on its state there too,
-    /// and an archive keeps it: a replay can begin from it, and the vote in the log says that it is genuine.
-    #[must_use]
-    pub fn landmark(&self) -> bool {
-        self.checkpoint().is_some() && self.checkpoints.landmark
-    }
-
-    /// The last checkpoint of this log that more than half of the roster agreed on: its sequence and hash.
-    #[must_use]
-    pub fn confirmed(&self) -> Option<(u64, StateHash)> {
-        self.checkpoints.confirmed
-    }
-
-    /// The sequence of the last confirmed snapshot that a gate said it has saved.
-    #[must_use]
-    pub fn saved(&self) -> Option<u64> {
-        self.checkpoints.saved
-    }
-
-    /// The checkpoint that all have voted on without a majority: they are to work it out anew and vote `again`.
-    #[must_use]
-    pub fn disputed(&self) -> Option<u64> {
-        self.checkpoints.open.filter(|_| self.checkpoints.disputed.is_some())
-    }
-
-    /// The second votes brought no majority either: nobody is called until a later checkpoint is confirmed.
-    #[must_use]
-    pub fn alarm(&self) -> bool {
-        self.checkpoints.alarm
     }
 }

@@ -34,9 +34,27 @@ pub(crate) struct Context {
 }
 
 /// Most visitors that one entry numbers: a bound on memory, far above what a gate can receive between two batches.
-pub(crate) const MAX_JOINS: u32 = 1 << 20;
+const MAX_JOINS: u32 = 1 << 20;
 
 impl Context {
+    /// Before the first entry of a log, or as a snapshot has it; what holds until the next entry is worked out by the state.
+    pub fn new(version: u16, (clock, time): (Clock, Wall), first_call: Clock, past: Arc<Past>) -> Self {
+        Self {
+            version,
+            clock,
+            time,
+            silent_ms: 0,
+            lag_ms: 0,
+            first_call,
+            barred_until: Clock(0),
+            held_until: Clock(0),
+            adopts: None,
+            joins_left: MAX_JOINS,
+            given_up: Vec::new(),
+            past,
+        }
+    }
+
     /// The next entry, so many milliseconds after the last.
     pub fn go_on(&mut self, entry: &Entry, passed_ms: u64) {
         self.clock = self.clock.plus(passed_ms);

@@ -6,38 +6,38 @@
 pub(crate) mod additions;
 pub(crate) mod bootstrap;
 pub(crate) mod chain;
-pub(crate) mod changes;
 pub(crate) mod checkpoints;
 pub(crate) mod context;
+mod head;
 pub(crate) mod past;
+pub(crate) mod rooms;
 pub(crate) mod roster;
 pub(crate) mod snapshot;
 pub(crate) mod versions;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::entry::effects::{Effects, Joined};
 use crate::entry::sale::{BreaksDraw, Owed};
 use crate::entry::{Batch, Entry, StateHash};
-use crate::recovery::adopting::Adopting;
+use crate::recovery::Recovery;
 use crate::recovery::codes_cutoff::CodesCutoff;
+use crate::recovery::merge::Merge;
 use crate::room::Room;
 use crate::settings::Settings;
 use crate::settings::schedule::Schedule;
 use crate::state::additions::Additions;
 use crate::state::chain::Chain;
 use crate::state::checkpoints::Checkpoints;
-use crate::state::context::{Context, MAX_JOINS};
+use crate::state::context::Context;
+use crate::state::head::{Head, Step};
 use crate::state::past::Past;
+use crate::state::rooms::Rooms;
 use crate::state::roster::{Roster, RosterGate};
 use crate::state::versions::Versions;
-use crate::version::VERSION;
+use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
 use crate::view::View;
 use ropeline_ids::{Clock, Era, GateId, Position, RoomName, Wall};
-
-/// Most that one entry advances the clock: an outage or a clock step costs this much of everybody's time, no more.
-const MAX_STEP_MS: u64 = 5_000;
 
 /// How long a log begun from nothing calls nobody, unless it is known that nothing was lost.
 const FIRST_CALL_MS: u64 = 5_000;
@@ -45,30 +45,17 @@ const FIRST_CALL_MS: u64 = 5_000;
 /// How soon an empty entry is due while all rooms are empty: sooner than the step that the clock makes at most.
 pub const IDLE_TICK_MS: u64 = 4_800;
 
-/// Most rooms of one log.
-pub const MAX_ROOMS: usize = 1_000;
-
 /// The replicated state: made by applying a log's entries in order, the same on every gate.
 #[derive(Debug)]
 pub struct State {
-    pub(super) position: Position,
-    pub(super) nonce: [u8; 8],
-    /// Over every entry up to the position, and over the logs before.
-    pub(super) chain: Chain,
-    /// The store's time of the last entry.
-    pub(super) time: Option<Wall>,
-    /// The root that is waited for: until it comes the rooms stand still.
-    pub(super) awaits: Option<StateHash>,
-    pub(super) versions: Versions,
-    pub(super) checkpoints: Checkpoints,
-    pub(super) adopting: Adopting,
-    pub(super) context: Context,
-    pub(super) roster: Roster,
-    pub(super) codes_cutoff: CodesCutoff,
-    pub(super) rooms: BTreeMap<RoomName, Room>,
-    /// Those of them that are in no file, and what became of such.
-    pub(super) additions: Arc<Additions>,
-    pub(super) published: Option<Arc<View>>,
+    head: Head,
+    context: Context,
+    roster: Roster,
+    versions: Versions,
+    checkpoints: Checkpoints,
+    recovery: Recovery,
+    rooms: Rooms,
+    published: Option<Arc<View>>,
 }
 
 impl State {
@@ -78,37 +65,15 @@ impl State {
     #[must_use]
     pub fn empty(incarnation: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
-        let context = Context {
-            version: VERSION,
-            clock: Clock(0),
-            time: Wall(0),
-            first_call,
-            barred_until: Clock(0),
-            held_until: Clock(0),
-            adopts: None,
-            silent_ms: 0,
-            lag_ms: 0,
-            joins_left: MAX_JOINS,
-            given_up: Vec::new(),
-            past: Arc::new(Past::new(Era(incarnation))),
-        };
+        let past = Arc::new(Past::new(Era(incarnation)));
         Self {
-            position: Position {
-                incarnation,
-                sequence: 0,
-            },
-            nonce: [0; 8],
-            chain: Chain::begin(incarnation, Chain::default()),
-            time: None,
-            awaits: None,
+            head: Head::new(incarnation),
+            context: Context::new(VERSION, (Clock(0), Wall(0)), first_call, past),
+            roster: Roster::default(),
             versions: Versions::new(VERSION),
             checkpoints: Checkpoints::new(Clock(0)),
-            adopting: Adopting::default(),
-            context,
-            roster: Roster::default(),
-            codes_cutoff: CodesCutoff::new(proven_new),
-            rooms: BTreeMap::new(),
-            additions: Arc::default(),
+            recovery: Recovery::new(proven_new),
+            rooms: Rooms::default(),
             published: None,
         }
     }
@@ -125,7 +90,7 @@ impl State {
             return effects;
         }
         self.meet(entry);
-        if !self.is_next(entry) {
+        if !self.head.is_next(entry) {
             return effects;
         }
         let step = self.step(entry, false);
@@ -142,26 +107,26 @@ impl State {
     /// Passes over an entry that an operator has skipped: its position, nonce and time are noted, and nothing else. The chain
     /// says that it was passed over.
     pub fn pass_over(&mut self, entry: &Entry) {
-        if self.is_next(entry) {
+        if self.head.is_next(entry) {
             self.step(entry, true);
         }
     }
 
     #[must_use]
     pub fn position(&self) -> Position {
-        self.position
+        self.head.position()
     }
 
     /// The nonce of the last entry applied, which the next names as its predecessor's; zeros before a log's first.
     #[must_use]
     pub fn nonce(&self) -> [u8; 8] {
-        self.nonce
+        self.head.nonce()
     }
 
     /// The chain over all entries applied, from incarnation to incarnation: the same on every replica at this position.
     #[must_use]
     pub fn chain(&self) -> Chain {
-        self.chain
+        self.head.chain()
     }
 
     /// The serial of a gate's last batch, and what its joins were given, for a gate that resumes from a snapshot;
@@ -201,19 +166,19 @@ impl State {
     /// The rooms that operators added.
     #[must_use]
     pub fn additions(&self) -> &Additions {
-        &self.additions
+        self.rooms.additions()
     }
 
     /// When the schedule of a room turns next: an entry is due by then, though nobody says anything.
     #[must_use]
     pub fn next_turn(&self) -> Option<Wall> {
-        self.rooms.values().filter_map(Room::next_turn).min()
+        self.rooms.all().filter_map(Room::next_turn).min()
     }
 
     /// Store's time of the last entry.
     #[must_use]
     pub fn time(&self) -> Option<Wall> {
-        self.time
+        self.head.time()
     }
 
     /// The rooms that go by a schedule, and theirs.
@@ -240,7 +205,7 @@ impl State {
 
     /// The names of all rooms.
     pub fn room_names(&self) -> impl Iterator<Item = &RoomName> {
-        self.rooms.keys()
+        self.rooms.iter().map(|(name, _)| name)
     }
 
     /// Publishes what the request path reads; lines that did not change are shared with the last one.
@@ -248,27 +213,23 @@ impl State {
         if let Some(view) = &self.published {
             return Arc::clone(view);
         }
+        let rooms = self.rooms.views(&self.context);
         let context = &self.context;
-        let rooms = self
-            .rooms
-            .iter_mut()
-            .map(|(name, room)| (name.clone(), room.view(context)))
-            .collect();
         let view = View {
-            position: self.position,
-            chain: self.chain,
+            position: self.position(),
+            chain: self.chain(),
             clock: context.clock,
             time: context.time,
             healing_until: Some(context.first_call).filter(|first| context.clock < *first),
             quiet_until: context.quiet_until(),
-            adopting: self.adopting.until().filter(|until| context.clock < *until),
+            adopting: self.recovery.adopting().until().filter(|until| context.clock < *until),
             version: self.version(),
             rooted: self.rooted(),
             alarm: self.alarm(),
             confirmed: self.confirmed(),
             roster: self.roster().cloned().collect(),
             rooms,
-            additions: Arc::clone(&self.additions),
+            additions: Arc::clone(self.rooms.additions()),
             past: Arc::clone(&context.past),
         };
         Arc::clone(self.published.insert(Arc::new(view)))
@@ -278,7 +239,7 @@ impl State {
     /// [`IDLE_TICK_MS`] when all is empty.
     #[must_use]
     pub fn tick_ms(&self) -> u64 {
-        let any = |held: fn(&Room) -> u64| self.rooms.values().any(|room| held(room) > 0);
+        let any = |held: fn(&Room) -> u64| self.rooms.all().any(|room| held(room) > 0);
         match () {
             () if any(|room| room.counts().waiting) => 250,
             () if any(|room| room.counts().slots) => 1_000,
@@ -286,65 +247,152 @@ impl State {
         }
     }
 
-    /// Whether the entry is a later one of this log.
-    pub(super) fn is_next(&self, entry: &Entry) -> bool {
-        entry.position.incarnation == self.position.incarnation && entry.position > self.position
+    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
+    pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
+        self.context.past.lacking().map(|era| era.0)
+    }
+
+    /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
+    /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as done.
+    /// They are to go in this order, with nothing that the gate has seen of these visitors before them. Costs 24 bytes of
+    /// memory a number: a million waiting are about twenty batches.
+    #[must_use]
+    pub fn adoption(&self, now: &Self) -> Vec<Batch> {
+        Merge { lost: self, now }.batches()
+    }
+
+    /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
+    pub fn doubt_codes(&mut self, now: Wall) {
+        let now = now.max(self.time().unwrap_or_default());
+        self.recovery.doubt_codes(now, &self.context);
+    }
+
+    /// The machine version in force.
+    #[must_use]
+    pub fn version(&self) -> u16 {
+        self.versions.current()
+    }
+
+    /// The same rooms under another machine version, at most [`VERSION`]; for a log that begins with one, not for one that
+    /// gates have been reading.
+    #[must_use]
+    pub fn with_version(mut self, version: u16) -> Self {
+        self.versions.raise(version.clamp(OLDEST, VERSION));
+        self.context.version = self.version();
+        if self.version() < WITH_SCHEDULES {
+            // Rooms of these versions have no codes that could be used up.
+            *self.recovery.codes_mut() = CodesCutoff::default();
+        }
+        self.published = None;
+        self
+    }
+
+    /// The machine version that applying the entry takes, when this binary does not have it: the replica stops before the
+    /// entry, which [`State::apply`] would leave alone.
+    #[must_use]
+    pub fn wants(&self, entry: &Entry) -> Option<u16> {
+        let next = self.head.is_next(entry);
+        next.then(|| self.versions.wants(entry, &self.roster, self.rooted()))?
+    }
+
+    /// Whether everybody on the roster knows a machine version.
+    #[must_use]
+    pub fn agreeable(&self, version: u16) -> bool {
+        self.roster.knows(version, None)
+    }
+
+    /// A version above the one in force that everybody on the roster has known for ten minutes of room clock: time to
+    /// raise it. It may be above [`VERSION`] where this gate is not on the roster.
+    #[must_use]
+    pub fn agreed(&self) -> Option<u16> {
+        self.versions.agreed(self.clock())
+    }
+
+    /// The sequence of the entry applied last, when that is a checkpoint: the replica hashes its state now and says so with
+    /// its next batch.
+    #[must_use]
+    pub fn checkpoint(&self) -> Option<u64> {
+        self.checkpoints.at(self.head.position().sequence)
+    }
+
+    /// The entry applied last is the first checkpoint of an hour of the room clock. A gate alone votes on its state there too,
+    /// and an archive keeps it: a replay can begin from it, and the vote in the log says that it is genuine.
+    #[must_use]
+    pub fn landmark(&self) -> bool {
+        self.checkpoint().is_some() && self.checkpoints.is_landmark()
+    }
+
+    /// The last checkpoint of this log that more than half of the roster agreed on: its sequence and hash.
+    #[must_use]
+    pub fn confirmed(&self) -> Option<(u64, StateHash)> {
+        self.checkpoints.confirmed()
+    }
+
+    /// The sequence of the last confirmed snapshot that a gate said it has saved.
+    #[must_use]
+    pub fn saved(&self) -> Option<u64> {
+        self.checkpoints.saved()
+    }
+
+    /// The checkpoint that all have voted on without a majority: they are to work it out anew and vote `again`.
+    #[must_use]
+    pub fn disputed(&self) -> Option<u64> {
+        self.checkpoints.disputed()
+    }
+
+    /// The second votes brought no majority either: nobody is called until a later checkpoint is confirmed.
+    #[must_use]
+    pub fn alarm(&self) -> bool {
+        self.checkpoints.alarm()
+    }
+
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.rooms
+    }
+
+    pub(crate) fn past(&self) -> &Past {
+        &self.context.past
+    }
+
+    /// Whether this binary can read the entry and what it leads to.
+    fn reads(&self, entry: &Entry) -> bool {
+        (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
     }
 
     /// Goes on to the entry's position without applying it.
     fn step(&mut self, entry: &Entry, passed_over: bool) -> Step {
-        // The store's clock may step; only how far it went since the entry before counts, and only forwards.
-        let passed_ms = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
-        self.time = Some(entry.time);
-        self.position = entry.position;
-        self.nonce = entry.nonce;
-        let encoded = entry.encode();
-        self.chain = self.chain.then(&encoded, passed_over);
         self.published = None;
-        Step {
-            passed_ms,
-            bytes: u64::try_from(encoded.len()).unwrap_or(u64::MAX),
-        }
+        self.head.step(entry, passed_over)
     }
 
     /// What an entry does to the rooms of a log with a root.
     fn work(&mut self, entry: &Entry, step: &Step, effects: &mut Effects) {
-        self.tick(entry, step.passed_ms);
-        let clock = self.context.clock;
+        let m = &mut self.context;
+        m.go_on(entry, step.passed_ms);
+        let clock = m.clock;
+        self.recovery.codes_mut().settle(entry.time);
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
         // Time passes with every entry, whoever it is of.
         if effects.ignored {
-            self.run(&Batch::default(), effects);
+            self.rooms
+                .apply(&Batch::default(), self.recovery.codes_mut(), m, effects);
         } else {
-            self.measure(entry);
-            self.adopt(entry, effects);
-            self.run(&entry.batch, effects);
-            self.adopted(entry);
-            self.believe(entry);
+            self.rooms.measure(entry, clock);
+            if self.recovery.adopt(entry, &self.roster, m, effects) {
+                self.rooms.all_mut().for_each(Room::repaint);
+            }
+            self.rooms.apply(&entry.batch, self.recovery.codes_mut(), m, effects);
+            if self.recovery.adopted(entry, m) {
+                self.rooms.all_mut().for_each(|room| room.end_healing(m));
+            }
+            self.recovery.believe(entry, m);
             self.heed(entry);
             self.roster.answer(entry.gate, &effects.joined);
         }
         self.roster.sweep(clock);
         self.versions.agree(&self.roster, clock);
         self.checkpoints.count(&self.roster, clock);
-        self.checkpoints.pass(self.position.sequence, step.bytes, clock);
-    }
-
-    /// What the gate saw of the rooms' upstreams.
-    fn measure(&mut self, entry: &Entry) {
-        for (room, report) in &entry.batch.load {
-            if let Some(room) = self.rooms.get_mut(room) {
-                room.take_report(entry.gate, report, self.context.clock);
-            }
-        }
-        if entry.batch.goodbye {
-            self.rooms.values_mut().for_each(|room| room.forget_reports(entry.gate));
-        }
-    }
-
-    fn tick(&mut self, entry: &Entry, passed_ms: u64) {
-        self.context.go_on(entry, passed_ms);
-        self.codes_cutoff.settle(entry.time);
+        self.checkpoints.pass(entry.position.sequence, step.bytes, clock);
     }
 
     /// What gates say among themselves.
@@ -352,7 +400,7 @@ impl State {
         if let Some(sequence) = entry.batch.saved {
             self.checkpoints.save(sequence);
         }
-        if let Some(version) = self.raised(entry) {
+        if let Some(version) = self.versions.raised(entry, &self.roster) {
             self.raise(version, entry.time);
         }
         if entry.batch.goodbye {
@@ -360,58 +408,30 @@ impl State {
         }
     }
 
-    fn run(&mut self, batch: &Batch, effects: &mut Effects) {
-        for room in self.rooms.values_mut() {
-            room.follow(&mut self.context);
+    /// The rooms run a later version from this entry on.
+    fn raise(&mut self, version: u16, now: Wall) {
+        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
+        self.versions.raise(version);
+        self.context.version = version;
+        // What this log knows of codes begins here.
+        if codes {
+            self.doubt_codes(now);
         }
-        for change in &batch.rooms {
-            effects.change(self.change(change));
-        }
-        for section in &batch.sections {
-            if let Some(room) = self.rooms.get_mut(&section.room) {
-                room.name(&section.line);
-            }
-        }
-        for redeem in &batch.redeems {
-            if let Some(room) = self.rooms.get_mut(&redeem.room) {
-                room.name(&redeem.line);
-            }
-        }
-        self.rooms.values_mut().for_each(|room| room.advance(&self.context));
-        self.bring_codes(batch, effects);
-        for section in &batch.sections {
-            match self.rooms.get_mut(&section.room) {
-                Some(room) if room.hears(section) => room.apply(section, &mut self.context, effects),
-                _ => effects.refuse(section),
-            }
-        }
-        self.redeem(batch, effects);
-        self.rooms.values_mut().for_each(|room| room.finish(&mut self.context));
     }
 
     /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
     /// called while something is lost. What ends early is not in the lines' schedules.
-    pub(super) fn settle(&mut self) {
-        self.adopting.forget(&self.roster);
+    fn settle(&mut self) {
         let held_until = self.roster.held_until();
-        let barred_until = match self.adopting.until() {
-            _ if !self.rooted() || self.alarm() => Clock(u64::MAX),
-            until => until.unwrap_or_default(),
-        };
+        let barred_until = self.recovery.barred_until(&self.roster, self.checkpoints.alarm());
         let m = &mut self.context;
         let sooner = held_until < m.held_until || barred_until < m.barred_until;
         let later = barred_until > m.barred_until;
         (m.held_until, m.barred_until) = (held_until, barred_until);
         if sooner {
-            self.rooms.values_mut().for_each(|room| room.reschedule(&self.context));
+            self.rooms.all_mut().for_each(|room| room.reschedule(m));
         } else if later {
-            self.rooms.values_mut().for_each(Room::repaint);
+            self.rooms.all_mut().for_each(Room::repaint);
         }
     }
-}
-
-/// What one entry is, whatever it says.
-struct Step {
-    passed_ms: u64,
-    bytes: u64,
 }

@@ -11,20 +11,21 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
 use crate::entry::StateHash;
+use crate::recovery::Recovery;
 use crate::recovery::adopting::Adopting;
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::recovery::healing::Healing;
 use crate::room::{Room, codec};
+use crate::state::State;
 use crate::state::additions::Additions;
-use crate::state::chain::Chain;
 use crate::state::checkpoints::Checkpoints;
-use crate::state::context::{Context, MAX_JOINS};
+use crate::state::context::Context;
+use crate::state::head::Head;
 use crate::state::past::Past;
+use crate::state::rooms::{MAX_ROOMS, Rooms};
 use crate::state::roster::Roster;
 use crate::state::versions::Versions;
-use crate::state::{MAX_ROOMS, State};
 use crate::version::WITH_SCHEDULES;
-use ropeline_ids::{Clock, Position, Wall};
 
 /// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state
 /// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.
@@ -34,7 +35,7 @@ const WITH_FIELDS: u16 = 3;
 /// Tag of a state's field.
 const ADDITIONS: u8 = 1;
 /// Tag of a state's field: which codes are in doubt.
-const DOUBT: u8 = 2;
+const CODES: u8 = 2;
 
 /// SHA-256 of everything before it.
 const SUM_BYTES: usize = 32;
@@ -49,15 +50,11 @@ impl State {
             ..Writer::default()
         };
         w.u16(form_of(version));
-        w.u64(self.position.incarnation);
-        w.u64(self.position.sequence);
-        w.raw(&self.nonce);
-        w.raw(&self.chain.0);
-        w.option(self.time, Writer::wall);
-        w.option(self.awaits, |w, hash| w.raw(&hash));
+        self.head.write(&mut w);
+        w.option(self.recovery.awaits(), |w, hash| w.raw(&hash));
         self.versions.write(&mut w);
         self.checkpoints.write(&mut w);
-        self.adopting.write(&mut w);
+        self.recovery.adopting().write(&mut w);
         w.clock(self.context.clock);
         w.wall(self.context.time);
         w.clock(self.context.first_call);
@@ -69,14 +66,15 @@ impl State {
         });
         self.context.past.write(&mut w);
         self.roster.write(&mut w);
-        w.count(self.rooms.len());
-        for (name, room) in &self.rooms {
+        let rooms: Vec<_> = self.rooms.iter().collect();
+        w.list(&rooms, |w, (name, room)| {
             w.text(name.as_str());
-            codec::write(room, &mut w);
-        }
-        let additions = (!self.additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| self.additions.write(w))));
-        let codes_cutoff = self.codes_cutoff.field().map(|field| (DOUBT, field));
-        write_later(&mut w, &additions.into_iter().chain(codes_cutoff).collect::<Fields>());
+            codec::write(room, w);
+        });
+        let additions = self.rooms.additions();
+        let additions = (!additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| additions.write(w))));
+        let codes = self.recovery.codes().field().map(|field| (CODES, field));
+        write_later(&mut w, &additions.into_iter().chain(codes).collect::<Fields>());
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -126,34 +124,13 @@ fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 fn read(r: &mut Reader) -> Read<State> {
-    let position = Position {
-        incarnation: r.u64()?,
-        sequence: r.u64()?,
-    };
-    let nonce = r.array()?;
-    let chain = Chain(r.array()?);
-    let time = r.option(Reader::wall)?;
+    let head = Head::read(r)?;
     let awaits = r.option(Reader::array)?;
     let (versions, checkpoints, adopting) = (Versions::read(r)?, Checkpoints::read(r)?, Adopting::read(r)?);
-    let (clock, moment_time): (Clock, Wall) = (r.clock()?, r.wall()?);
-    let first_call = r.clock()?;
+    let (clock, time, first_call) = (r.clock()?, r.wall()?, r.clock()?);
     let healing = r.list(21, |r| Ok((r.room_name()?, Healing::read(r)?)))?;
     let past = Arc::new(Past::read(r)?);
     let roster = Roster::read(r)?;
-    let context = Context {
-        version: versions.current(),
-        clock,
-        time: moment_time,
-        first_call,
-        barred_until: Clock(0),
-        held_until: Clock(0),
-        adopts: None,
-        silent_ms: 0,
-        lag_ms: 0,
-        joins_left: MAX_JOINS,
-        given_up: Vec::new(),
-        past,
-    };
     let rooms = r.list(64, |r| Ok((r.room_name()?, codec::read(r)?)))?;
     if rooms.len() > MAX_ROOMS {
         return r.wrong();
@@ -165,34 +142,25 @@ fn read(r: &mut Reader) -> Read<State> {
         };
         room.set_healing(healing);
     }
-    let (mut additions, mut codes_cutoff) = (Additions::default(), CodesCutoff::default());
+    let (mut additions, mut codes) = (Additions::default(), CodesCutoff::default());
     read_later(r, |tag, field| match tag {
-        DOUBT => CodesCutoff::read(field).map(|read| codes_cutoff = read),
+        CODES => CodesCutoff::read(field).map(|read| codes = read),
         ADDITIONS => Additions::read(field).map(|read| additions = read),
         _ => field.wrong(),
     })?;
     let mut state = State {
-        position,
-        nonce,
-        chain,
-        time,
-        awaits,
+        context: Context::new(versions.current(), (clock, time), first_call, past),
+        head,
+        roster,
         versions,
         checkpoints,
-        adopting,
-        context,
-        roster,
-        codes_cutoff,
-        rooms,
-        additions: Arc::new(additions),
+        recovery: Recovery::of(awaits, adopting, codes),
+        rooms: Rooms::of(rooms, additions),
         published: None,
     };
     // What follows from the rest, in the order in which one needs the other.
-    state.look_over_rooms();
+    state.rooms.look_over(&mut state.context);
     state.settle();
-    state
-        .rooms
-        .values_mut()
-        .for_each(|room| room.reschedule(&state.context));
+    state.rooms.all_mut().for_each(|room| room.reschedule(&state.context));
     Ok(state)
 }

@@ -5,11 +5,9 @@
 
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::Entry;
-use crate::recovery::codes_cutoff::CodesCutoff;
-use crate::state::State;
 use crate::state::roster::Roster;
-use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
-use ropeline_ids::{Clock, Wall};
+use crate::version::{OLDEST, VERSION};
+use ropeline_ids::Clock;
 
 /// How long all gates must have known a version before it is raised without an operator.
 const AGREED_MS: u64 = 600_000;
@@ -37,6 +35,30 @@ impl Versions {
     /// Whether the entry is of a version that the rooms run already.
     pub fn runs(&self, entry: &Entry) -> bool {
         entry.version <= self.current
+    }
+
+    /// The version that applying the entry takes, when this binary does not have it.
+    pub fn wants(&self, entry: &Entry, roster: &Roster, rooted: bool) -> Option<u16> {
+        if entry.version > VERSION {
+            return Some(entry.version);
+        }
+        let says = entry.batch.hello.then_some((entry.gate, entry.batch.knows));
+        let raised = entry.batch.raise.filter(|version| *version > VERSION)?;
+        let heard = rooted && self.runs(entry) && roster.admits(entry);
+        (heard && roster.knows(raised, says)).then_some(raised)
+    }
+
+    /// The version that an entry of a gate on the roster raises the rooms to.
+    pub fn raised(&self, entry: &Entry, roster: &Roster) -> Option<u16> {
+        let higher = |version: &u16| *version > self.current && *version <= VERSION;
+        let raised = entry.batch.raise.filter(higher);
+        raised.filter(|version| roster.knows(*version, None))
+    }
+
+    /// A version above the one in force that all on the roster have known for long enough.
+    pub fn agreed(&self, now: Clock) -> Option<u16> {
+        let (version, since) = self.agreement?;
+        (now.since(since) >= AGREED_MS).then_some(version)
     }
 
     pub fn raise(&mut self, version: u16) {
@@ -70,83 +92,5 @@ impl Versions {
             current,
             agreement: r.option(|r| Ok((r.u16()?, r.clock()?)))?,
         })
-    }
-}
-
-impl State {
-    /// The machine version in force.
-    #[must_use]
-    pub fn version(&self) -> u16 {
-        self.versions.current
-    }
-
-    /// The same rooms under another machine version, at most [`VERSION`]; for a log that begins with one, not for one that
-    /// gates have been reading.
-    #[must_use]
-    pub fn with_version(mut self, version: u16) -> Self {
-        self.versions.raise(version.clamp(OLDEST, VERSION));
-        self.context.version = self.version();
-        if self.version() < WITH_SCHEDULES {
-            // Rooms of these versions have no codes that could be used up.
-            self.codes_cutoff = CodesCutoff::default();
-        }
-        self.published = None;
-        self
-    }
-
-    /// The machine version that applying the entry takes, when this binary does not have it: the replica stops before the
-    /// entry, which [`State::apply`] would leave alone.
-    #[must_use]
-    pub fn wants(&self, entry: &Entry) -> Option<u16> {
-        if !self.is_next(entry) {
-            return None;
-        }
-        if entry.version > VERSION {
-            return Some(entry.version);
-        }
-        let says = entry.batch.hello.then_some((entry.gate, entry.batch.knows));
-        let raised = entry.batch.raise.filter(|version| *version > VERSION)?;
-        let heard = self.rooted() && self.versions.runs(entry) && self.roster.admits(entry);
-        (heard && self.roster.knows(raised, says)).then_some(raised)
-    }
-
-    /// Whether everybody on the roster knows a machine version.
-    #[must_use]
-    pub fn agreeable(&self, version: u16) -> bool {
-        self.roster.knows(version, None)
-    }
-
-    /// A version above the one in force that everybody on the roster has known for ten minutes of room clock: time to
-    /// raise it. It may be above [`VERSION`] where this gate is not on the roster.
-    #[must_use]
-    pub fn agreed(&self) -> Option<u16> {
-        let (version, since) = self.versions.agreement?;
-        (self.context.clock.since(since) >= AGREED_MS).then_some(version)
-    }
-
-    /// Whether this binary can read the entry and what it leads to.
-    pub(crate) fn reads(&self, entry: &Entry) -> bool {
-        (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
-    }
-
-    /// The rooms run a later version from this entry on.
-    pub(crate) fn raise(&mut self, version: u16, now: Wall) {
-        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
-        self.versions.raise(version);
-        self.context.version = version;
-        // What this log knows of codes begins here.
-        if codes {
-            self.doubt_codes(now);
-        }
-    }
-
-    /// The version that an entry of a gate on the roster raises the rooms to.
-    pub(crate) fn raised(&self, entry: &Entry) -> Option<u16> {
-        let higher = |version: &u16| *version > self.version() && *version <= VERSION;
-        entry
-            .batch
-            .raise
-            .filter(higher)
-            .filter(|version| self.agreeable(*version))
     }
 }

@@ -62,6 +62,7 @@ impl Log {
     }
 
     /// The same log in another replica, from its bytes.
+    #[must_use]
     pub fn fork(&self) -> Self {
         Self {
             state: State::decode(&self.state.encode()).unwrap(),

@@ -154,20 +154,7 @@ mod tests {
         let past = Arc::new(Past::new(Era(1)));
         let settings = Arc::new(Settings::default());
         let line = Line::new(&settings, &past, Clock(0));
-        let context = Context {
-            version: 1,
-            clock: Clock(0),
-            time: Wall(0),
-            first_call: Clock(0),
-            barred_until: Clock(0),
-            adopts: None,
-            held_until: Clock(0),
-            silent_ms: 0,
-            lag_ms: 0,
-            joins_left: 0,
-            given_up: Vec::new(),
-            past,
-        };
+        let context = Context::new(1, (Clock(0), Wall(0)), Clock(0), past);
         let rules = Rules {
             settings: &settings,
             heals_until: Clock(0),

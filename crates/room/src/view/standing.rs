@@ -7,7 +7,7 @@ use ropeline_ids::{CallId, Clock, Wall};
 pub enum Standing {
     /// In line, or able to be (a visitor who is not present keeps the place and becomes present with a mark).
     Waiting(Waiting),
-    /// Audited to come in; no request of theirs has been forwarded yet.
+    /// A turn was offered to them; no request of theirs has been forwarded yet.
     Called(Called),
     Inside(Inside),
     /// Came back after the horizon, or missed two turns: joins anew at the back.

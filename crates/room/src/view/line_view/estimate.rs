@@ -141,7 +141,7 @@ impl Estimate {
 /// Visitors who must have left the line before it is known how many calls that takes.
 const ENOUGH: u64 = 50;
 
-/// CodesCutoff in any case, in thousandths, one more for so many milliseconds to wait, and at most; and by chance, in hundredths
+/// Doubt in any case, in thousandths, one more for so many milliseconds to wait, and at most; and by chance, in hundredths
 /// of a deviation.
 const DRIFT: u64 = 60;
 const DRIFT_MS: u64 = 12_000;

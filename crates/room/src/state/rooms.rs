@@ -1,22 +1,143 @@
-//! Words about rooms, applied before everything else of an entry.
+//! All rooms of a log: what a batch does to them, first of all the words about the rooms themselves.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::entry::commands::{Audited, Deed};
-use crate::entry::effects::Changed;
-use crate::entry::{Change, RoomChange};
+use crate::entry::effects::{Changed, Effects, Redeemed};
+use crate::entry::{Batch, Change, Entry, RoomChange};
 use crate::recovery::adopting::SINCE_VERSION;
+use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::room::Room;
-use crate::state::{MAX_ROOMS, State};
+use crate::state::additions::Additions;
+use crate::state::context::Context;
 use crate::version::WITH_SCHEDULES;
-use ropeline_ids::Edition;
+use crate::view::RoomView;
+use ropeline_ids::{Clock, Edition, RoomName};
 
-impl State {
+/// Most rooms of one log.
+pub const MAX_ROOMS: usize = 1_000;
+
+/// The rooms of a log, and which of them operators added.
+#[derive(Debug, Default)]
+pub(crate) struct Rooms {
+    rooms: BTreeMap<RoomName, Room>,
+    /// Those of them that are in no file, and what became of such.
+    additions: Arc<Additions>,
+}
+
+impl Rooms {
+    /// As a snapshot has them.
+    pub fn of(rooms: BTreeMap<RoomName, Room>, additions: Additions) -> Self {
+        Self {
+            rooms,
+            additions: Arc::new(additions),
+        }
+    }
+
+    pub fn get(&self, name: &RoomName) -> Option<&Room> {
+        self.rooms.get(name)
+    }
+
+    /// By name.
+    pub fn iter(&self) -> impl Iterator<Item = (&RoomName, &Room)> {
+        self.rooms.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.rooms.len()
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &Room> {
+        self.rooms.values()
+    }
+
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Room> {
+        self.rooms.values_mut()
+    }
+
+    pub fn additions(&self) -> &Arc<Additions> {
+        &self.additions
+    }
+
+    pub fn views(&mut self, m: &Context) -> BTreeMap<RoomName, Arc<RoomView>> {
+        let rooms = self.rooms.iter_mut();
+        rooms.map(|(name, room)| (name.clone(), room.view(m))).collect()
+    }
+
+    /// What the gate saw of the rooms' upstreams.
+    pub fn measure(&mut self, entry: &Entry, now: Clock) {
+        for (room, report) in &entry.batch.load {
+            if let Some(room) = self.rooms.get_mut(room) {
+                room.take_report(entry.gate, report, now);
+            }
+        }
+        if entry.batch.goodbye {
+            self.rooms.values_mut().for_each(|room| room.forget_reports(entry.gate));
+        }
+    }
+
+    /// What a batch says, in its order: changes, what happened in lines, who joins by codes; then expiry, calls, horizons.
+    pub fn apply(&mut self, batch: &Batch, codes: &mut CodesCutoff, m: &mut Context, effects: &mut Effects) {
+        for room in self.rooms.values_mut() {
+            room.follow(m);
+        }
+        for change in &batch.rooms {
+            let changed = self.change(change, m);
+            if changed == Changed::Taken && matches!(change.change, Change::Remove) && m.version >= WITH_SCHEDULES {
+                codes.remove(&change.room, m.time);
+            }
+            effects.change(changed);
+        }
+        for section in &batch.sections {
+            if let Some(room) = self.rooms.get_mut(&section.room) {
+                room.name(&section.line);
+            }
+        }
+        for redeem in &batch.redeems {
+            if let Some(room) = self.rooms.get_mut(&redeem.room) {
+                room.name(&redeem.line);
+            }
+        }
+        self.rooms.values_mut().for_each(|room| room.advance(m));
+        self.bring_codes(batch, m, effects);
+        for section in &batch.sections {
+            match self.rooms.get_mut(&section.room) {
+                Some(room) if room.hears(section) => room.apply(section, m, effects),
+                _ => effects.refuse(section),
+            }
+        }
+        self.redeem(batch, codes, m, effects);
+        self.rooms.values_mut().for_each(|room| room.finish(m));
+    }
+
+    /// What a gate brings back of the codes of a lost log; before its numbers.
+    fn bring_codes(&mut self, batch: &Batch, m: &mut Context, effects: &mut Effects) {
+        for brought in &batch.spent_codes {
+            match self.rooms.get_mut(&brought.room).filter(|_| m.adopts.is_some()) {
+                Some(room) => room.bring_codes(brought, m),
+                None => effects.skip(1),
+            }
+        }
+    }
+
+    /// Whoever joins by a code, after all who join otherwise.
+    fn redeem(&mut self, batch: &Batch, codes: &CodesCutoff, m: &mut Context, effects: &mut Effects) {
+        for redeem in &batch.redeems {
+            let doubt = codes.of(&redeem.room);
+            effects.redeemed.push(match self.rooms.get_mut(&redeem.room) {
+                Some(room) => room.redeem(redeem, doubt, m),
+                None => Redeemed::refused(redeem),
+            });
+            let given_up = std::mem::take(&mut m.given_up);
+            effects.give_up(&redeem.room, &redeem.line, given_up);
+        }
+    }
+
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]
-    pub(crate) fn change(&mut self, change: &RoomChange) -> Changed {
-        let version = self.versions.current();
-        let before = self.before(change);
-        let m = &mut self.context;
+    fn change(&mut self, change: &RoomChange, m: &mut Context) -> Changed {
+        let version = m.version;
+        let before = self.before(change, m);
         let full = self.rooms.len() >= MAX_ROOMS;
         let (begins, revised) = self.additions.begins();
         // What another history brings is the room of there, as it was.
@@ -115,37 +236,36 @@ impl State {
                 room.forbid_healing(m);
             }
             (Some(room), Change::Reset) => room.reset(m),
-            (Some(_), Change::Remove) => self.remove(change),
+            (Some(_), Change::Remove) => self.remove(change, m),
         }
         if let Some(room) = self.rooms.get_mut(&change.room) {
             room.set_revision(revision);
             let made = matches!(&change.change, Change::Add(said) if said.at.is_none()).then_some(Deed::Added);
             if let Some(deed) = made.or_else(|| before.and_then(|before| deed(change, &before, room))) {
-                room.note_order(revision, (change.who.clone(), deed), self.context.time);
+                room.note_order(revision, (change.who.clone(), deed), m.time);
             }
         }
-        self.look_over_rooms();
+        self.look_over(m);
         Changed::Taken
     }
 
-    fn remove(&mut self, change: &RoomChange) {
+    fn remove(&mut self, change: &RoomChange, m: &mut Context) {
         let Some(mut room) = self.rooms.remove(&change.room) else {
             return;
         };
-        room.close(&mut self.context);
-        if self.versions.current() >= WITH_SCHEDULES {
-            let (gone, now) = ((room.edition(), change.revision), self.context.time);
-            let said = (change.who.as_ref(), now);
+        room.close(m);
+        if m.version >= WITH_SCHEDULES {
+            let gone = (room.edition(), change.revision);
+            let said = (change.who.as_ref(), m.time);
             Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
-            self.codes_cutoff.remove(&change.room, now);
         }
     }
 
     /// The room before a change that is to be noted: an operator's, or a file's.
-    fn before(&self, change: &RoomChange) -> Option<Before> {
+    fn before(&self, change: &RoomChange, m: &Context) -> Option<Before> {
         let noted = change.who.is_some() || matches!(change.change, Change::Configure(_));
         let room = self.rooms.get(&change.room)?;
-        (noted && self.versions.current() >= WITH_SCHEDULES).then(|| Before {
+        (noted && m.version >= WITH_SCHEDULES).then(|| Before {
             audited: room.audited(),
             edition: room.edition(),
             rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),
@@ -153,10 +273,10 @@ impl State {
     }
 
     /// What follows from the settings of all rooms together.
-    pub(crate) fn look_over_rooms(&mut self) {
+    pub fn look_over(&self, m: &mut Context) {
         let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
         let session_max_ms = longest(|room| room.settings().session_max_ms);
-        Arc::make_mut(&mut self.context.past).trust(session_max_ms);
+        Arc::make_mut(&mut m.past).trust(session_max_ms);
     }
 }
 

@@ -1,0 +1,105 @@
+//! Where the log stands: the position of the last entry, its nonce and time, and the chain over all of them.
+
+use crate::codec::{Read, Reader, Writer};
+use crate::entry::Entry;
+use crate::state::chain::Chain;
+use ropeline_ids::{Position, Wall};
+
+/// Most that one entry advances the clock: an outage or a clock step costs this much of everybody's time, no more.
+const MAX_STEP_MS: u64 = 5_000;
+
+#[derive(Debug)]
+pub(super) struct Head {
+    position: Position,
+    nonce: [u8; 8],
+    /// Over every entry up to the position, and over the logs before.
+    chain: Chain,
+    /// The store's time of the last entry.
+    time: Option<Wall>,
+}
+
+/// What one entry is, whatever it says.
+pub(super) struct Step {
+    pub passed_ms: u64,
+    pub bytes: u64,
+}
+
+impl Head {
+    /// Before the first entry of a log.
+    pub fn new(incarnation: u64) -> Self {
+        Self {
+            position: Position {
+                incarnation,
+                sequence: 0,
+            },
+            nonce: [0; 8],
+            chain: Chain::begin(incarnation, Chain::default()),
+            time: None,
+        }
+    }
+
+    /// A new log begins. The time of the last entry counts on, whatever log that was of.
+    pub fn begin(&mut self, incarnation: u64) {
+        *self = Self {
+            chain: Chain::begin(incarnation, self.chain),
+            time: self.time,
+            ..Self::new(incarnation)
+        };
+    }
+
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    pub fn nonce(&self) -> [u8; 8] {
+        self.nonce
+    }
+
+    pub fn chain(&self) -> Chain {
+        self.chain
+    }
+
+    pub fn time(&self) -> Option<Wall> {
+        self.time
+    }
+
+    /// Whether the entry is a later one of this log.
+    pub fn is_next(&self, entry: &Entry) -> bool {
+        entry.position.incarnation == self.position.incarnation && entry.position > self.position
+    }
+
+    /// Goes on to the entry.
+    pub fn step(&mut self, entry: &Entry, passed_over: bool) -> Step {
+        // The store's clock may step; only how far it went since the entry before counts, and only forwards.
+        let passed_ms = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
+        self.time = Some(entry.time);
+        self.position = entry.position;
+        self.nonce = entry.nonce;
+        let encoded = entry.encode();
+        self.chain = self.chain.then(&encoded, passed_over);
+        Step {
+            passed_ms,
+            bytes: u64::try_from(encoded.len()).unwrap_or(u64::MAX),
+        }
+    }
+
+    pub fn write(&self, w: &mut Writer) {
+        w.u64(self.position.incarnation);
+        w.u64(self.position.sequence);
+        w.raw(&self.nonce);
+        w.raw(&self.chain.0);
+        w.option(self.time, Writer::wall);
+    }
+
+    pub fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self {
+            position: Position {
+                incarnation: r.u64()?,
+                sequence: r.u64()?,
+            },
+            nonce: r.array()?,
+            chain: Chain(r.array()?),
+            time: r.option(Reader::wall)?,
+        })
+    }
+}
