@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::dates::rfc3339;
-use crate::draw::{Fault, Figures, Hash, MAX_FIGURES_BYTES, Permutation};
+use crate::draw::{Arrangement, Fault, Figures, Hash, MAX_FIGURES_BYTES};
 use ropeline_ids::Wall;
 
 use super::output::plain;
@@ -77,7 +77,7 @@ fn verified(args: &VerifyDrawArgs) -> Result<bool, (String, u8)> {
     if !args.all {
         text += &about(&figures);
         for number in &args.numbers {
-            let (place, words) = placed(&order, *number);
+            let (place, words) = placed(&*order, *number);
             text += &words;
             faults.extend(args.place.filter(|shown| *shown != place).map(|shown| Fault::Place {
                 number: *number,
@@ -89,7 +89,7 @@ fn verified(args: &VerifyDrawArgs) -> Result<bool, (String, u8)> {
         say(&text);
     } else if faults.is_empty() {
         // A reader that has gone away, as behind `| head`, is nobody's mistake.
-        let _ = print_all(&order);
+        let _ = print_all(&*order);
     } else {
         eprint!("{}", verdict(&figures, &faults));
     }
@@ -143,7 +143,7 @@ fn about(figures: &Figures) -> String {
 }
 
 /// The place of a number, and the line that says it.
-fn placed(order: &Permutation, number: u32) -> (u32, String) {
+fn placed(order: &dyn Arrangement, number: u32) -> (u32, String) {
     match order.place(number - 1) {
         Some(place) => (place + 1, format!("number {number}: place {}\n", place + 1)),
         None => (
@@ -175,7 +175,7 @@ fn verdict(figures: &Figures, faults: &[Fault]) -> String {
     text
 }
 
-fn print_all(order: &Permutation) -> io::Result<()> {
+fn print_all(order: &dyn Arrangement) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     writeln!(out, "number,place")?;
     for number in 0..order.count() {

@@ -158,7 +158,7 @@ mod tests {
                 rule: "the rule".to_owned(),
                 windows: vec![opened],
             }),
-            draw: Some(Drawing { beacon: None }),
+            draw: Some(Drawing::default()),
             ..Settings::default()
         };
         for (settings, told) in [(drawn, Stall::Draw), (Settings::default(), Stall::Healing)] {

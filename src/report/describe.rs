@@ -3,6 +3,7 @@
 use super::codes;
 use crate::charts::whole_in_words;
 use crate::dates::rfc3339;
+use crate::draw::ARRIVAL;
 use crate::room::{
     Batch, CallOrder, Chain, Change, Controller, Drawing, GateId, LaneId, LoadControl, Mode, Number, Outside,
     Overrides, Section, Settings, Who,
@@ -170,9 +171,12 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
         (
             "queueing_method",
             match &settings.draw {
-                None => "fifo".to_owned(),
-                Some(Drawing { beacon: None }) => "random, no beacon".to_owned(),
-                Some(Drawing { beacon: Some(beacon) }) => format!("random, beacon {beacon:?}"),
+                None => ARRIVAL.to_owned(),
+                Some(Drawing { order, beacon: None }) => format!("{}, no beacon", order.name()),
+                Some(Drawing {
+                    order,
+                    beacon: Some(beacon),
+                }) => format!("{}, beacon {beacon:?}", order.name()),
             },
         ),
         (

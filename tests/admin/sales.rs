@@ -32,6 +32,7 @@ fn forming(draw: Option<Drawing>) -> Gate {
 fn draw(beacon: &str) -> Drawing {
     Drawing {
         beacon: Some(beacon.to_owned()),
+        ..Drawing::default()
     }
 }
 
@@ -173,7 +174,7 @@ fn a_draw_is_promised_then_made_by_the_beacons_value_once_the_line_is_closed() {
 
 #[test]
 fn a_draw_without_a_beacon_takes_nobodys_word_and_a_room_without_draws_has_none() {
-    let gate = forming(Some(Drawing { beacon: None }));
+    let gate = forming(Some(Drawing::default()));
     let path = "/api/v1/rooms/main/draw";
     gate.until("the promise", || {
         gate.replica.view().rooms[&room_name("main")].sale.commitment.is_some()

@@ -9,7 +9,7 @@ mod program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ropeline::draw::{Beacon, Draw, Figures, Hash, Published};
+use ropeline::draw::{AdmissionOrder, Beacon, Draw, Figures, Hash, Published};
 use serde_json::Value;
 
 use program::{Ended, verify};
@@ -47,6 +47,7 @@ fn early() -> String {
 
 fn closed_at(closed_ms: u64, line: &str, lane: u8, (count, beacon): (u32, Option<Beacon<'_>>)) -> String {
     let draw = Draw {
+        order: AdmissionOrder::default(),
         room: "spring-2",
         line,
         edition: 9,
@@ -174,6 +175,7 @@ fn the_documentation_shows_the_places_that_its_figures_give() {
         assert_eq!(order.place(number - 1), Some(place - 1), "{number}");
     }
     let draw = Draw {
+        order: AdmissionOrder::default(),
         room: "drop",
         line: "",
         edition: 3,

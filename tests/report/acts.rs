@@ -1,6 +1,6 @@
 //! What was done by hand is in the verdict, with who did it.
 
-use ropeline::draw::{Beacon, Draw, Hash};
+use ropeline::draw::{AdmissionOrder, Beacon, Draw, Hash};
 use ropeline::room::{
     Batch, CallOrder, Change, Drawing, Edition, Eviction, Forms, LaneId, LineName, Number, Overrides, Schedule,
     Section, Settings, Wall, Window,
@@ -124,6 +124,7 @@ fn drawn(from: u64, opens: u64) -> Settings {
         schedule: Some(schedule(from, opens)),
         draw: Some(Drawing {
             beacon: Some("round 7".to_owned()),
+            ..Drawing::default()
         }),
         ..two_slots()
     }
@@ -151,6 +152,7 @@ fn promise(from: u64, opens: u64) -> Change {
         opens: Wall(opens),
     };
     let draw = Draw {
+        order: AdmissionOrder::default(),
         room: "shop",
         line: "",
         edition: 1,
@@ -166,6 +168,7 @@ fn promise(from: u64, opens: u64) -> Change {
         }),
     };
     Change::Commit {
+        order: AdmissionOrder::default(),
         edition: Edition(1),
         beacon: Some("round 7".to_owned()),
         forms,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ropeline::archive::{Folder, Name, Segment};
-use ropeline::draw::Hash;
+use ropeline::draw::{AdmissionOrder, Hash};
 use ropeline::room::{
     Batch, Chain, Change, Edition, Entry, Forms, Overrides, Position, RehearsalId, RoomChange, State,
 };
@@ -453,6 +453,7 @@ fn what_is_said_again_and_again_is_counted_and_does_not_fill_the_list_of_changes
             windows: Vec::new(),
         },
         Change::Commit {
+            order: AdmissionOrder::default(),
             edition: Edition(9),
             beacon: None,
             forms: Forms::default(),

@@ -3,6 +3,7 @@
 use super::form::{DAY, Form, HOST, MINUTE, NAME, NETWORK, ROUTE};
 use super::key::{Table, duration, key, list, number, text, words};
 use crate::calendar::FORMS;
+use crate::draw::{ARRIVAL, METHODS};
 use crate::room::{MAX_BYPASS, MAX_STOCK};
 
 pub(super) const ROOM: Table = Table {
@@ -80,7 +81,7 @@ pub(super) const ROOM: Table = Table {
                  as `ends_on` does. Name the response that places the order, or the receipt page. See \
                  docs/guides/stock.md.",
         ),
-        words("queueing_method", &["fifo", "random"]).or("fifo").about(
+        words("queueing_method", &METHODS).or(ARRIVAL).about(
             "Order in which visitors of the prequeue are called: the order of joining, or one that is drawn at \
                  the opening and that anyone can verify. Later visitors stand behind them. See \
                  docs/reference/draw.md.",

@@ -3,14 +3,16 @@
 use crate::config::document::value::{text, wrong};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
-use crate::draw::MAX_BEACON_NAME;
+use crate::draw::{ARRIVAL, AdmissionOrder, MAX_BEACON_NAME};
 use crate::room::{Drawing, Schedule};
 
 /// How the room draws, if it does.
 pub(in crate::config) fn drawing(section: &Section<'_>, schedule: Option<&Schedule>) -> Option<Drawing> {
-    let random = section.word("queueing_method", &[("fifo", false), ("random", true)]);
+    let orders = AdmissionOrder::all().map(|order| (order.name(), Some(order)));
+    let methods: Vec<(&str, Option<AdmissionOrder>)> = std::iter::once((ARRIVAL, None)).chain(orders).collect();
+    let order = section.word("queueing_method", &methods);
     let beacon = section.get_as("draw_beacon", beacon);
-    if !random {
+    let Some(order) = order else {
         if beacon.is_some() {
             let wrong = "nothing is drawn, so this says nothing";
             section.warning(
@@ -20,7 +22,7 @@ pub(in crate::config) fn drawing(section: &Section<'_>, schedule: Option<&Schedu
             );
         }
         return None;
-    }
+    };
     if section.has_mistake("draw_beacon") {
         return None;
     }
@@ -43,7 +45,7 @@ pub(in crate::config) fn drawing(section: &Section<'_>, schedule: Option<&Schedu
             "the name of a public value that is known only after the opening",
         );
     }
-    Some(Drawing { beacon })
+    Some(Drawing { order, beacon })
 }
 
 fn beacon(node: &Node<'_>, form: &Form) -> Read<String> {

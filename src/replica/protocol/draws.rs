@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Protocol;
 use crate::draw::{Beacon, Draw};
-use crate::room::{Change, Commitment, Edition, Forms, Owed, RoomName};
+use crate::room::{Change, Commitment, Drawing, Edition, Forms, Owed, RoomName};
 use crate::token::{Keyring, draw_secrets};
 
 impl Protocol {
@@ -40,12 +40,12 @@ impl Protocol {
 
     fn word_on_draw(&mut self, keyring: &Keyring, room: &RoomName, owed: Awaited) -> Option<Change> {
         match owed {
-            Awaited::Promise(edition, beacon, forms) => {
+            Awaited::Promise(edition, drawing, forms) => {
                 let mut salt = [0; 16];
                 for half in salt.chunks_mut(8) {
                     half.copy_from_slice(&(self.random)().to_le_bytes());
                 }
-                promise(keyring, room, edition, (beacon, forms), salt)
+                promise(keyring, room, edition, (drawing, forms), salt)
             }
             Awaited::Secret(_, commitment) if commitment.beacon.is_some() => None,
             Awaited::Secret(edition, commitment) => match reveal(keyring, room, edition, &commitment, None) {
@@ -62,13 +62,13 @@ impl Protocol {
 
 /// As [`Owed`], to keep.
 enum Awaited {
-    Promise(Edition, Option<String>, Forms),
+    Promise(Edition, Drawing, Forms),
     Secret(Edition, Commitment),
 }
 
 fn owned(owed: Owed<'_>) -> Awaited {
     match owed {
-        Owed::Promise(edition, beacon, forms) => Awaited::Promise(edition, beacon.map(str::to_owned), forms),
+        Owed::Promise(edition, drawing, forms) => Awaited::Promise(edition, drawing.clone(), forms),
         Owed::Secret(edition, commitment) => Awaited::Secret(edition, commitment.clone()),
     }
 }
@@ -77,11 +77,12 @@ fn promise(
     keyring: &Keyring,
     room: &RoomName,
     edition: Edition,
-    (beacon, forms): (Option<String>, Forms),
+    (Drawing { order, beacon }, forms): (Drawing, Forms),
     salt: [u8; 16],
 ) -> Option<Change> {
     let secret = draw_secrets(keyring, room, edition, &salt).into_iter().next()?;
     let draw = Draw {
+        order,
         room: room.as_str(),
         line: "",
         edition: edition.0,
@@ -96,6 +97,7 @@ fn promise(
     let commitment = draw.commitment();
     Some(Change::Commit {
         edition,
+        order,
         beacon,
         forms,
         salt,

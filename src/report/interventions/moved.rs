@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::people;
 use crate::dates::rfc3339;
+use crate::draw::ARRIVAL;
 use crate::room::{
     BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
 };
@@ -145,10 +146,13 @@ impl<'a> InForce<'a> {
         let is = self.settings.draw.as_ref();
         let sale = &self.room.sale;
         let forms = sale.closes_later() || (self.phase() == Some(Phase::Prequeue) && sale.closed.is_none());
-        let method = |draw: Option<&Drawing>| match draw.map(|draw| &draw.beacon) {
-            None => "fifo".to_owned(),
-            Some(None) => "random".to_owned(),
-            Some(Some(beacon)) => format!("random by beacon {beacon:?}"),
+        let method = |draw: Option<&Drawing>| match draw {
+            None => ARRIVAL.to_owned(),
+            Some(Drawing { order, beacon: None }) => order.name().to_owned(),
+            Some(Drawing {
+                order,
+                beacon: Some(beacon),
+            }) => format!("{} by beacon {beacon:?}", order.name()),
         };
         (forms && self.line_or_draw() && was != is)
             .then(|| format!("queueing_method changed from {} to {}", method(was), method(is)))

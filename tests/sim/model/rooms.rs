@@ -104,7 +104,7 @@ pub fn configured(now: Wall) -> Vec<(RoomName, Settings)> {
     let sale = SALE.get();
     let settings = Settings {
         schedule: sale.map(|sale| sale.schedule(now)),
-        draw: matches!(sale, Some(Sale::DrawnAt(_))).then_some(Drawing { beacon: None }),
+        draw: matches!(sale, Some(Sale::DrawnAt(_))).then_some(Drawing::default()),
         ..settings()
     };
     let codes = CODES.get().then(|| (codes::room(), codes::settings()));

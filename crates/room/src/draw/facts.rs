@@ -3,7 +3,9 @@
 //! Each fingerprint is there before the next fact is known: the commitment before the opening, the closing when nobody can
 //! join the draw any more, the seal when the beacon's value is there. Each goes over the one before.
 
-use crate::draw::permutation::Permutation;
+use std::sync::Arc;
+
+use crate::draw::orders::{AdmissionOrder, Arrangement};
 use ropeline_ids::Hash;
 
 /// Longest name of a beacon, in bytes.
@@ -30,6 +32,8 @@ pub struct Beacon<'a> {
 /// One lane's draw, all of it known.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
+    /// By which those who are drawn stand.
+    pub order: AdmissionOrder,
     pub room: &'a str,
     /// Empty in a room with a single line.
     pub line: &'a str,
@@ -61,7 +65,7 @@ impl Draw<'_> {
             self.beacon_name().as_bytes(),
             &self.secret.0,
         ];
-        Hash::over("ropeline draw 1 commitment", &fields)
+        Hash::over(&self.label("commitment"), &fields)
     }
 
     /// Published when the line is closed for the draw: over the commitment, the line, the lane, the count and the time.
@@ -69,7 +73,7 @@ impl Draw<'_> {
     pub fn closing(&self, commitment: Hash) -> Hash {
         let (lane, count) = (u64::from(self.lane).to_le_bytes(), u64::from(self.count).to_le_bytes());
         Hash::over(
-            "ropeline draw 1 closing",
+            &self.label("closing"),
             &[
                 &commitment.0,
                 self.line.as_bytes(),
@@ -83,13 +87,13 @@ impl Draw<'_> {
     /// Published with the secret: over the closing and the beacon's value.
     #[must_use]
     pub fn seal(&self, closing: Hash) -> Hash {
-        Hash::over("ropeline draw 1 seal", &[&closing.0, self.beacon_value().as_bytes()])
+        Hash::over(&self.label("seal"), &[&closing.0, self.beacon_value().as_bytes()])
     }
 
-    /// The order that all of it gives.
+    /// Where everybody stands by all of it.
     #[must_use]
-    pub fn permutation(&self) -> Permutation {
-        Permutation::new(&self.key().0, self.count)
+    pub fn arranged(&self) -> Arc<dyn Arrangement> {
+        self.order.arrange(&self.key().0, self.count)
     }
 
     /// What the order is made from.
@@ -105,7 +109,12 @@ impl Draw<'_> {
             self.beacon_name().as_bytes(),
             self.beacon_value().as_bytes(),
         ];
-        Hash::over("ropeline draw 1 key", &fields)
+        Hash::over(&self.label("key"), &fields)
+    }
+
+    /// What a hash is over, with the form that names the order.
+    fn label(&self, what: &str) -> String {
+        format!("ropeline draw {} {what}", self.order.form())
     }
 
     fn beacon_name(&self) -> &str {

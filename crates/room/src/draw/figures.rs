@@ -3,11 +3,13 @@
 //! Each fault is found by a fingerprint of its own, so the sentence names what was changed: the secret by the commitment, the
 //! count by the closing, the beacon's value by the seal.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::draw::facts::{Beacon, Draw, MAX_BEACON_NAME, is_beacon_value};
-use crate::draw::permutation::Permutation;
+use crate::draw::orders::{AdmissionOrder, Arrangement};
 use ropeline_ids::Hash;
 
 /// More than figures can be long.
@@ -16,13 +18,10 @@ pub const MAX_FIGURES_BYTES: usize = 16 * 1_024;
 /// Longest name of a room, and value of a line, in bytes.
 const MAX_NAME: usize = 64;
 
-/// The form of figures and of all that is hashed.
-pub const FORM: u32 = 1;
-
 /// Figures as they are published; what is not known yet is left out.
 #[derive(Clone, PartialEq, Eq, std::hash::Hash, Debug, Serialize, Deserialize)]
 pub struct Published {
-    /// The form: 1.
+    /// The form, which says by which order is drawn.
     pub draw: u32,
     pub room: String,
     /// Empty in a room with a single line.
@@ -69,7 +68,7 @@ pub enum FiguresError {
     TooLong,
     #[error("not the figures of a draw: {0}")]
     NoFigures(#[from] serde_json::Error),
-    #[error("figures of form {0}, and this program knows form {FORM}")]
+    #[error("figures of form {0}, and this program knows form {known}", known = known_forms())]
     Form(u32),
     #[error("{0:?} cannot be the name of a room")]
     Room(String),
@@ -158,8 +157,8 @@ impl Figures {
 
     /// The order that the figures give.
     #[must_use]
-    pub fn order(&self) -> Permutation {
-        self.draw().permutation()
+    pub fn order(&self) -> Arc<dyn Arrangement> {
+        self.draw().arranged()
     }
 
     #[must_use]
@@ -182,6 +181,7 @@ impl Figures {
     fn draw(&self) -> Draw<'_> {
         let figures = &self.published;
         Draw {
+            order: AdmissionOrder::of_form(figures.draw).unwrap_or_default(),
             room: &figures.room,
             line: &figures.line,
             edition: figures.edition,
@@ -201,7 +201,7 @@ impl Figures {
 
 impl Published {
     fn check(&self) -> Result<(), FiguresError> {
-        if self.draw != FORM {
+        if AdmissionOrder::of_form(self.draw).is_none() {
             return Err(FiguresError::Form(self.draw));
         }
         if self.room.is_empty() || !is_name(&self.room) {
@@ -218,6 +218,11 @@ impl Published {
             _ => Ok(()),
         }
     }
+}
+
+fn known_forms() -> String {
+    let forms: Vec<String> = AdmissionOrder::all().map(|order| order.form().to_string()).collect();
+    forms.join(", ")
 }
 
 /// Short, and nothing in it that could command a terminal.

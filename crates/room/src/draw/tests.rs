@@ -167,6 +167,7 @@ fn fourteen() -> Value {
 fn with_beacon() -> Value {
     let value = &"cafe".repeat(16);
     let draw = Draw {
+        order: AdmissionOrder::default(),
         room: "drop",
         line: "",
         edition: 3,
@@ -242,6 +243,7 @@ fn each_change_is_told_by_what_was_changed() {
 #[test]
 fn every_fact_makes_another_order() {
     let draw = Draw {
+        order: AdmissionOrder::default(),
         room: "a",
         line: "b",
         edition: 1,
@@ -331,8 +333,8 @@ fn what_is_no_draw_is_refused_with_its_reason() {
         (without("beacon"), "a beacon's value without the name of a beacon"),
         (without("room"), "not the figures of a draw: missing field `room`"),
         (
-            with("draw", json!(2)),
-            "figures of form 2, and this program knows form 1",
+            with("draw", json!(99)),
+            "figures of form 99, and this program knows form 1",
         ),
         (with("room", json!("")), "\"\" cannot be the name of a room"),
         (with("line", json!("a\nb")), "\"a\\nb\" cannot be the value of a line"),

@@ -11,7 +11,7 @@ use crate::draw::Hash;
 use crate::entry::batch_fields::{read_fields, write_fields};
 use crate::entry::commands::{CallOrder, Who};
 use crate::entry::eviction::Eviction;
-use crate::entry::sale::{DrawnLane, Forms, Sale};
+use crate::entry::sale::{DrawnLane, Forms, Sale, read_beacon, write_beacon};
 use crate::entry::section_codec::{read_count, read_section, write_section};
 use crate::load::Outside;
 use crate::room::rehearsal::RehearsalOrder;
@@ -229,6 +229,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
         }
         Change::Commit {
             edition,
+            order,
             beacon,
             forms,
             salt,
@@ -236,7 +237,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
         } => {
             w.u8(6);
             w.u32(edition.0);
-            w.option(beacon.as_deref(), Writer::text);
+            write_beacon(w, *order, beacon.as_deref());
             forms.write(w);
             w.raw(salt);
             w.raw(&commitment.0);
@@ -303,13 +304,18 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             rule: r.text()?.to_owned(),
             windows: read_windows(r)?,
         },
-        6 if r.has(WITH_SCHEDULES) => Change::Commit {
-            edition: r.edition()?,
-            beacon: read_text(r)?,
-            forms: Forms::read(r)?,
-            salt: r.array()?,
-            commitment: Hash(r.array()?),
-        },
+        6 if r.has(WITH_SCHEDULES) => {
+            let edition = r.edition()?;
+            let (order, beacon) = read_beacon(r)?;
+            Change::Commit {
+                edition,
+                order,
+                beacon,
+                forms: Forms::read(r)?,
+                salt: r.array()?,
+                commitment: Hash(r.array()?),
+            }
+        }
         7 if r.has(WITH_SCHEDULES) => Change::Draw {
             edition: r.edition()?,
             secret: Hash(r.array()?),

@@ -12,7 +12,7 @@ pub(crate) mod marks_codec;
 pub(crate) mod sale;
 pub(crate) mod section_codec;
 
-use crate::draw::Hash;
+use crate::draw::{AdmissionOrder, Hash};
 use crate::entry::commands::{CallOrder, Who};
 use crate::entry::eviction::Eviction;
 use crate::entry::sale::{DrawnLane, Forms, Sale};
@@ -149,6 +149,7 @@ pub enum Change {
     /// A promise of the secret that an edition is to be drawn by, made before its line is closed. From version 3 on.
     Commit {
         edition: Edition,
+        order: AdmissionOrder,
         beacon: Option<String>,
         forms: Forms,
         salt: [u8; 16],

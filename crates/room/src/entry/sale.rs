@@ -4,7 +4,7 @@
 //! lines and lanes of an edition share one commitment and one secret.
 
 use crate::codec::{Read, Reader, Writer};
-use crate::draw::{Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
+use crate::draw::{AdmissionOrder, Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
 use crate::settings::schedule::{Phase, Stage};
 use crate::settings::schedule::{Schedule, Window};
 use ropeline_ids::{Edition, Era, LaneId, LineName, Wall};
@@ -12,6 +12,8 @@ use ropeline_ids::{Edition, Era, LaneId, LineName, Wall};
 /// The line is drawn at the opening.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Drawing {
+    /// By which those who joined before stand.
+    pub order: AdmissionOrder,
     /// The name of a public value that nobody can know before the opening; `None`: the secret alone decides.
     pub beacon: Option<String>,
 }
@@ -73,8 +75,8 @@ pub enum BreaksDraw {
 /// What an edition's draw waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owed<'a> {
-    /// A promise, for this beacon or none, and for this opening.
-    Promise(Edition, Option<&'a str>, Forms),
+    /// A promise, for a draw in this way and at this opening.
+    Promise(Edition, &'a Drawing, Forms),
     /// The secret of this promise, and its beacon's value if it has one.
     Secret(Edition, &'a Commitment),
 }
@@ -82,6 +84,8 @@ pub enum Owed<'a> {
 /// The promise of a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Commitment {
+    /// As it was set when the promise was made.
+    pub order: AdmissionOrder,
     /// As it was named when the promise was made.
     pub beacon: Option<String>,
     /// As it was set when the promise was made.
@@ -110,12 +114,12 @@ impl Drawing {
     }
 
     pub(crate) fn write(&self, w: &mut Writer) {
-        w.option(self.beacon.as_deref(), Writer::text);
+        write_beacon(w, self.order, self.beacon.as_deref());
     }
 
     pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let beacon = r.option(|r| r.text().map(str::to_owned))?;
-        Ok(Self { beacon })
+        let (order, beacon) = read_beacon(r)?;
+        Ok(Self { order, beacon })
     }
 }
 
@@ -250,7 +254,7 @@ impl Sale {
             w.u8(late.again);
         });
         w.option(self.commitment.as_ref(), |w, commitment| {
-            w.option(commitment.beacon.as_deref(), Writer::text);
+            write_beacon(w, commitment.order, commitment.beacon.as_deref());
             commitment.forms.write(w);
             w.raw(&commitment.salt);
             w.raw(&commitment.hash.0);
@@ -274,8 +278,10 @@ impl Sale {
                 })
             })?,
             commitment: r.option(|r| {
+                let (order, beacon) = read_beacon(r)?;
                 Ok(Commitment {
-                    beacon: r.option(|r| r.text().map(str::to_owned))?,
+                    order,
+                    beacon,
                     forms: Forms::read(r)?,
                     salt: r.array()?,
                     hash: Hash(r.array()?),
@@ -322,6 +328,7 @@ impl Commitment {
     pub fn fits(&self, (room, edition): (&str, u32), secret: Hash, value: Option<&str>) -> bool {
         let spelled = value.is_none_or(is_beacon_value);
         let draw = Draw {
+            order: self.order,
             room,
             line: "",
             edition,
@@ -334,6 +341,11 @@ impl Commitment {
             beacon: self.beacon(value),
         };
         spelled && value.is_some() == self.beacon.is_some() && draw.commitment() == self.hash
+    }
+
+    /// Whether it was made for a draw in this way.
+    pub(crate) fn is_for(&self, drawing: &Drawing) -> bool {
+        (self.order, &self.beacon) == (drawing.order, &drawing.beacon)
     }
 
     pub(crate) fn beacon<'a>(&'a self, value: Option<&'a str>) -> Option<Beacon<'a>> {
@@ -349,3 +361,17 @@ impl Commitment {
 const PROMISE_MS: u64 = 5_000;
 /// How long what was allowed may take to the log.
 const WAY_MS: u64 = 1_000;
+
+/// By which order is drawn, and by which beacon if by any.
+pub(crate) fn write_beacon(w: &mut Writer, order: AdmissionOrder, beacon: Option<&str>) {
+    w.u8(order.byte(beacon.is_some()));
+    if let Some(beacon) = beacon {
+        w.text(beacon);
+    }
+}
+
+pub(crate) fn read_beacon(r: &mut Reader) -> Read<(AdmissionOrder, Option<String>)> {
+    let (order, named) = AdmissionOrder::read(r)?;
+    let beacon = if named { Some(r.text()?.to_owned()) } else { None };
+    Ok((order, beacon))
+}

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::codec::{Read, Reader, Writer};
-use crate::draw::{Hash, Permutation};
+use crate::draw::{AdmissionOrder, Arrangement, Hash};
 use ropeline_ids::{Edition, Place};
 
 /// Most of a lane that are drawn; whoever came behind them stands as they came.
@@ -39,13 +39,24 @@ pub(crate) struct Draws {
 }
 
 /// One draw that was made.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Drawn {
     edition: Edition,
     pub stretches: Stretches,
     key: Hash,
-    order: Permutation,
+    order: AdmissionOrder,
+    /// Follows from the rest.
+    arranged: Arc<dyn Arrangement>,
 }
+
+impl PartialEq for Drawn {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |drawn: &Self| (drawn.edition, drawn.key, drawn.order);
+        of(self) == of(other) && self.stretches == other.stretches
+    }
+}
+
+impl Eq for Drawn {}
 
 impl Stretches {
     /// Of ranges in order and apart; what goes beyond [`MAX_DRAWN`] is left out.
@@ -162,7 +173,7 @@ impl Draws {
         }
         let drawn = self.of(edition)?;
         let index = drawn.stretches.index(came)?;
-        Some((index, drawn.order.place(index)))
+        Some((index, drawn.arranged.place(index)))
     }
 
     /// What is drawn in an edition, or to be.
@@ -172,9 +183,9 @@ impl Draws {
     }
 
     /// Makes the draw that the lane is closed for.
-    pub fn make(&mut self, edition: Edition, key: Hash) -> Option<Arc<Drawn>> {
+    pub fn make(&mut self, edition: Edition, (order, key): (AdmissionOrder, Hash)) -> Option<Arc<Drawn>> {
         let stretches = Arc::unwrap_or_clone(self.closed.take()?);
-        let drawn = Arc::new(Drawn::new(edition, stretches, key));
+        let drawn = Arc::new(Drawn::new(edition, stretches, (order, key)));
         self.made.push(Arc::clone(&drawn));
         Some(drawn)
     }
@@ -228,6 +239,29 @@ impl Draws {
         self.closed.is_none() && self.made.is_empty()
     }
 
+    /// Some draw is by another order than the first; which each is by stands apart from the rest.
+    pub fn has_orders(&self) -> bool {
+        self.made.iter().any(|drawn| drawn.order != AdmissionOrder::default())
+    }
+
+    pub fn write_orders(&self, w: &mut Writer) {
+        w.list(&self.made, |w, drawn| w.u8(drawn.order.byte(false)));
+    }
+
+    /// As [`Draws::write_orders`] wrote them; false where they are not those of these draws.
+    pub fn set_orders(&mut self, orders: &[(AdmissionOrder, bool)]) -> bool {
+        for (drawn, (order, _)) in self.made.iter_mut().zip(orders) {
+            let Drawn {
+                edition,
+                stretches,
+                key,
+                ..
+            } = Drawn::clone(drawn);
+            *drawn = Arc::new(Drawn::new(edition, stretches, (*order, key)));
+        }
+        orders.len() == self.made.len() && self.has_orders() && orders.iter().all(|(_, flag)| !flag)
+    }
+
     pub fn write(&self, w: &mut Writer) {
         w.option(self.closed.as_deref(), |w, stretches| stretches.write(w));
         w.list(&self.made, |w, drawn| drawn.write(w));
@@ -255,25 +289,26 @@ impl Draws {
 
 impl Drawn {
     /// The order that a key gives the places of the stretches.
-    pub fn new(edition: Edition, stretches: Stretches, key: Hash) -> Self {
-        let order = Permutation::new(&key.0, stretches.count());
+    pub fn new(edition: Edition, stretches: Stretches, (order, key): (AdmissionOrder, Hash)) -> Self {
+        let arranged = order.arrange(&key.0, stretches.count());
         Self {
             edition,
             stretches,
             key,
             order,
+            arranged,
         }
     }
 
     /// Where whoever came at a place stands; `None` for a place that was not drawn.
     pub fn stands(&self, came: Place) -> Option<Place> {
-        let index = self.order.place(self.stretches.index(came)?)?;
+        let index = self.arranged.place(self.stretches.index(came)?)?;
         self.stretches.place(index)
     }
 
     /// Where whoever stands at a place came; `None` for a place that was not drawn.
     pub fn came(&self, stands: Place) -> Option<Place> {
-        let index = self.order.number(self.stretches.index(stands)?)?;
+        let index = self.arranged.number(self.stretches.index(stands)?)?;
         self.stretches.place(index)
     }
 
@@ -285,7 +320,11 @@ impl Drawn {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let (edition, key) = (r.edition()?, Hash(r.array()?));
-        Ok(Self::new(edition, Stretches::read(r)?, key))
+        Ok(Self::new(
+            edition,
+            Stretches::read(r)?,
+            (AdmissionOrder::default(), key),
+        ))
     }
 }
 
@@ -319,7 +358,11 @@ mod tests {
 
     #[test]
     fn a_draw_moves_everybody_within_the_stretches_and_nobody_else() {
-        let drawn = Drawn::new(Edition(3), stretches(&[10..17, 100..106]), Hash([7; 32]));
+        let drawn = Drawn::new(
+            Edition(3),
+            stretches(&[10..17, 100..106]),
+            (AdmissionOrder::default(), Hash([7; 32])),
+        );
         let came: Vec<Place> = (10..17).chain(100..106).map(Place).collect();
         let mut stand: Vec<Place> = came.iter().filter_map(|place| drawn.stands(*place)).collect();
         assert_ne!(stand, came);

@@ -15,7 +15,7 @@ pub(crate) mod slots;
 use std::ops::Range;
 
 use crate::codec::{Read, Reader, Writer};
-use crate::draw::Hash;
+use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::bits::Bits;
 use crate::lane::era::{Eras, Found};
 use crate::lane::presence::Presence;
@@ -265,8 +265,8 @@ impl Lane {
     }
 
     /// The order in which the lane is called is drawn anew, among those it was closed for.
-    pub fn draw(&mut self, edition: Edition, key: Hash) {
-        let Some(drawn) = self.eras.draws.make(edition, key) else {
+    pub fn draw(&mut self, edition: Edition, by: (AdmissionOrder, Hash)) {
+        let Some(drawn) = self.eras.draws.make(edition, by) else {
             return;
         };
         let (ranges, to) = (

@@ -506,7 +506,7 @@ fn all_virtual(lane: &mut Lane) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draw::Hash;
+    use crate::draw::{AdmissionOrder, Hash};
     use crate::lane::era::Eras;
     use crate::state::past::Past;
     use ropeline_ids::Wall;
@@ -535,7 +535,7 @@ mod tests {
         line.tally.recount(&line.lanes);
         line.close_draw(Eras::close);
         assert_eq!(line.tally.unfinished(line.held().slots()), 5);
-        line.draw(Edition(0), |_, _| Hash([7; 32]), Clock(0));
+        line.draw(Edition(0), (AdmissionOrder::default(), |_, _| Hash([7; 32])), Clock(0));
         let moved = |place: Place| line.lanes[0].slots.get(place).is_none();
         assert!((0..10).any(|at| moved(Place(start.0 + at))));
         line.tally.recount(&line.lanes);

@@ -20,7 +20,7 @@ pub(crate) mod turns;
 use std::sync::Arc;
 
 use crate::codec::{Read, Reader, Writer};
-use crate::draw::Hash;
+use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::Lane;
 use crate::lane::bits::Bits;
 use crate::lane::era::Eras;
@@ -202,12 +202,12 @@ impl Line {
         }
     }
 
-    /// Draws every lane by its key, which a lane and a count give. Nobody has to show anew in less than a generation that
+    /// Draws every lane by an order and by its key, which a lane and a count give. Nobody has to show anew in less than a generation that
     /// they are there.
-    pub fn draw(&mut self, edition: Edition, key: impl Fn(LaneId, u32) -> Hash, now: Clock) {
+    pub fn draw(&mut self, edition: Edition, (order, key): (AdmissionOrder, impl Fn(LaneId, u32) -> Hash), now: Clock) {
         for (id, lane) in (0..).map(LaneId).zip(&mut self.lanes) {
             let count = lane.eras.draws.count(edition);
-            lane.draw(edition, key(id, count));
+            lane.draw(edition, (order, key(id, count)));
         }
         self.generation = now;
         self.index();

@@ -1,6 +1,7 @@
 //! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
 
 use crate::codec::{Fields, Read, Reader, Writer, read_later, write_later};
+use crate::draw::AdmissionOrder;
 use crate::entry::sale::Sale;
 use crate::lane::Lane;
 use crate::lane::drawn::Draws;
@@ -88,6 +89,10 @@ fn later(room: &Room) -> Fields {
     let beating = room
         .lines
         .of_lanes(|lane| lane.pulse.total() > 0, |lane, w| lane.pulse.write(w));
+    let orders = room.lines.of_lanes(
+        |lane| lane.eras.draws.has_orders(),
+        |lane, w| lane.eras.draws.write_orders(w),
+    );
     let load = room.load.load();
     let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
     followed
@@ -101,6 +106,7 @@ fn later(room: &Room) -> Fields {
         .chain(beating.map(|field| (LANES, field)))
         .chain(rehearsed(room).map(|field| (VIRTUAL, field)))
         .chain(load)
+        .chain(orders.map(|field| (DRAW_ORDERS, field)))
         .collect()
 }
 
@@ -145,23 +151,31 @@ fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
                 room.timetable.read_began(field)?;
             }
             SALE => room.draw = RoomDraw::of(Sale::read(field)?),
-            DRAWN => room
-                .lines
-                .read_lanes(field, 4, Draws::read, |lane, draws| lane.eras.draws = draws)?,
+            DRAWN => room.lines.read_lanes(field, 4, Draws::read, |lane, draws| {
+                lane.eras.draws = draws;
+                true
+            })?,
             ORDERS => room.commands = Commands::read(field)?,
             STOCK => room.lines.read_tallies(field)?,
-            LANES => room
-                .lines
-                .read_lanes(field, 4, Pulse::read, |lane, pulse| lane.pulse = pulse)?,
+            LANES => room.lines.read_lanes(field, 4, Pulse::read, |lane, pulse| {
+                lane.pulse = pulse;
+                true
+            })?,
             LOAD => room.load = RoomLoad::of(Load::read(field)?),
-            ACCOUNTS => room
-                .lines
-                .read_lanes(field, 10, Tags::read, |lane, tags| lane.tags = tags)?,
+            ACCOUNTS => room.lines.read_lanes(field, 10, Tags::read, |lane, tags| {
+                lane.tags = tags;
+                true
+            })?,
             CODES => {
                 room.codes = Codes::read(field)?;
                 if room.codes.is_nothing() {
                     return field.wrong();
                 }
+            }
+            DRAW_ORDERS => {
+                let orders = |r: &mut Reader| r.list(1, AdmissionOrder::read);
+                room.lines
+                    .read_lanes(field, 3, orders, |lane, orders| lane.eras.draws.set_orders(&orders))?;
             }
             VIRTUAL => read_rehearsed(room, field)?,
             _ => return field.wrong(),
@@ -210,13 +224,13 @@ impl LineSet {
         r: &mut Reader,
         least: usize,
         read: fn(&mut Reader) -> Read<T>,
-        put: fn(&mut Lane, T),
+        put: fn(&mut Lane, T) -> bool,
     ) -> Read<()> {
         for (name, id, value) in r.list(least, |r| Ok((r.line_name()?, r.lane()?, read(r)?)))? {
-            let Some(lane) = self.get_mut(&name).and_then(|line| line.lane(id)) else {
+            let lane = self.get_mut(&name).and_then(|line| line.lane(id));
+            if !lane.is_some_and(|lane| put(lane, value)) {
                 return r.wrong();
-            };
-            put(lane, value);
+            }
         }
         Ok(())
     }
@@ -246,3 +260,5 @@ const LANES: u8 = 8;
 /// The rehearsal, and whose of it the places are.
 const VIRTUAL: u8 = 9;
 const LOAD: u8 = 10;
+/// By which order each draw of a lane was made, where one is by another than the first.
+const DRAW_ORDERS: u8 = 11;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::draw::{Draw, Hash};
+use crate::draw::{AdmissionOrder, Draw, Hash};
 use crate::entry::sale::{Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 use crate::settings::schedule::{Phase, Stage};
 use crate::state::context::Context;
@@ -47,7 +47,7 @@ impl RoomDraw {
         stage: Option<Stage>,
         edition: Edition,
     ) -> Option<Owed<'a>> {
-        let beacon = drawing?.beacon.as_deref();
+        let drawing = drawing?;
         let sale = &self.sale;
         let begun = stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
         // Where there is no window any more the line was closed when that went.
@@ -56,8 +56,8 @@ impl RoomDraw {
         match &sale.commitment {
             _ if sale.made.is_some() => None,
             Some(commitment) if sale.closed.is_some() => Some(Owed::Secret(edition, commitment)),
-            Some(commitment) if commitment.beacon.as_deref() == beacon && commitment.forms == forms => None,
-            _ if sale.closes_later() || sale.closed.is_some() || begun => Some(Owed::Promise(edition, beacon, forms)),
+            Some(commitment) if commitment.is_for(drawing) && commitment.forms == forms => None,
+            _ if sale.closes_later() || sale.closed.is_some() || begun => Some(Owed::Promise(edition, drawing, forms)),
             _ => None,
         }
     }
@@ -170,12 +170,19 @@ impl RoomDraw {
         any
     }
 
-    /// The key by which a lane of a line is drawn, from the lane and how many are drawn in it; `None` before the draw is made.
-    pub fn key(&self, room: &RoomName, edition: Edition, line: &LineName) -> Option<impl Fn(LaneId, u32) -> Hash> {
+    /// The order by which lanes of a line are drawn, and the key of each, from the lane and how many are drawn in it; `None`
+    /// before the draw is made.
+    pub fn by(
+        &self,
+        room: &RoomName,
+        edition: Edition,
+        line: &LineName,
+    ) -> Option<(AdmissionOrder, impl Fn(LaneId, u32) -> Hash)> {
         let (commitment, made) = (self.sale.commitment.as_ref()?, self.sale.made.as_ref()?);
         let closed = self.sale.closed.unwrap_or_default();
-        Some(move |lane: LaneId, count| {
+        let key = move |lane: LaneId, count| {
             let draw = Draw {
+                order: commitment.order,
                 room: room.as_str(),
                 line: line.as_str(),
                 edition: edition.0,
@@ -188,7 +195,8 @@ impl RoomDraw {
                 beacon: commitment.beacon(made.value.as_deref()),
             };
             draw.key()
-        })
+        };
+        Some((commitment.order, key))
     }
 
     /// Goes on with the draw of another history; false where that is not of this edition of the room, or this one has come
@@ -244,6 +252,7 @@ fn is_sound(sale: &Sale, name: &RoomName, edition: Edition) -> bool {
         return false;
     };
     let drawing = Drawing {
+        order: commitment.order,
         beacon: commitment.beacon.clone(),
     };
     let kept = |made: &Made| {

@@ -176,11 +176,13 @@ impl Room {
         match change {
             Change::Commit {
                 edition,
+                order,
                 beacon,
                 forms,
                 salt,
                 commitment,
             } if *edition == self.edition() => self.commit(Commitment {
+                order: *order,
                 beacon: beacon.clone(),
                 forms: *forms,
                 salt: *salt,
@@ -197,8 +199,8 @@ impl Room {
     /// The first promise for a beacon and an opening stands; another takes another promise, until the line is closed. Where it was
     /// closed without one, one is still taken, and its time tells.
     fn commit(&mut self, commitment: Commitment) -> bool {
-        let promised = (commitment.beacon.as_deref(), commitment.forms);
-        let wanted = self.owed() == Some(Owed::Promise(self.edition(), promised.0, promised.1));
+        let is_owed = |drawing, forms| commitment.is_for(drawing) && forms == commitment.forms;
+        let wanted = matches!(self.owed(), Some(Owed::Promise(_, drawing, forms)) if is_owed(drawing, forms));
         if wanted {
             self.draw.commit(commitment);
             self.published.touch();
@@ -219,8 +221,8 @@ impl Room {
     fn order_lines(&mut self, name: &RoomName, m: &Context) {
         let edition = self.editions.edition();
         for (line_name, line) in self.lines.iter_mut() {
-            if let Some(key) = self.draw.key(name, edition, line_name) {
-                line.draw(edition, key, m.clock);
+            if let Some(by) = self.draw.by(name, edition, line_name) {
+                line.draw(edition, by, m.clock);
             }
         }
     }

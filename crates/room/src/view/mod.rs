@@ -12,7 +12,7 @@ pub(crate) mod standing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::draw::{Draw, FORM, Published};
+use crate::draw::{Draw, Published};
 use crate::entry::StateHash;
 use crate::entry::commands::{Deed, MAX_ORDERS, Orders};
 use crate::entry::sale::Sale;
@@ -161,6 +161,7 @@ impl RoomView {
         let count = self.sale.closed.map(|_| drawn);
         let secret = made.map(|made| made.secret);
         let draw = Draw {
+            order: commitment.order,
             room: room.as_str(),
             line: line.as_str(),
             edition: self.edition.0,
@@ -175,7 +176,7 @@ impl RoomView {
         };
         let closing = count.map(|_| draw.closing(commitment.hash));
         Some(Published {
-            draw: FORM,
+            draw: commitment.order.form(),
             room: room.as_str().to_owned(),
             line: line.as_str().to_owned(),
             lane: lane.0,

@@ -5,7 +5,7 @@ mod lost;
 mod promise;
 mod silent_opening;
 
-use ropeline_room::draw::{Beacon, Draw, Figures, Hash};
+use ropeline_room::draw::{AdmissionOrder, Beacon, Draw, Figures, Hash};
 use ropeline_room::{
     Change, Changed, Drawing, Edition, Forms, LineName, Number, RoomView, Root, Schedule, Settings, Standing, State,
     Wall, Window,
@@ -35,6 +35,7 @@ pub fn drawing(capacity: u32, beacon: Option<&str>) -> Settings {
         schedule: Some(schedule),
         draw: Some(Drawing {
             beacon: beacon.map(str::to_owned),
+            ..Drawing::default()
         }),
         ..settings(capacity)
     }
@@ -59,7 +60,12 @@ pub fn promise(edition: u32, beacon: Option<&str>) -> Change {
 }
 
 pub fn promise_of(edition: u32, beacon: Option<&str>, forms: Forms) -> Change {
+    promise_by(AdmissionOrder::default(), edition, beacon, forms)
+}
+
+fn promise_by(order: AdmissionOrder, edition: u32, beacon: Option<&str>, forms: Forms) -> Change {
     let draw = Draw {
+        order,
         room: "shop",
         line: "",
         edition,
@@ -72,6 +78,7 @@ pub fn promise_of(edition: u32, beacon: Option<&str>, forms: Forms) -> Change {
         beacon: beacon.map(|name| Beacon { name, value: "" }),
     };
     Change::Commit {
+        order,
         edition: Edition(edition),
         beacon: beacon.map(str::to_owned),
         forms,
@@ -161,9 +168,16 @@ pub fn called(log: &mut Log, people: &[Number], most: usize) -> Vec<Number> {
 
 #[test]
 fn the_line_is_called_in_the_order_that_the_published_figures_give() {
-    let mut log = Log::new(drawing(1, None));
+    AdmissionOrder::all().for_each(is_called_in);
+}
+
+fn is_called_in(order: AdmissionOrder) {
+    let mut settings = drawing(1, None);
+    settings.draw = Some(Drawing { order, beacon: None });
+    let mut log = Log::new(settings);
     until(&mut log, 10_000);
-    assert_eq!(says(&mut log, promise(1, None)), Changed::Taken);
+    let promised = promise_by(order, 1, None, forms(1));
+    assert_eq!(says(&mut log, promised), Changed::Taken);
     let people = crowd(&mut log, 50);
     assert_eq!(log.ahead(people[7]), Some(7), "nothing is drawn yet");
     let before: serde_json::Value = serde_json::from_str(&figures(&mut log)).unwrap();

@@ -3,7 +3,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use ropeline_room::draw::Hash;
+use ropeline_room::draw::{AdmissionOrder, Hash};
 use ropeline_room::{
     Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId, Commitment,
     Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId, Late,
@@ -98,7 +98,7 @@ prop_compose! {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, load_control,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
-            draw: beacon.map(|beacon| Drawing { beacon }),
+            draw: beacon.map(|beacon| Drawing { beacon, ..Drawing::default() }),
         }
     }
 }
@@ -121,7 +121,7 @@ prop_compose! {
         let value = beacon.clone();
         Sale {
             lost, late: late.map(|at| Late { at: Wall(at), again: 3 }),
-            commitment: Some(Commitment { beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
+            commitment: Some(Commitment { order: AdmissionOrder::default(), beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),
         }
@@ -158,7 +158,7 @@ prop_compose! {
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
         (any::<u32>(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, [begins, opens], salt, hash)| {
             let forms = Forms { begins: Wall(begins), opens: Wall(opens) };
-            Change::Commit { edition: Edition(edition), beacon, forms, salt, commitment: Hash(hash) }
+            Change::Commit { edition: Edition(edition), order: AdmissionOrder::default(), beacon, forms, salt, commitment: Hash(hash) }
         }),
         (any::<u32>(), any::<[u8; 32]>(), option::of("\\PC{0,20}")).prop_map(|(edition, secret, value)| {
             Change::Draw { edition: Edition(edition), secret: Hash(secret), value }

@@ -7,6 +7,8 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::draw::orders::Arrangement;
+
 /// Even, so that both digits are added to equally often. Orders of six numbers could be told from chance with fewer than
 /// fourteen; more than that changes nothing that can be measured.
 const ROUNDS: u8 = 16;
@@ -41,40 +43,6 @@ impl Permutation {
         }
     }
 
-    /// How many numbers are permuted.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Where a number stands; `None` at or above the count.
-    #[must_use]
-    pub fn place(&self, number: u32) -> Option<u32> {
-        self.walk(number, |left, right| {
-            for (round, table) in self.tables.iter().enumerate() {
-                if round % 2 == 0 {
-                    *left = plus(*left, at(table, *right), self.a);
-                } else {
-                    *right = plus(*right, at(table, *left), self.b);
-                }
-            }
-        })
-    }
-
-    /// Which number stands at a place; `None` at or above the count.
-    #[must_use]
-    pub fn number(&self, place: u32) -> Option<u32> {
-        self.walk(place, |left, right| {
-            for (round, table) in self.tables.iter().enumerate().rev() {
-                if round % 2 == 0 {
-                    *left = minus(*left, at(table, *right), self.a);
-                } else {
-                    *right = minus(*right, at(table, *left), self.b);
-                }
-            }
-        })
-    }
-
     /// Ends, since the rounds permute all pairs and `from` is one of those below the count; a walk is longer than one step
     /// for fewer than one pair in `b`.
     fn walk(&self, from: u32, rounds: impl Fn(&mut u32, &mut u32)) -> Option<u32> {
@@ -96,6 +64,36 @@ impl Permutation {
     fn split(&self, pair: u64) -> Option<(u32, u32)> {
         let b = u64::from(self.b);
         Some((u32::try_from(pair / b).ok()?, u32::try_from(pair % b).ok()?))
+    }
+}
+
+impl Arrangement for Permutation {
+    fn count(&self) -> u32 {
+        self.count
+    }
+
+    fn place(&self, number: u32) -> Option<u32> {
+        self.walk(number, |left, right| {
+            for (round, table) in self.tables.iter().enumerate() {
+                if round % 2 == 0 {
+                    *left = plus(*left, at(table, *right), self.a);
+                } else {
+                    *right = plus(*right, at(table, *left), self.b);
+                }
+            }
+        })
+    }
+
+    fn number(&self, place: u32) -> Option<u32> {
+        self.walk(place, |left, right| {
+            for (round, table) in self.tables.iter().enumerate().rev() {
+                if round % 2 == 0 {
+                    *left = minus(*left, at(table, *right), self.a);
+                } else {
+                    *right = minus(*right, at(table, *left), self.b);
+                }
+            }
+        })
     }
 }
 

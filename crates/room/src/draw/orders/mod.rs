@@ -1,0 +1,146 @@
+//! Orders of admission: in which order those are called who joined before an opening. Without one it is the order of arrival, as
+//! for all who join later: the lowest place first.
+//!
+//! To add an order: a file here with an [`Arrangement`] of it, and its line in [`ORDERS`]. Configuration, log, snapshots, reports
+//! and `verify-draw` know it by that line.
+
+mod random;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::codec::{Read, Reader};
+
+pub use random::Permutation;
+
+/// Where each of those who are drawn stands: a bijection of 0..count, both by arrival and by turn. The same on every machine.
+pub trait Arrangement: Debug + Send + Sync {
+    /// How many are drawn.
+    fn count(&self) -> u32;
+
+    /// Where the one who came as this number stands; `None` at or above the count.
+    fn place(&self, number: u32) -> Option<u32>;
+
+    /// Who stands at a place; `None` at or above the count.
+    fn number(&self, place: u32) -> Option<u32>;
+}
+
+/// What an order is known by, and how it is made.
+struct Registered {
+    /// The form of its figures and of all that is hashed; never another order's.
+    form: u32,
+    /// As `queueing_method` names it.
+    name: &'static str,
+    /// Of so many, by the key that their draw gives.
+    arrange: fn(&[u8; 32], u32) -> Arc<dyn Arrangement>,
+}
+
+/// All orders; at most 127, of which the first one stands in bytes as nothing at all.
+const ORDERS: [Registered; 1] = [Registered {
+    form: 1,
+    name: "random",
+    arrange: |key, count| Arc::new(Permutation::new(key, count)),
+}];
+
+/// An order that a room may draw by: where it stands among [`ORDERS`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, std::hash::Hash, Debug, Default)]
+pub struct AdmissionOrder(u8);
+
+impl AdmissionOrder {
+    /// All that there are.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..).map(AdmissionOrder).take(ORDERS.len())
+    }
+
+    /// The order whose figures are of this form.
+    #[must_use]
+    pub fn of_form(form: u32) -> Option<Self> {
+        Self::all().find(|order| order.form() == form)
+    }
+
+    /// As `queueing_method` names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.registered().name
+    }
+
+    /// The form of its figures and of all that is hashed.
+    #[must_use]
+    pub fn form(self) -> u32 {
+        self.registered().form
+    }
+
+    /// Of so many, by the key that their draw gives.
+    #[must_use]
+    pub fn arrange(self, key: &[u8; 32], count: u32) -> Arc<dyn Arrangement> {
+        (self.registered().arrange)(key, count)
+    }
+
+    fn registered(self) -> &'static Registered {
+        const { &ORDERS }
+            .get(usize::from(self.0))
+            .expect("an order is made from those that are registered")
+    }
+
+    /// One byte with a flag in its lowest bit.
+    pub(crate) fn byte(self, flag: bool) -> u8 {
+        self.0 << 1 | u8::from(flag)
+    }
+
+    /// As [`AdmissionOrder::byte`] has it; wrong for an order that is not registered.
+    pub(crate) fn read(r: &mut Reader) -> Read<(Self, bool)> {
+        let byte = r.u8()?;
+        match Self::all().find(|order| order.0 == byte >> 1) {
+            Some(order) => Ok((order, byte & 1 == 1)),
+            None => r.wrong(),
+        }
+    }
+}
+
+/// Values of `queueing_method`: arrival, and the orders.
+pub const METHODS: [&str; ORDERS.len() + 1] = {
+    let mut methods = [ARRIVAL; ORDERS.len() + 1];
+    let mut at = 0;
+    while at < ORDERS.len() {
+        methods[at + 1] = ORDERS[at].name;
+        at += 1;
+    }
+    methods
+};
+
+/// As `queueing_method` names the order of arrival.
+pub const ARRIVAL: &str = "fifo";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_order_is_a_bijection_with_a_name_and_a_form_of_its_own() {
+        let orders: Vec<AdmissionOrder> = AdmissionOrder::all().collect();
+        for order in &orders {
+            for count in [0, 1, 2, 999, 1_000, 1_001, 2_500] {
+                let arranged = order.arrange(&[7; 32], count);
+                let places: BTreeSet<u32> = (0..count).filter_map(|number| arranged.place(number)).collect();
+                assert!(places.iter().copied().eq(0..count), "{order:?}");
+                let back = |number| arranged.place(number).and_then(|place| arranged.number(place));
+                assert!((0..count).all(|number| back(number) == Some(number)), "{order:?}");
+                assert_eq!((arranged.count(), arranged.place(count)), (count, None));
+            }
+        }
+        let names: BTreeSet<&str> = METHODS.into_iter().collect();
+        let forms: BTreeSet<u32> = orders.iter().map(|order| order.form()).collect();
+        assert_eq!((names.len(), forms.len()), (METHODS.len(), orders.len()));
+    }
+
+    #[test]
+    fn an_order_comes_back_from_its_byte_and_no_other_byte_is_one() {
+        for byte in 0..=u8::MAX {
+            let read = AdmissionOrder::read(&mut Reader::new(&[byte], "an order"));
+            let known = usize::from(byte >> 1) < ORDERS.len();
+            assert_eq!(read.map(|(order, flag)| order.byte(flag)).ok(), known.then_some(byte));
+        }
+    }
+}
