@@ -1,8 +1,7 @@
 //! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
 
-mod insist;
-mod join;
-mod rooms;
+mod operators;
+mod visitors;
 mod woken;
 
 use std::sync::Arc;
@@ -17,16 +16,13 @@ use tokio::time::timeout;
 use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failure;
-use super::inbox::{INBOX, Message, NoEnd, Note, Noted, Past, Unrecorded};
+use super::inbox::{INBOX, Message, Unrecorded};
 use super::options::Options;
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
 use crate::archive::{self, Archiver};
-use crate::room::{
-    Change, Clock, Edition, Effects, Entry, Era, GateId, LineName, Position, Reported, RoomName, Settings, State, View,
-    Visitor,
-};
+use crate::room::{Clock, Edition, Effects, Entry, Era, GateId, Reported, RoomName, Settings, State, View};
 use crate::store::{Log, Unavailable};
 use crate::time;
 
@@ -181,44 +177,6 @@ impl Replica {
         self.shared.subscribe()
     }
 
-    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a
-    /// renewal goes with whatever goes next, within a quarter of a second, anything else at once. When too much is
-    /// waiting it is dropped and counted: it is said again by the visitor's next request. What is not, goes by
-    /// [`Replica::insist`].
-    pub fn note(&self, visitor: Visitor, note: Note) {
-        let noted = Noted::now(visitor, note, None);
-        if self.inbox.try_send(Message::Note(Box::new(noted))).is_err() {
-            self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// As [`Replica::note`], and resolves once the word is durable and applied, within two seconds.
-    pub async fn record(&self, visitor: Visitor, note: Note) -> Result<(), Unrecorded> {
-        let (recorded, done) = oneshot::channel();
-        let noted = Noted::now(visitor, note, Some(recorded));
-        self.send(Message::Note(Box::new(noted)))?;
-        self.wait(done).await
-    }
-
-    /// Changes a room; resolves with the room's new revision once that is durable and in the view, within two seconds.
-    ///
-    /// `over` is the room's revision that the change was made of: if the room has another by then it is not taken, and the
-    /// answer is `Stale`. A change made of none is said again until it is taken.
-    pub async fn change(&self, room: RoomName, change: Change, over: Option<u64>) -> Result<u64, Unrecorded> {
-        self.order(room, change, over, None).await
-    }
-
-    /// Leaves word of visitors who were let past a line, and does not wait; when too much is waiting they are not counted.
-    pub fn bypassed(&self, room: RoomName, line: LineName, why: Past, count: u32) {
-        if self
-            .inbox
-            .try_send(Message::Bypassed(Box::new((room, line, why, count))))
-            .is_err()
-        {
-            self.shared.counts.notes_dropped.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
     /// Leaves word of what the gate saw of its upstream, for each room that goes by it.
     pub fn report(&self, reports: Vec<Reported>) {
         let _ = self.inbox.try_send(Message::Load(reports));
@@ -263,38 +221,6 @@ impl Replica {
     #[must_use]
     pub fn condition(&self) -> Condition {
         self.shared.condition()
-    }
-
-    /// Has the entry at `position` passed over by every gate. A frozen gate looks every three seconds.
-    ///
-    /// # Errors
-    /// When the thread has ended, or too much is waiting.
-    pub fn skip(&self, position: Position) -> Result<(), Unrecorded> {
-        self.inbox
-            .try_send(Message::Skip(position))
-            .map_err(|_| Unrecorded::Full)
-    }
-
-    /// Has the rooms run machine version `version` from now on, if all gates on the roster know it.
-    ///
-    /// # Errors
-    /// When the thread has ended, or too much is waiting.
-    pub fn raise(&self, version: u16) -> Result<(), Unrecorded> {
-        self.send(Message::Raise(version))
-    }
-
-    /// Ends the wait for silent gates while a new log has no root.
-    ///
-    /// # Errors
-    /// Where nobody is waited for, not yet, or where another gate has read further; and when the thread does not answer.
-    pub async fn root_now(&self) -> Result<(), NoEnd> {
-        let (answer, done) = oneshot::channel();
-        let asked = self.inbox.try_send(Message::RootNow(answer));
-        asked.map_err(|_| NoEnd::Unanswered)?;
-        match timeout(CUT_OFF_AFTER, done).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) | Err(_) => Err(NoEnd::Unanswered),
-        }
     }
 
     /// For how long the gate has been cut off from its log (or frozen); `None` when it is not.

@@ -195,6 +195,29 @@ pub(super) struct Join {
     pub waiter: Joiner,
 }
 
+impl Join {
+    /// An arrival at uptime `came`, and how it goes; `None` when too many wait.
+    pub fn new(
+        shared: &Arc<Shared>,
+        (room, line, lane): (RoomName, LineName, LaneId),
+        arrival: Arrival,
+        came: Duration,
+    ) -> Option<(Self, oneshot::Receiver<JoinOutcome>)> {
+        let permit = Permit::take(shared)?;
+        let leaves = arrival.leaves;
+        let (answer, outcome) = oneshot::channel();
+        let join = Self {
+            room,
+            line,
+            lane,
+            arrival,
+            came,
+            waiter: Joiner { answer, permit, leaves },
+        };
+        Some((join, outcome))
+    }
+}
+
 /// Somebody waiting for a number, and their share of the bound.
 pub(super) struct Joiner {
     pub answer: oneshot::Sender<JoinOutcome>,
@@ -236,6 +259,15 @@ pub(super) struct Redeeming {
     pub permit: Permit,
 }
 
+impl Redeeming {
+    /// A join by a code, and what becomes of it; `None` when too many wait.
+    pub fn new(shared: &Arc<Shared>, redeem: Redeem) -> Option<(Self, oneshot::Receiver<Redemption>)> {
+        let permit = Permit::take(shared)?;
+        let (answer, outcome) = oneshot::channel();
+        Some((Self { redeem, answer, permit }, outcome))
+    }
+}
+
 /// What became of a join by a code, in the log; `Err`: why the room did not take it.
 pub type Redemption = Result<Granted, Denied>;
 
@@ -269,6 +301,35 @@ pub(super) struct Changing {
 }
 
 impl Changing {
+    /// A change that nobody waits for.
+    pub fn unasked(room: RoomName, change: Change) -> Self {
+        Self {
+            room,
+            change,
+            over: None,
+            who: None,
+            answer: None,
+            beaten: 0,
+        }
+    }
+
+    /// An operator's change, made of the revision `over` if that is given, and what becomes of it.
+    pub fn asked(
+        room: RoomName,
+        change: Change,
+        over: Option<u64>,
+        who: Option<Who>,
+    ) -> (Self, oneshot::Receiver<Result<u64, Unrecorded>>) {
+        let (answer, done) = oneshot::channel();
+        let asked = Self {
+            over,
+            who,
+            answer: Some(answer),
+            ..Self::unasked(room, change)
+        };
+        (asked, done)
+    }
+
     /// Twice said, it is done twice.
     pub fn is_once(&self) -> bool {
         let is_removed = self.change == Change::Remove && self.answer.is_some();

@@ -96,6 +96,13 @@ impl Counts {
         self.notes_dropped.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A note was dropped, unless there was room for it.
+    pub fn dropped_unless(&self, has_room: bool) {
+        if !has_room {
+            self.dropped();
+        }
+    }
+
     pub fn log_holds(&self, bytes: u64) {
         self.log_bytes.store(bytes, Ordering::Relaxed);
     }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ITEM_BYTES, Room, TAG_BYTES};
+use super::sizes::{ITEM_BYTES, Space, TAG_BYTES};
 use crate::replica::inbox::{Arrival, Joiner};
 use crate::replica::waiters::{At, Newcomer, Waiters};
 use crate::room::{LaneId, PendingId, Section, Tag, Tagged};
@@ -68,14 +68,14 @@ impl Joiners {
 
     /// Those who are new and behind nobody who came again or has an account. Who gave up is let go: they come again with
     /// their id.
-    pub fn cut_new(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+    pub fn cut_new(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let firsts = self.again.first().into_iter().chain(self.tagged.first());
         let end = firsts.min().copied();
         let mut lanes: BTreeMap<LaneId, Vec<Newcomer>> = BTreeMap::new();
         while let Some((at, next)) = self.waiting.first_key_value()
             && end.is_none_or(|end| *at < end)
             && let lane = next.key.0
-            && (lanes.contains_key(&lane) || room.takes(ITEM_BYTES))
+            && (lanes.contains_key(&lane) || space.takes(ITEM_BYTES))
         {
             let (at, id) = (*at, next.key.1);
             let joiners = self.take(at).into_iter().flat_map(|waiting| waiting.joiners);
@@ -109,22 +109,22 @@ impl Joiners {
 
     /// Those who came again in front of anybody with an account, and then whoever has one, with all in front of them. It
     /// comes after [`cut_new`](Self::cut_new), for which they are still in front.
-    pub fn cut_again(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+    pub fn cut_again(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let end = self.tagged.first().copied();
         while let Some(at) = self.again.first().copied().filter(|at| end.is_none_or(|end| *at < end))
-            && room.takes(ITEM_BYTES)
+            && space.takes(ITEM_BYTES)
         {
             let Some(waiting) = self.take(at) else { continue };
             section.pending_joins.push(waiting.key);
             waiters.pending.push(waiting.joiners);
         }
-        self.cut_tagged(section, room, waiters);
+        self.cut_tagged(section, space, waiters);
     }
 
-    fn cut_tagged(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+    fn cut_tagged(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         while !self.tagged.is_empty()
             && let Some((at, next)) = self.waiting.first_key_value()
-            && room.takes(ITEM_BYTES + TAG_BYTES * next.tags.len())
+            && space.takes(ITEM_BYTES + TAG_BYTES * next.tags.len())
         {
             let Some(mut waiting) = self.take(*at) else { continue };
             waiting.joiners.retain(|joiner| !joiner.is_idle());

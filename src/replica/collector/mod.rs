@@ -12,15 +12,13 @@ mod work;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
-use self::notes::MAX_NOTES;
 use self::reports::Reports;
-use self::sizes::{CHANGE_BYTES, HEAD_BYTES, ITEM_BYTES, REDEEM_BYTES, SECTION_BYTES, TAG_BYTES, change_bytes};
-use self::work::Work;
+use self::sizes::{CHANGE_BYTES, HEAD_BYTES, REDEEM_BYTES, SECTION_BYTES, Space, TAG_BYTES, change_bytes};
+use self::work::{LineKey, MAX_NOTES, Work};
 use crate::replica::inbox::{Changing, Join, Past, Redeeming, Unrecorded};
 use crate::replica::waiters::{Newcomer, Waiters};
 use crate::room::{
-    Batch, Change, Edition, Joined, LaneId, LineName, MAX_BATCH_BYTES, Number, RehearsalId, Reported, RoomChange,
-    RoomName, Who,
+    Batch, Change, Edition, Joined, LineName, MAX_BATCH_BYTES, RehearsalId, Reported, RoomChange, RoomName, Who,
 };
 
 #[derive(Default)]
@@ -42,10 +40,6 @@ pub(super) struct Collector {
     /// Somebody waits, or a slot may come free: what is here should go at once.
     urgent: bool,
 }
-
-/// A line, and whose: a rehearsal's visitors have sections of their own.
-type LineKey = (RoomName, LineName, Option<RehearsalId>);
-type Seat = (LaneId, Number);
 
 impl Collector {
     pub fn is_empty(&self) -> bool {
@@ -140,14 +134,7 @@ impl Collector {
     /// before whatever an operator has said since the start: that is about rooms which the log may not have yet.
     pub fn configure(&mut self, changes: Vec<(RoomName, Change)>) {
         for (room, change) in changes.into_iter().rev() {
-            self.changes.push_front(Changing {
-                room,
-                change,
-                over: None,
-                who: None,
-                answer: None,
-                beaten: 0,
-            });
+            self.changes.push_front(Changing::unasked(room, change));
             self.urgent = true;
         }
     }
@@ -157,14 +144,9 @@ impl Collector {
         let about = |room: &RoomName| changes.iter().any(|(changed, _)| changed == room);
         self.changes.retain(|said| !said.is_of_file() || !about(&said.room));
         self.urgent |= !changes.is_empty();
-        self.changes.extend(changes.into_iter().map(|(room, change)| Changing {
-            room,
-            change,
-            over: None,
-            who: None,
-            answer: None,
-            beaten: 0,
-        }));
+        let changes = changes.into_iter();
+        self.changes
+            .extend(changes.map(|(room, change)| Changing::unasked(room, change)));
     }
 
     /// Whether something is still to be said of the configured rooms.
@@ -184,18 +166,18 @@ impl Collector {
     pub fn cut(&mut self, revision: impl Fn(&RoomName) -> u64) -> (Batch, Waiters) {
         let mut batch = Batch::default();
         let mut waiters = Waiters::default();
-        let mut room = Room(MAX_BATCH_BYTES - HEAD_BYTES);
-        self.cut_editions(&revision, &mut room, &mut batch, &mut waiters);
-        self.cut_changes(&revision, &mut room, &mut batch, &mut waiters);
-        self.cut_redeems(&mut room, &mut batch, &mut waiters);
-        self.load.cut(&mut room, &mut batch);
+        let mut space = Space(MAX_BATCH_BYTES - HEAD_BYTES);
+        self.cut_editions(&revision, &mut space, &mut batch, &mut waiters);
+        self.cut_changes(&revision, &mut space, &mut batch, &mut waiters);
+        self.cut_redeems(&mut space, &mut batch, &mut waiters);
+        self.load.cut(&mut space, &mut batch);
         for key in self.turns() {
-            if !room.takes(SECTION_BYTES) {
+            if !space.takes(SECTION_BYTES) {
                 break;
             }
             let Some(work) = self.lines.get_mut(&key) else { continue };
             let before = work.notes();
-            let section = work.cut(&key, &mut room, &mut waiters);
+            let section = work.cut(&key, &mut space, &mut waiters);
             self.notes -= before - work.notes();
             if work.is_empty() {
                 self.lines.remove(&key);
@@ -210,11 +192,11 @@ impl Collector {
     fn cut_editions(
         &mut self,
         revision: &dyn Fn(&RoomName) -> u64,
-        room: &mut Room,
+        space: &mut Space,
         batch: &mut Batch,
         waiters: &mut Waiters,
     ) {
-        while room.takes(CHANGE_BYTES) {
+        while space.takes(CHANGE_BYTES) {
             let Some((room, edition)) = self.editions.pop_first() else {
                 return;
             };
@@ -231,13 +213,13 @@ impl Collector {
     fn cut_changes(
         &mut self,
         revision: &dyn Fn(&RoomName) -> u64,
-        room: &mut Room,
+        space: &mut Space,
         batch: &mut Batch,
         waiters: &mut Waiters,
     ) {
         self.changes.retain(|said| !said.is_given_up());
         while let Some(next) = self.changes.front() {
-            if !room.takes(change_bytes(&next.change) + next.who.as_ref().map_or(0, Who::bytes)) {
+            if !space.takes(change_bytes(&next.change) + next.who.as_ref().map_or(0, Who::bytes)) {
                 return;
             }
             let Some(said) = self.changes.pop_front() else { return };
@@ -261,14 +243,14 @@ impl Collector {
     }
 
     /// A few with each batch, so that they keep nobody else. Whoever gave up has used no code.
-    fn cut_redeems(&mut self, room: &mut Room, batch: &mut Batch, waiters: &mut Waiters) {
+    fn cut_redeems(&mut self, space: &mut Space, batch: &mut Batch, waiters: &mut Waiters) {
         while batch.redeems.len() < MAX_REDEEMS
             && let Some(next) = self.redeems.pop_front()
         {
             if next.answer.is_closed() {
                 continue;
             }
-            if !room.takes(REDEEM_BYTES + TAG_BYTES * next.redeem.tags.len()) {
+            if !space.takes(REDEEM_BYTES + TAG_BYTES * next.redeem.tags.len()) {
                 return self.redeems.push_front(next);
             }
             batch.redeems.push(next.redeem.clone());
@@ -290,17 +272,6 @@ impl Collector {
 
 /// Most joins by codes in one batch.
 const MAX_REDEEMS: usize = 128;
-
-/// Bytes left in a batch.
-struct Room(usize);
-
-impl Room {
-    fn takes(&mut self, bytes: usize) -> bool {
-        let left = self.0.checked_sub(bytes);
-        self.0 = left.unwrap_or(self.0);
-        left.is_some()
-    }
-}
 
 /// Most operator's changes waiting, the configured rooms of a start among them.
 const MAX_CHANGES: usize = 4_096;

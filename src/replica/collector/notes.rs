@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry as Slot;
 use std::time::Duration;
 
 use super::Collector;
-use super::work::{Kind, Whose, Word};
+use super::work::{Kind, MAX_NOTES, Whose, Word};
 use crate::replica::inbox::{Binding, Note, Noted};
 use crate::room::{Edition, RoomName, Visitor};
 
@@ -113,13 +113,6 @@ impl Collector {
         self.lines.retain(|_, work| !work.is_empty());
     }
 }
-
-/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
-/// again by the visitor's next request.
-pub(super) const MAX_NOTES: usize = 262_144;
-
-/// Most with those that nobody says again: whoever has bought, left or come in.
-pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::Room;
-use super::sizes::REPORT_BYTES;
+use super::sizes::{REPORT_BYTES, Space};
 use crate::room::{Batch, Report, Reported, RoomName};
 
 #[derive(Default)]
@@ -32,8 +31,8 @@ impl Reports {
     }
 
     /// A few go with each batch, rooms by turns: however many there are, they keep no visitor, and none of them is left out.
-    pub fn cut(&mut self, room: &mut Room, batch: &mut Batch) {
-        while batch.load.len() < MAX_REPORTS && !self.held.is_empty() && room.takes(REPORT_BYTES) {
+    pub fn cut(&mut self, space: &mut Space, batch: &mut Batch) {
+        while batch.load.len() < MAX_REPORTS && !self.held.is_empty() && space.takes(REPORT_BYTES) {
             let behind = self.last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
             let next = self.held.range((behind, Bound::Unbounded)).next();
             let Some(name) = next.or(self.held.first_key_value()).map(|(name, _)| name.clone()) else {

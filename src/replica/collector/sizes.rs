@@ -48,3 +48,14 @@ pub(super) const REHEARSAL_BYTES: usize = 16;
 
 /// Upper bound of a report: its room, seven counts, the circuit, how many times there are, and a step and a count for each.
 pub(super) const REPORT_BYTES: usize = RoomName::MAX_LEN + 1 + 7 * 5 + 2 + STEPS * 6;
+
+/// Bytes left in a batch.
+pub(super) struct Space(pub usize);
+
+impl Space {
+    pub fn takes(&mut self, bytes: usize) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(self.0);
+        left.is_some()
+    }
+}

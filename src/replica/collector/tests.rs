@@ -3,10 +3,11 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::sizes::ITEM_BYTES;
 use super::*;
 use crate::replica::inbox::{Arrival, JoinOutcome, Joiner, Note, Noted, Permit};
 use crate::replica::publish::Shared;
-use crate::room::{CallOrder, End, Era, Overrides, PendingId, Section, Settings, Visitor};
+use crate::room::{CallOrder, End, Era, LaneId, Number, Overrides, PendingId, Section, Settings, Visitor};
 
 pub(super) fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
@@ -60,12 +61,8 @@ fn joining(at: usize, pending: Option<PendingId>) -> (Join, oneshot::Receiver<Jo
 
 fn changing(change: Change, answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>) -> Changing {
     Changing {
-        room: name("main"),
-        change,
-        over: None,
-        who: None,
         answer,
-        beaten: 0,
+        ..Changing::unasked(name("main"), change)
     }
 }
 

@@ -6,13 +6,18 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::joiners::Joiners;
-use super::notes::{MAX_NOTES, MAX_WORDS};
-use super::{ITEM_BYTES, LineKey, Room, Seat, TAG_BYTES};
+use super::sizes::{ITEM_BYTES, Space, TAG_BYTES};
 use crate::replica::waiters::Waiters;
-use crate::room::{Bound, Claim, Completion, Edition, End, Section, Tag};
+use crate::room::{
+    Bound, Claim, Completion, Edition, End, LaneId, LineName, Number, RehearsalId, RoomName, Section, Tag,
+};
 
 /// The most that a number takes which is told by its distance from one of the same lane and era.
 const NEXT_BYTES: usize = 5;
+
+/// A line, and whose: a rehearsal's visitors have sections of their own.
+pub(super) type LineKey = (RoomName, LineName, Option<RehearsalId>);
+pub(super) type Seat = (LaneId, Number);
 
 /// What one line has to say.
 #[derive(Default)]
@@ -86,7 +91,7 @@ impl Work {
     }
 
     /// This line's section, as far as there is room; `None` when it would be empty.
-    pub fn cut(&mut self, key: &LineKey, room: &mut Room, waiters: &mut Waiters) -> Option<Section> {
+    pub fn cut(&mut self, key: &LineKey, space: &mut Space, waiters: &mut Waiters) -> Option<Section> {
         let mut section = Section {
             rehearsal: key.2,
             ..Section::new(key.0.clone(), key.1.clone())
@@ -94,16 +99,16 @@ impl Work {
         let empty = section.clone();
         section.bypasses = std::mem::take(&mut self.bypasses);
         section.networks = std::mem::take(&mut self.networks);
-        self.joiners.cut_new(&mut section, room, waiters);
-        self.cut_notes(&mut section, room, waiters);
-        self.cut_bound(&mut section, room, waiters);
-        self.joiners.cut_again(&mut section, room, waiters);
+        self.joiners.cut_new(&mut section, space, waiters);
+        self.cut_notes(&mut section, space, waiters);
+        self.cut_bound(&mut section, space, waiters);
+        self.joiners.cut_again(&mut section, space, waiters);
         (section != empty).then_some(section)
     }
 
-    fn cut_bound(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+    fn cut_bound(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         while let Some(next) = self.bound.first_entry()
-            && room.takes(ITEM_BYTES + TAG_BYTES * next.get().tags.len())
+            && space.takes(ITEM_BYTES + TAG_BYTES * next.get().tags.len())
         {
             let ((lane, number), whose) = next.remove_entry();
             section.bound.push(Bound {
@@ -117,7 +122,7 @@ impl Work {
 
     /// An entry takes leaves, ends and completions before claims. Who came in and ended since the last batch is let in by this one and
     /// ended by the next.
-    fn cut_notes(&mut self, section: &mut Section, room: &mut Room, waiters: &mut Waiters) {
+    fn cut_notes(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let mut opened = BTreeSet::new();
         let mut held = Vec::new();
         let mut last = None;
@@ -129,7 +134,7 @@ impl Work {
             } else {
                 ITEM_BYTES
             };
-            if waits || !room.takes(bytes) {
+            if waits || !space.takes(bytes) {
                 held.push(((kind, seat), word));
                 if waits {
                     continue;
@@ -175,10 +180,17 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
     }
 }
 
+/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
+/// again by the visitor's next request.
+pub(super) const MAX_NOTES: usize = 262_144;
+
+/// Most with those that nobody says again: whoever has bought, left or come in.
+pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Batch, Era, LaneId, LineName, MAX_BATCH_BYTES, Number, RoomName};
+    use crate::room::{Batch, Era, MAX_BATCH_BYTES};
 
     #[test]
     fn marks_that_lie_together_fill_a_batch_and_those_far_apart_fit_it_too() {
@@ -192,8 +204,8 @@ mod tests {
             }
             let mut sizes = Vec::new();
             while !work.is_empty() {
-                let mut room = Room(MAX_BATCH_BYTES - 256);
-                let section = work.cut(&key, &mut room, &mut Waiters::default()).unwrap();
+                let mut space = Space(MAX_BATCH_BYTES - 256);
+                let section = work.cut(&key, &mut space, &mut Waiters::default()).unwrap();
                 sizes.push(section.marks.len());
                 let batch = Batch {
                     sections: vec![section],

@@ -1,6 +1,6 @@
 use super::*;
 use crate::replica::{Arrival, Charge, JoinOutcome};
-use crate::room::{Effects, Entry, LaneId, Mode, Overrides};
+use crate::room::{Change, Effects, Entry, LaneId, LineName, Mode, Overrides};
 use crate::store::{self, Embedded};
 
 fn name() -> RoomName {

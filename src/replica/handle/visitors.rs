@@ -1,4 +1,5 @@
-//! How a request joins a line: it leaves the arrival in the queue, and waits for the number while there is hope.
+//! What requests of visitors leave for the log: arrivals, whose numbers are waited for while there is hope, and notes of what
+//! visitors did.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::Replica;
 use super::woken::AsOne;
 use crate::replica::CUT_OFF_AFTER;
 use crate::replica::inbox::{
-    Arrival, Binding, Join, JoinOutcome, Joiner, Message, Permit, Redeeming, Redemption, Unrecorded,
+    Arrival, Binding, Join, JoinOutcome, Message, Note, Noted, Past, Redeeming, Redemption, Unrecorded,
 };
 use crate::room::{Denied, LaneId, LineName, PendingId, Redeem, RoomName, Tag, Visitor};
 use crate::time;
@@ -115,9 +116,7 @@ impl Replica {
     }
 
     fn queue_code(&self, redeem: Redeem) -> Option<oneshot::Receiver<Redemption>> {
-        let permit = Permit::take(&self.shared)?;
-        let (answer, outcome) = oneshot::channel();
-        let redeeming = Redeeming { redeem, answer, permit };
+        let (redeeming, outcome) = Redeeming::new(&self.shared, redeem)?;
         self.inbox.try_send(Message::Redeem(Box::new(redeeming))).ok()?;
         Some(outcome)
     }
@@ -147,6 +146,65 @@ impl Replica {
         self.wait(done).await
     }
 
+    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a
+    /// renewal goes with whatever goes next, within a quarter of a second, anything else at once. When too much is
+    /// waiting it is dropped and counted: it is said again by the visitor's next request. What is not, goes by
+    /// [`Replica::insist`].
+    pub fn note(&self, visitor: Visitor, note: Note) {
+        let noted = Noted::now(visitor, note, None);
+        if self.inbox.try_send(Message::Note(Box::new(noted))).is_err() {
+            self.shared.counts.dropped();
+        }
+    }
+
+    /// As [`Replica::note`], and resolves once the word is durable and applied, within two seconds.
+    pub async fn record(&self, visitor: Visitor, note: Note) -> Result<(), Unrecorded> {
+        let (recorded, done) = oneshot::channel();
+        let noted = Noted::now(visitor, note, Some(recorded));
+        self.send(Message::Note(Box::new(noted)))?;
+        self.wait(done).await
+    }
+
+    /// As [`Replica::note`], for what the visitor's next request does not say again: while the queue is full it is tried
+    /// each second, for a minute. Only then is it dropped and counted. To be called within the runtime.
+    pub fn insist(&self, visitor: Visitor, note: Note) {
+        let seen = time::uptime();
+        if self.leaves_word(&visitor, note, seen) {
+            return;
+        }
+        let replica = self.clone();
+        tokio::spawn(async move {
+            for _ in 0..TRIES {
+                tokio::time::sleep(AGAIN).await;
+                if replica.leaves_word(&visitor, note, seen) {
+                    return;
+                }
+            }
+            replica.shared.counts.dropped();
+        });
+    }
+
+    fn leaves_word(&self, visitor: &Visitor, note: Note, seen: Duration) -> bool {
+        let noted = Noted {
+            visitor: visitor.clone(),
+            note,
+            seen,
+            recorded: None,
+        };
+        self.inbox.try_send(Message::Note(Box::new(noted))).is_ok()
+    }
+
+    /// Leaves word of visitors who were let past a line, and does not wait; when too much is waiting they are not counted.
+    pub fn bypassed(&self, room: RoomName, line: LineName, why: Past, count: u32) {
+        if self
+            .inbox
+            .try_send(Message::Bypassed(Box::new((room, line, why, count))))
+            .is_err()
+        {
+            self.shared.counts.dropped();
+        }
+    }
+
     /// `None` when there is no room for one more.
     fn queue(
         &self,
@@ -154,17 +212,8 @@ impl Replica {
         arrival: Arrival,
         came: Duration,
     ) -> Option<oneshot::Receiver<JoinOutcome>> {
-        let permit = Permit::take(&self.shared)?;
-        let leaves = arrival.leaves;
-        let (answer, outcome) = oneshot::channel();
-        let join = Join {
-            room: room.clone(),
-            line: line.clone(),
-            lane,
-            arrival,
-            came,
-            waiter: Joiner { answer, permit, leaves },
-        };
+        let place = (room.clone(), line.clone(), lane);
+        let (join, outcome) = Join::new(&self.shared, place, arrival, came)?;
         self.inbox.try_send(Message::Join(Box::new(join))).ok()?;
         Some(outcome)
     }
@@ -184,6 +233,10 @@ impl Drop for Unheard<'_> {
         }
     }
 }
+
+/// How often, and for how long, a full queue is asked again.
+const AGAIN: Duration = Duration::from_secs(1);
+const TRIES: u32 = 60;
 
 /// For how long a visitor is kept waiting for an answer while nobody can be numbered.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -205,6 +258,7 @@ impl Replica {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
     use std::sync::mpsc::sync_channel;
 
     use tokio::time::Instant;
@@ -212,6 +266,7 @@ mod tests {
     use super::*;
     use crate::replica::Condition;
     use crate::replica::publish::Shared;
+    use crate::room::{Edition, Era, Number};
     use crate::store::{Trouble, Unavailable};
 
     /// How long a newcomer whom nobody numbers is kept waiting, in all.
@@ -256,5 +311,34 @@ mod tests {
             missing: 0,
         });
         assert!(waits(rootless).await < CUT_OFF_AFTER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_finds_the_queue_full_is_said_when_there_is_room() {
+        let (inbox, messages) = sync_channel(1);
+        let replica = Replica::of(inbox, Shared::new(Arc::default()));
+        let visitor = Visitor {
+            room: RoomName::new("drop").unwrap(),
+            line: LineName::ONLY,
+            lane: LaneId(0),
+            number: Number { era: Era(1), n: 7 },
+            rehearsal: None,
+        };
+        let bought = Note::Complete {
+            edition: Edition(0),
+            after_ms: 0,
+        };
+        replica.note(visitor.clone(), Note::Mark);
+        replica.insist(visitor.clone(), bought);
+        tokio::time::sleep(2 * AGAIN).await;
+        assert!(matches!(messages.recv(), Ok(Message::Note(first)) if first.note == Note::Mark));
+        tokio::time::sleep(2 * AGAIN).await;
+        assert!(matches!(messages.try_recv(), Ok(Message::Note(next)) if next.note == bought));
+        // It is not tried for ever.
+        replica.note(visitor.clone(), Note::Mark);
+        replica.insist(visitor, bought);
+        assert_eq!(replica.shared.counts.notes_dropped.load(Ordering::Relaxed), 0);
+        tokio::time::sleep((TRIES + 2) * AGAIN).await;
+        assert_eq!(replica.shared.counts.notes_dropped.load(Ordering::Relaxed), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Operators' words about rooms, and other rooms than those that the gate was started with.
+//! What operators and the configuration leave for the log: changes of rooms, other rooms, keys, machine versions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,20 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, timeout};
 
 use super::Replica;
-use crate::replica::inbox::{Changing, Message, Unrecorded};
+use crate::replica::inbox::{Changing, Message, NoEnd, Unrecorded};
 use crate::replica::{CUT_OFF_AFTER, Charge};
-use crate::room::{Additions, Change, RoomName, Settings, View, Who};
+use crate::room::{Additions, Change, Position, RoomName, Settings, View, Who};
 use crate::token::Keyring;
 
 impl Replica {
+    /// Changes a room; resolves with the room's new revision once that is durable and in the view, within two seconds.
+    ///
+    /// `over` is the room's revision that the change was made of: if the room has another by then it is not taken, and the
+    /// answer is `Stale`. A change made of none is said again until it is taken.
+    pub async fn change(&self, room: RoomName, change: Change, over: Option<u64>) -> Result<u64, Unrecorded> {
+        self.order(room, change, over, None).await
+    }
+
     /// As [`Replica::change`], with whose word it is.
     pub async fn order(
         &self,
@@ -21,15 +29,8 @@ impl Replica {
         over: Option<u64>,
         who: Option<Who>,
     ) -> Result<u64, Unrecorded> {
-        let (answer, done) = oneshot::channel();
-        self.send(Message::Change(Box::new(Changing {
-            room,
-            change,
-            over,
-            who,
-            answer: Some(answer),
-            beaten: 0,
-        })))?;
+        let (changing, done) = Changing::asked(room, change, over, who);
+        self.send(Message::Change(Box::new(changing)))?;
         self.wait(done).await?
     }
 
@@ -69,6 +70,38 @@ impl Replica {
     pub async fn has_the_say(&self, charge: Charge) {
         while self.send(Message::Charge(charge)) == Err(Unrecorded::Full) {
             sleep(AGAIN).await;
+        }
+    }
+
+    /// Has the entry at `position` passed over by every gate. A frozen gate looks every three seconds.
+    ///
+    /// # Errors
+    /// When the thread has ended, or too much is waiting.
+    pub fn skip(&self, position: Position) -> Result<(), Unrecorded> {
+        self.inbox
+            .try_send(Message::Skip(position))
+            .map_err(|_| Unrecorded::Full)
+    }
+
+    /// Has the rooms run machine version `version` from now on, if all gates on the roster know it.
+    ///
+    /// # Errors
+    /// When the thread has ended, or too much is waiting.
+    pub fn raise(&self, version: u16) -> Result<(), Unrecorded> {
+        self.send(Message::Raise(version))
+    }
+
+    /// Ends the wait for silent gates while a new log has no root.
+    ///
+    /// # Errors
+    /// Where nobody is waited for, not yet, or where another gate has read further; and when the thread does not answer.
+    pub async fn root_now(&self) -> Result<(), NoEnd> {
+        let (answer, done) = oneshot::channel();
+        let asked = self.inbox.try_send(Message::RootNow(answer));
+        asked.map_err(|_| NoEnd::Unanswered)?;
+        match timeout(CUT_OFF_AFTER, done).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) | Err(_) => Err(NoEnd::Unanswered),
         }
     }
 
