@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::calls::Call;
 use super::inbox::Message;
-use super::protocol::{Answer, Ask, Protocol, Step, tell_loss};
+use super::protocol::{Answer, Ask, Protocol, Step, report_loss};
 use super::publish::Shared;
 use crate::store::{Log, Unavailable};
 use crate::time;
@@ -95,7 +95,7 @@ impl Worker {
     fn tell_unsaid(mut self) {
         let told = self.protocol.final_notes();
         self.collect();
-        tell_loss(self.protocol.final_notes() - told, false);
+        report_loss(self.protocol.final_notes() - told, false);
     }
 
     /// Takes what has come in.

@@ -1,38 +1,162 @@
-//! What is said of the configured rooms, and when: at the start of a life, when others are configured, and when this gate takes
-//! over from the one before it.
+//! What this gate is configured with, its rooms above all, and which changes make the log's rooms the same.
+//!
+//! They are worked out at the start of a life, when other rooms are configured, and when this gate takes over from the one
+//! before it.
 
-use std::time::Duration;
-
-use super::{Protocol, UnderWay};
+use super::identity::Identity;
 use crate::replica::options::Charge;
 use crate::replica::rooms;
 use crate::room::{BreaksDraw, Change, RoomName, Settings, State};
+use crate::token::Keyring;
 
-impl Protocol {
-    /// Says what differs in the configured rooms: at the start of a life all of it, later on the rooms that a log begun
-    /// from nothing lacks, as does a gate that has not taken over yet.
-    pub(super) fn configure(&mut self, state: &State) {
-        let lacking = |room: &RoomName| state.configured(room).is_none();
-        let only_lacking = self.joined || self.charge == Charge::Before;
-        if !self.joined {
+pub(super) struct Configured {
+    rooms: Vec<(RoomName, Settings)>,
+    /// What the secrets of draws are made from.
+    keyring: Option<Keyring>,
+    charge: Charge,
+    /// Once the log is read to its end, the rooms are to be compared with it.
+    compare: bool,
+}
+
+type Changes = Vec<(RoomName, Change)>;
+
+impl Configured {
+    pub fn new(rooms: Vec<(RoomName, Settings)>, keyring: Option<Keyring>, charge: Charge) -> Self {
+        Self {
+            rooms,
+            keyring,
+            charge,
+            compare: false,
+        }
+    }
+
+    pub fn keyring(&self) -> Option<&Keyring> {
+        self.keyring.as_ref()
+    }
+
+    pub fn set_keyring(&mut self, keyring: Keyring) {
+        self.keyring = Some(keyring);
+    }
+
+    /// A comparison with the log is still to be made.
+    pub fn wants_comparison(&self) -> bool {
+        self.compare
+    }
+
+    /// Whether `state` lacks a room.
+    pub fn is_lacking(&self, state: &State) -> bool {
+        self.rooms.iter().any(|(room, _)| state.configured(room).is_none())
+    }
+
+    /// What differs on a log that this gate begins to live on: at the start of a life all of it; once the gate `has_joined`
+    /// one, and where it has not taken over yet, only the rooms that the log lacks.
+    pub fn at_start(&self, identity: &Identity, state: &State, has_joined: bool) -> Changes {
+        if !has_joined {
             self.warn_of_schedules(state);
             self.warn_of_draws(state);
         }
-        let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
-        changes.retain(|(room, _)| !only_lacking || lacking(room));
-        let changes = self.sayable(changes, Some(state));
-        self.collector.configure(changes);
+        self.differences(identity, state, has_joined || self.charge == Charge::Before)
     }
 
-    /// The gate is on the roster, and what it is configured with was said and read back, whether or not the log took it:
-    /// visitors are numbered from here on.
-    pub(super) fn open_up(&mut self, now: Duration) {
-        let says = |sent: &UnderWay| !sent.append.batch.rooms.is_empty();
-        let unsaid = self.collector.says_of_file() || self.under_way.as_ref().is_some_and(says);
-        if self.joined && !unsaid && !self.shared.opened() {
-            // The log may have taken less than was said.
-            self.end_standing_in(now);
-            self.shared.open();
+    /// What differs on the log of `state`, once it is read to its end.
+    pub fn compare(&mut self, identity: &Identity, state: &State) -> Changes {
+        self.compare = false;
+        self.differences(identity, state, self.charge == Charge::Before)
+    }
+
+    fn differences(&self, identity: &Identity, state: &State, only_lacking: bool) -> Changes {
+        let mut changes = rooms::changes(state, &self.rooms, |_| identity.alone());
+        changes.retain(|(room, _)| !only_lacking || state.configured(room).is_none());
+        self.allowed(identity, changes, Some(state))
+    }
+
+    /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
+    /// from it is said too, not only what differs from the log.
+    pub fn reconfigure(
+        &mut self,
+        identity: &Identity,
+        state: Option<&State>,
+        rooms: Vec<(RoomName, Settings)>,
+    ) -> Changes {
+        let before = std::mem::replace(&mut self.rooms, rooms);
+        let gives_up = |room: &RoomName| identity.alone() || before.iter().any(|(name, _)| name == room);
+        let mut changes = state
+            .map(|state| rooms::changes(state, &self.rooms, gives_up))
+            .unwrap_or_default();
+        let version = state.map_or(identity.knows(), State::version);
+        let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
+        for change in rooms::differences(&before, &self.rooms, version) {
+            let stays = change.1 == Change::Remove && is_added(&change.0);
+            if !changes.contains(&change) && !stays {
+                changes.push(change);
+            }
+        }
+        self.allowed(identity, changes, state)
+    }
+
+    /// This gate is in charge of its rooms so far from here on. What the log has of them by then, whichever gate said it last,
+    /// is made what is configured here.
+    pub fn takes_charge(&mut self, charge: Charge) {
+        self.charge = self.charge.max(charge);
+        self.compare = true;
+    }
+
+    /// The machine version that the rooms need, where no other gate has to know it too: an older binary would not take that
+    /// configuration anyway.
+    pub fn needed(&self, identity: &Identity, state: &State) -> Option<u16> {
+        let decides = identity.alone() && self.charge == Charge::Own;
+        let needed = decides && self.rooms.iter().any(|(_, settings)| lacks(settings, state));
+        needed
+            .then_some(identity.knows())
+            .filter(|knows| *knows > state.version())
+    }
+
+    /// The rooms run a later machine version than `version`: what they could not have before.
+    pub fn since_version(&self, version: u16, state: &State) -> Changes {
+        if self.charge == Charge::Before {
+            return Vec::new();
+        }
+        let was = |room: &RoomName, settings: &Settings| {
+            let known = state.configured(room);
+            known.is_some_and(|known| known.agrees(&settings.under(version)) && !known.agrees(settings))
+        };
+        let able = self.rooms.iter().filter(|(room, settings)| was(room, settings));
+        able.map(|(room, settings)| (room.clone(), Change::Configure(settings.under(state.version()))))
+            .collect()
+    }
+
+    /// Rooms that are gone stay while the gate before has visitors in them, and where other gates have them too.
+    fn allowed(&self, identity: &Identity, mut changes: Changes, state: Option<&State>) -> Changes {
+        let others = |state: &State| state.roster().any(|gate| gate.id != identity.gate());
+        let shared = !identity.alone() && state.is_none_or(others);
+        changes.retain(|(room, change)| {
+            let stays = *change == Change::Remove && (shared || self.charge < Charge::Own);
+            if stays && self.charge == Charge::Own {
+                tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
+            }
+            !stays
+        });
+        changes
+    }
+
+    fn warn_of_schedules(&self, state: &State) {
+        let lacking = self.rooms.iter().filter(|(_, settings)| lacks(settings, state));
+        for (room, settings) in lacking {
+            if settings.schedule.is_none() {
+                tracing::warn!(
+                    %room,
+                    version = state.version(),
+                    "the rooms run a machine version without named lanes and draws, which a gate of an older build may need: \
+                     everybody stands in one lane until all gates know the next one and it is in force (ropeline gates)"
+                );
+                continue;
+            }
+            tracing::warn!(
+                %room,
+                version = state.version(),
+                "the rooms run a machine version without schedules, which a gate of an older build may need: this room is \
+                 closed until all gates know the next one and it is in force (ropeline gates)"
+            );
         }
     }
 
@@ -54,61 +178,9 @@ impl Protocol {
             }
         }
     }
+}
 
-    /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
-    /// from it is said too, not only what differs from the log.
-    pub fn reconfigure(&mut self, configured: Vec<(RoomName, Settings)>) {
-        let before = std::mem::replace(&mut self.rooms, configured);
-        let state = self.state();
-        let gives_up = |room: &RoomName| self.alone || before.iter().any(|(name, _)| name == room);
-        let mut changes = state
-            .map(|state| rooms::changes(state, &self.rooms, gives_up))
-            .unwrap_or_default();
-        let version = state.map_or(self.options.knows, State::version);
-        let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
-        for change in rooms::differences(&before, &self.rooms, version) {
-            let stays = change.1 == Change::Remove && is_added(&change.0);
-            if !changes.contains(&change) && !stays {
-                changes.push(change);
-            }
-        }
-        let changes = self.sayable(changes, state);
-        self.collector.reconfigure(changes);
-    }
-
-    /// This gate has the say so far from here on. What the log has of its rooms by then, whoever said it last, is made what is
-    /// configured here.
-    pub fn has_the_say(&mut self, charge: Charge) {
-        self.charge = self.charge.max(charge);
-        self.compare = true;
-    }
-
-    /// The log is read to its end: what it has of the configured rooms is known, but for what is on its way.
-    pub(super) fn compare_rooms(&mut self) {
-        if !self.compare || self.under_way.is_some() || self.collector.says_of_file() {
-            return;
-        }
-        let Some(state) = self.live_state() else { return };
-        let mut changes = rooms::changes(state, &self.rooms, |_| self.alone);
-        if self.charge == Charge::Before {
-            changes.retain(|(room, _)| state.configured(room).is_none());
-        }
-        let changes = self.sayable(changes, Some(state));
-        self.compare = false;
-        self.collector.reconfigure(changes);
-    }
-
-    /// Rooms that are gone stay while the gate before has visitors in them, and where other gates have them too.
-    fn sayable(&self, mut changes: Vec<(RoomName, Change)>, state: Option<&State>) -> Vec<(RoomName, Change)> {
-        let others = |state: &State| state.roster().any(|gate| gate.id != self.gate);
-        let shared = !self.alone && state.is_none_or(others);
-        changes.retain(|(room, change)| {
-            let is_kept = *change == Change::Remove && (shared || self.charge < Charge::Own);
-            if is_kept && self.charge == Charge::Own {
-                tracing::warn!(%room, "a room that is not configured here stays: other gates share the rooms");
-            }
-            !is_kept
-        });
-        changes
-    }
+/// The settings say what rooms of the version in force cannot have.
+fn lacks(settings: &Settings, state: &State) -> bool {
+    !settings.agrees(&settings.under(state.version()))
 }

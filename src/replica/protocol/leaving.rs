@@ -1,112 +1,87 @@
-//! A gate's last words: what is left, goodbye, and the snapshot that a clean start goes on from.
+//! How a gate leaves its log: what is waiting is appended first, then a goodbye, then the snapshot that a clean start goes on from.
 
 use std::time::Duration;
 
-use super::{Phase, Protocol, Step};
-use crate::archive::Archiver;
-use crate::room::{Batch, Section};
-
-/// On the way out.
+/// How far a stop has come, if the gate leaves.
 pub(super) struct Leaving {
-    /// Uptime at which it leaves without.
+    /// How long the goodbye is tried; [`Options::goodbye_within`](crate::replica::Options::goodbye_within).
+    within: Duration,
+    departure: Option<Departure>,
+}
+
+struct Departure {
+    /// Uptime at which the gate leaves without a goodbye.
     until: Duration,
-    /// The latest that this is put off to while there are [`final notes`](Protocol::final_notes).
+    /// The latest that `until` is put off to while there are final notes.
     last: Duration,
     said: bool,
 }
 
-impl Protocol {
-    /// Begins to leave: what is waiting is appended first. Ends with [`Step::Ended`], after
-    /// [`Options::goodbye_within`](super::Options::goodbye_within) at the latest, or `patience` where it is longer and the log has not
-    /// taken yet who bought, left or was ended.
-    pub fn leave(&mut self, now: Duration, patience: Duration) {
-        let within = self.options.goodbye_within;
-        self.leaving.get_or_insert(Leaving {
-            until: now + within,
-            last: now + within.max(patience),
+impl Leaving {
+    pub fn new(within: Duration) -> Self {
+        Self {
+            within,
+            departure: None,
+        }
+    }
+
+    /// The gate leaves, `patience` later at the latest where that is longer than a goodbye may take and there are final notes.
+    pub fn begin(&mut self, now: Duration, patience: Duration) {
+        self.departure.get_or_insert(Departure {
+            until: now + self.within,
+            last: now + self.within.max(patience),
             said: false,
         });
-        // The last words are tried at once.
-        self.rest_until = self.rest_until.min(now);
     }
 
-    /// The next step of a gate that leaves, where that is another than usual.
-    pub(super) fn leave_taking(&mut self, now: Duration) -> Option<Step> {
-        let notes = self.leaving.as_ref().map(|_| self.final_notes())?;
-        let within = self.options.goodbye_within;
-        let leaving = self.leaving.as_mut()?;
-        if notes > 0 {
-            leaving.until = leaving.until.max(now + within).min(leaving.last);
-        }
-        let (said, over) = (leaving.said, now >= leaving.until);
-        let ends = match &self.phase {
-            Phase::Ended | Phase::Frozen { .. } | Phase::Behind { .. } => true,
-            Phase::Starting(_) => !self.alone && notes == 0,
-            Phase::Rootless(healing) => healing.has_left(),
-            Phase::Live(_) => said && !self.alone,
-            Phase::CatchingUp(_) | Phase::Beginning(_) => false,
-        };
-        if ends || over {
-            tell_loss(notes, over && !ends);
-            self.close_archive();
-            self.phase = Phase::Ended;
-            return Some(Step::Ended);
-        }
-        if said { self.save_last() } else { None }
+    /// The gate stays after all.
+    pub fn end(&mut self) {
+        self.departure = None;
     }
 
-    /// Files what is in no file yet.
-    pub(super) fn close_archive(&mut self) {
-        if let Some(archiver) = &mut self.archiver {
-            archiver.stop(self.options.goodbye_within);
+    pub fn is_leaving(&self) -> bool {
+        self.departure.is_some()
+    }
+
+    /// Final notes put the end off: no later request repeats them.
+    pub fn wait_for_notes(&mut self, now: Duration) {
+        if let Some(departure) = &mut self.departure {
+            departure.until = departure.until.max(now + self.within).min(departure.last);
         }
     }
 
-    /// Goes on after [`Protocol::leave`] has ended, from what the log holds now, with a hello.
-    pub fn come_back(&mut self, now: Duration) {
-        self.leaving = None;
-        (self.hello, self.joined) = (true, false);
-        self.rest_until = Duration::ZERO;
-        if let Some(Err(error)) = self.archiver.as_mut().map(Archiver::restart) {
-            tracing::error!(%error, "the archive is not written any more: restart the gate");
-            self.archiver = None;
+    pub fn is_over(&self, now: Duration) -> bool {
+        self.departure.as_ref().is_some_and(|departure| now >= departure.until)
+    }
+
+    pub fn wants_goodbye(&self) -> bool {
+        self.departure.as_ref().is_some_and(|departure| !departure.said)
+    }
+
+    /// The goodbye was read back.
+    pub fn said_goodbye(&mut self) {
+        if let Some(departure) = &mut self.departure {
+            departure.said = true;
         }
-        self.restart(None, now);
     }
 
-    /// Purchases, ends and leaves that the log has not taken: no later request says them again.
-    pub(in crate::replica) fn final_notes(&self) -> usize {
-        let of_section = |section: &Section| match section.rehearsal {
-            None => section.completions.len() + section.ends.len() + section.leaves.len(),
-            Some(_) => 0,
-        };
-        let of_batch = |batch: &Batch| batch.sections.iter().map(of_section).sum::<usize>();
-        let sent = self.under_way.iter().map(|sent| of_batch(&sent.append.batch));
-        let brought = self.outbox.iter().map(|(batch, _)| of_batch(batch));
-        self.collector.final_notes() + sent.chain(brought).sum::<usize>()
+    pub fn has_said_goodbye(&self) -> bool {
+        self.departure.as_ref().is_some_and(|departure| departure.said)
     }
 
-    /// Whether a log without a root is left: the gate holds nothing that it alone knows, or has no time left for it.
-    pub(super) fn leaves_rootless(&self) -> bool {
-        let is_late = |leaving: &Leaving| self.exchanged + self.options.goodbye_within >= leaving.last;
-        self.wants_goodbye() && (self.final_notes() == 0 || self.leaving.as_ref().is_some_and(is_late))
-    }
-
-    pub(super) fn wants_goodbye(&self) -> bool {
-        self.leaving.as_ref().is_some_and(|leaving| !leaving.said)
-    }
-
-    pub(super) fn said_goodbye(&mut self) {
-        if let Some(leaving) = &mut self.leaving {
-            leaving.said = true;
-        }
+    /// Whether a log without a root, last asked at uptime `asked`, is left: the gate holds nothing that it alone knows, or has
+    /// no time left for it.
+    pub fn leaves_rootless(&self, final_notes: usize, asked: Duration) -> bool {
+        let is_late = |departure: &Departure| asked + self.within >= departure.last;
+        self.wants_goodbye() && (final_notes == 0 || self.departure.as_ref().is_some_and(is_late))
     }
 }
 
-pub(in crate::replica) fn tell_loss(notes: usize, over: bool) {
-    if notes > 0 {
+/// Logs what the log did not take before the end.
+pub(in crate::replica) fn report_loss(final_notes: usize, over: bool) {
+    if final_notes > 0 {
         tracing::error!(
-            notes,
+            notes = final_notes,
             "the log did not take the last purchases, ends and leaves: these sessions idle out, and a piece that was bought is called for \
              again; hold the room and set its stock to what the shop has"
         );

@@ -1,187 +1,81 @@
-//! How a gate takes part in a log: what it asks of it next, and what it makes of the answer.
+//! A gate's side of the log's protocol: what it asks of the log next, and what it makes of the answer.
 //!
-//! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so
-//! does the simulation, with faults. A gate loads and catches up (`starting`), lives on a log that has a root (`live`),
-//! takes part in finding one when a new log begins (`rootless`), agrees on checkpoints (`checkpoint`), and leaves
-//! (`leaving`). What it cannot apply it stands before (`still`). At most one thing is asked at a time, and at most one
-//! batch is under way, sent again unchanged until it is read back.
+//! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so does
+//! the simulation, with faults. [`Protocol::next`] gives the next call of the log, [`Protocol::answer`] takes what came of it;
+//! at most one is asked at a time. The gate is in one [`Phase`]. Each phase has its own file under `phases/` and fields that
+//! only it has, and ends with a [`Transition`] to another; `Protocol::enter` is the one place where phases change. What lives
+//! across phases is in the [`Context`], in parts that own their fields.
 
-mod begin;
-mod checkpoint;
+mod adoption;
+mod checkpoints;
 mod configured;
+mod context;
 mod draws;
+mod foreign;
+mod identity;
+mod inputs;
 mod leaving;
-mod live;
+mod outgoing;
 mod pace;
-mod queue;
-mod rootless;
+mod phases;
+mod reader;
+mod retry;
 mod schedules;
 mod setup;
-mod shown;
-mod starting;
-mod still;
+mod step;
 mod upkeep;
 
-use std::collections::VecDeque;
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::configured::Configured;
+use self::context::Context;
+use self::identity::Identity;
 use self::pace::IDLE;
-use super::collector::Collector;
-use super::options::{Charge, Options};
+use self::phases::beginning::Beginning;
+use self::phases::catching_up::CatchingUp;
+use self::phases::halted::Halted;
+use self::phases::live::Live;
+use self::phases::rootless::Rootless;
+use self::phases::starting::Starting;
+use self::phases::transition::{Restart, Transition, Turn};
+use self::reader::Reader;
+use self::step::{Asked, Saving};
 use super::publish::{Condition, Shared};
-use super::recover::Apply;
-use super::waiters::Waiters;
-use crate::archive::Archiver;
-use crate::room::{Batch, GateId, Position, RoomName, Settings, State, StateHash, View, Wall};
-use crate::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot, Trouble, Unavailable};
+use crate::room::{GateId, Position, State, View, Wall};
+use crate::store::{Occasion, Unavailable};
 
 pub use draws::reveal;
-pub(super) use leaving::tell_loss;
+pub(super) use leaving::report_loss;
 pub use setup::Setup;
 pub(super) use setup::placeholder;
+pub use step::{Answer, Ask, Step};
 
 /// A gate's side of the log's protocol.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a wish of its own, not a state of one machine"
-)]
 pub struct Protocol {
-    gate: GateId,
-    rooms: Vec<(RoomName, Settings)>,
-    charge: Charge,
-    /// Once the log is read to its end, the configured rooms are to be compared with it.
-    compare: bool,
-    options: Options,
-    alone: bool,
-    apply: Apply,
-    random: Box<dyn FnMut() -> u64 + Send>,
-    archiver: Option<Archiver>,
-    pub(super) shared: Arc<Shared>,
+    context: Context,
     phase: Phase,
     /// What was asked last, while its answer is awaited.
     asked: Option<Asked>,
-    collector: Collector,
-    serial: u64,
-    under_way: Option<UnderWay>,
-    /// Batches that bring back what the rooms have lost; they go before anything else.
-    outbox: VecDeque<(Batch, Waiters)>,
-    /// The state that they are of, until all is read back: a log that begins anew meanwhile lacks the rest.
-    lost: Option<State>,
-    /// When the last log was begun for a token of a foreign era.
-    foreign_at: Option<Duration>,
-    /// The next batch puts the gate on the roster.
-    hello: bool,
-    /// Entries that are passed over.
-    skips: Vec<Position>,
-    /// An entry that the operator wants passed over, and a machine version that is to be in force.
+    /// An entry that the operator wants passed over, until the store has taken that.
     skip: Option<Position>,
-    raise: Option<u16>,
-    /// The operator does not wait for silent gates.
-    root_now: bool,
-    checkpoint: checkpoint::Checkpoint,
-    /// Log time of the last entry; uptime when it was read, and when the log was last asked.
-    time: Wall,
-    heard: Duration,
-    exchanged: Duration,
-    /// The log had more than was read.
-    more: bool,
-    /// When a batch of this gate was last read back.
-    spoke: Duration,
-    /// Since when marks and renewals have been waiting for company.
-    company_since: Option<Duration>,
-    /// The last batch had several whom somebody waits for.
-    crowded: bool,
-    /// How long the last batch took to be read back.
-    lag: Duration,
-    backoff: Duration,
-    /// Uptime until which a failing log is left alone.
-    rest_until: Duration,
-    leaving: Option<leaving::Leaving>,
-    /// The first batch of this life was read back.
-    joined: bool,
-    /// When this gate last said what comes next in a schedule.
-    planned: Option<Duration>,
-    /// When it last said a word on a draw.
-    drew: Option<Duration>,
 }
 
-/// What is to be done next.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
-pub enum Step {
-    /// Carry this out and tell the answer.
-    Ask(Ask),
-    /// Come again at this uptime, or as soon as there is word from a visitor.
-    Wait(Duration),
-    /// Come again at this uptime: no word brings it sooner.
-    Rest(Duration),
-    Ended,
-}
-
-/// What a gate asks of its log; [`crate::store::Log`] says what each means.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
-pub enum Ask {
-    Load,
-    Root(StateHash),
-    Exchange { at: Position, append: Option<Append> },
-    Save { snapshot: Snapshot, occasion: Occasion },
-    Begin { seen: u64, beginning: Beginning },
-    Skip(Position),
-    Skips,
-}
-
-/// The log's answer to an [`Ask`] of the same name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
-    Loaded(Loaded),
-    Root(Option<Snapshot>),
-    Exchanged(Exchanged),
-    Saved,
-    Begun(Begun),
-    Skipped,
-    Skips(Skips),
-}
-
-/// What an answer is to, as far as it does not carry that itself.
-enum Asked {
-    Load,
-    Root(StateHash),
-    /// The append, if any, is acknowledged by the answer.
-    Exchange {
-        appended: bool,
-    },
-    Save(Saving),
-    Begin,
-    Skip,
-    Skips,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Saving {
-    Checkpoint(u64),
-    Root(StateHash),
-    Last,
-}
-
+/// Where a gate stands with its log.
 enum Phase {
     /// Nothing is known of the log.
-    Starting(Box<starting::Starting>),
+    Starting(Box<Starting>),
     /// A state is brought up to the end of the log.
-    CatchingUp(Box<starting::CatchingUp>),
+    CatchingUp(Box<CatchingUp>),
     /// A new log is to begin before anything else.
-    Beginning(Box<begin::NewLog>),
+    Beginning(Box<Beginning>),
     /// The log has no root yet.
-    Rootless(Box<rootless::Healing>),
-    Live(Box<State>),
-    /// The entry at `at` cannot be applied.
-    Frozen {
-        at: Position,
-        old: Option<Box<State>>,
-        /// The store did not take the operator's word on it yet.
-        unsaid: bool,
-    },
+    Rootless(Box<Rootless>),
+    /// The log is followed entry by entry.
+    Live(Box<Live>),
+    /// An entry cannot be applied.
+    Halted(Box<Halted>),
     /// The log has gone on with a machine version that this binary lacks.
     Behind {
         version: u16,
@@ -189,42 +83,67 @@ enum Phase {
     Ended,
 }
 
-/// A batch that was cut, and is not read back.
-struct UnderWay {
-    append: Append,
-    waiters: Waiters,
-    /// The log that it was cut for: in another it says hello again, under a serial of its own.
-    incarnation: u64,
-    since: Duration,
-    /// The log has it; it is only to be read.
-    acknowledged: bool,
-    /// Times that the room passed it over because the gate was not on its roster.
-    ignored: u8,
-}
-
 impl Protocol {
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        let shared = Arc::new(Shared::new(placeholder(&setup.rooms, Wall(0))));
+        Self::sharing(setup, shared)
+    }
+
+    pub(in crate::replica) fn sharing(setup: Setup, shared: Arc<Shared>) -> Self {
+        let Setup {
+            gate,
+            rooms,
+            mut options,
+            alone,
+            apply,
+            archiver,
+            random,
+        } = setup;
+        let configured = Configured::new(rooms, options.keyring.take(), options.charge);
+        let reader = Reader::new(apply, options.knows, archiver);
+        let identity = Identity::new(gate, alone, options, random);
+        Self {
+            context: Context::new(identity, reader, configured, shared),
+            phase: Phase::Starting(Box::default()),
+            asked: None,
+            skip: None,
+        }
+    }
+
     /// What to do at uptime `now`. After [`Step::Ask`] comes one [`Protocol::answer`].
     pub fn next(&mut self, now: Duration) -> Step {
         debug_assert!(self.asked.is_none(), "one thing is asked at a time");
-        if let Some(step) = self.leave_taking(now) {
+        if let Some(step) = self.leave_if_due(now) {
             return step;
         }
-        if self.rest_until > now {
-            return Step::Wait(self.rest_until);
+        if let Some(until) = self.context.retry.rests(now) {
+            return Step::Wait(until);
         }
         if let Some(position) = self.skip {
             return self.ask(Asked::Skip, Ask::Skip(position));
         }
-        match &self.phase {
-            Phase::Starting(starting) if starting.again > now => Step::Wait(starting.again),
-            Phase::Starting(_) => self.ask(Asked::Load, Ask::Load),
-            Phase::CatchingUp(_) => self.read_on(now),
-            Phase::Beginning(_) => self.ask_to_begin(now),
-            Phase::Rootless(_) => self.find_root(now),
-            Phase::Live(_) => self.live(now),
-            Phase::Frozen { .. } => self.look_for_skip(now),
-            Phase::Behind { .. } => Step::Wait(now + IDLE),
-            Phase::Ended => Step::Ended,
+        let context = &mut self.context;
+        let turn = match &mut self.phase {
+            Phase::Starting(starting) => starting.next(now),
+            Phase::CatchingUp(catching_up) => catching_up.next(),
+            Phase::Beginning(beginning) => beginning.next(),
+            Phase::Rootless(rootless) => rootless.next(context, now),
+            Phase::Live(live) => live.next(context, now),
+            Phase::Halted(halted) => halted.next(context, now),
+            Phase::Behind { .. } => Turn::Wait(now + IDLE),
+            Phase::Ended => return Step::Ended,
+        };
+        match turn {
+            Turn::Ask(asked, ask) => self.ask(asked, ask),
+            Turn::Wait(until) => Step::Wait(until),
+            Turn::Rest(until) => Step::Rest(until),
+            Turn::BeginAbove(era) => {
+                if let Phase::Live(live) = self.take_phase() {
+                    self.enter(live.begin_above(era), now);
+                }
+                self.next(now)
+            }
         }
     }
 
@@ -233,45 +152,51 @@ impl Protocol {
         let Some(asked) = self.asked.take() else { return };
         let answer = match answer {
             Ok(answer) => answer,
-            Err(reason) => return self.unanswered(&asked, &reason, now),
+            Err(reason) => return self.unanswered(asked, &reason, now),
         };
-        if !self.shared.failing.odd() {
-            self.backoff = BACKOFF_FIRST;
+        if !self.context.shared.failing.odd() {
+            self.context.retry.reset();
         }
-        self.rest_until = Duration::ZERO;
-        match (asked, answer) {
-            (Asked::Load, Answer::Loaded(loaded)) => self.loaded(loaded, now),
-            (Asked::Root(hash), Answer::Root(snapshot)) => self.root_fetched(hash, snapshot, now),
-            (Asked::Exchange { appended }, Answer::Exchanged(exchanged)) => self.exchanged(appended, exchanged, now),
-            (Asked::Save(saving), Answer::Saved) => self.snapshot_saved(saving),
-            (Asked::Begin, Answer::Begun(begun)) => self.begun(begun, now),
-            (Asked::Skip, Answer::Skipped) => self.skip_noted(now),
-            (Asked::Skips, Answer::Skips(skips)) => self.skips_read(&skips, now),
-            _ => self.odd("an answer to another question", now),
-        }
+        self.context.retry.end_rest();
+        self.answered(asked, answer, now);
         // A rest means that the answer was of no use.
-        let (of_use, lives) = (self.rest_until <= now, matches!(self.phase, Phase::Live(_)));
-        if self.shared.failing.answered(of_use, lives) {
+        let of_use = self.context.retry.rests(now).is_none();
+        let lives = matches!(self.phase, Phase::Live(_));
+        if self.context.shared.failing.answered(of_use, lives) {
             tracing::info!("the log answers again");
         }
+    }
+
+    /// Begins to leave: what is waiting is appended first. Ends with [`Step::Ended`], after
+    /// [`Options::goodbye_within`](super::Options::goodbye_within) at the latest, or `patience` where it is longer and the log has not
+    /// taken yet who bought, left or was ended.
+    pub fn leave(&mut self, now: Duration, patience: Duration) {
+        self.context.leaving.begin(now, patience);
+        // The last words are tried at once.
+        self.context.retry.end_rest();
+    }
+
+    /// Goes on after [`Protocol::leave`] has ended, from what the log holds now, with a hello.
+    pub fn come_back(&mut self, now: Duration) {
+        let context = &mut self.context;
+        context.leaving.end();
+        context.outgoing.begin_anew();
+        context.retry.end_rest();
+        context.reader.reopen_archive();
+        self.enter(Transition::Restart(Restart::default()), now);
     }
 
     /// The state that the published view is of; `None` while there is no such state.
     #[must_use]
     pub fn state(&self) -> Option<&State> {
-        match &self.phase {
-            Phase::Live(state) => Some(state),
-            Phase::Rootless(healing) => healing.old.as_ref(),
-            Phase::Beginning(new) => new.state.as_ref(),
-            _ => None,
-        }
+        self.phase.state()
     }
 
     /// The state, when the gate lives on a log that has its root.
     #[must_use]
     pub fn live_state(&self) -> Option<&State> {
         match &self.phase {
-            Phase::Live(state) => Some(state),
+            Phase::Live(live) => Some(live.state()),
             _ => None,
         }
     }
@@ -279,29 +204,34 @@ impl Protocol {
     /// The view in force.
     #[must_use]
     pub fn view(&self) -> Arc<View> {
-        self.shared.load().share()
+        self.context.shared.load().share()
     }
 
     /// For how long the gate has been cut off at uptime `now`; `None` when it is not.
     #[must_use]
     pub fn cut_off(&self, now: Duration) -> Option<Duration> {
-        self.shared.cut_off(|| now)
+        self.context.shared.cut_off(|| now)
     }
 
     #[must_use]
     pub fn gate(&self) -> GateId {
-        self.gate
+        self.context.identity.gate()
     }
 
     #[must_use]
     pub fn condition(&self) -> Condition {
-        self.shared.condition()
+        self.context.shared.condition()
     }
 
     /// True once the first batch of this life was read back.
     #[must_use]
     pub fn has_joined(&self) -> bool {
-        self.joined
+        self.context.outgoing.has_joined()
+    }
+
+    /// Purchases, ends and leaves that the log has not taken: no later request repeats them.
+    pub(in crate::replica) fn final_notes(&self) -> usize {
+        self.context.outgoing.final_notes()
     }
 
     fn ask(&mut self, asked: Asked, ask: Ask) -> Step {
@@ -309,72 +239,202 @@ impl Protocol {
         Step::Ask(ask)
     }
 
-    /// The one place where phases change: the condition that others see changes with them.
-    fn enter(&mut self, phase: Phase, now: Duration) {
-        self.phase = phase;
-        self.show_what_was(now);
-        if matches!(self.phase, Phase::Ended) {
-            return;
-        }
-        if !matches!(self.phase, Phase::Live(_)) {
-            self.shared.sent(now);
-        }
-        self.shared.set_missing(match &self.phase {
-            Phase::Rootless(healing) => healing.missing(),
-            _ => Vec::new(),
-        });
-        self.show_condition();
-    }
-
     fn take_phase(&mut self) -> Phase {
         std::mem::replace(&mut self.phase, Phase::Ended)
     }
 
-    fn exchanged(&mut self, appended: bool, exchanged: Exchanged, now: Duration) {
-        match &self.phase {
-            Phase::CatchingUp(_) => self.caught_up_by(exchanged, now),
-            Phase::Rootless(_) => self.rootless_read(appended, exchanged, now),
-            Phase::Live(_) => self.live_read(appended, exchanged, now),
+    /// Hands an answer to the phase that asked.
+    fn answered(&mut self, asked: Asked, answer: Answer, now: Duration) {
+        let phase = self.take_phase();
+        let context = &mut self.context;
+        let outcome = match (phase, asked, answer) {
+            (Phase::Starting(starting), Asked::Load, Answer::Loaded(loaded)) => Break(starting.loaded(context, loaded)),
+            (Phase::CatchingUp(catching_up), Asked::Exchange { .. }, Answer::Exchanged(exchanged)) => catching_up
+                .read(context, exchanged, now)
+                .map_continue(Phase::CatchingUp),
+            (Phase::Beginning(beginning), Asked::Begin, Answer::Begun(begun)) => {
+                Break(beginning.begun(context, begun, now))
+            }
+            (Phase::Rootless(rootless), Asked::Root(hash), Answer::Root(root)) => rootless
+                .root_fetched(context, hash, root, now)
+                .map_continue(Phase::Rootless),
+            (Phase::Rootless(mut rootless), Asked::Save(Saving::Root(hash)), Answer::Saved) => {
+                rootless.root_saved(hash);
+                Continue(Phase::Rootless(rootless))
+            }
+            (Phase::Rootless(rootless), Asked::Exchange { appended }, Answer::Exchanged(exchanged)) => rootless
+                .read(context, appended, exchanged, now)
+                .map_continue(Phase::Rootless),
+            (Phase::Live(live), Asked::Exchange { appended }, Answer::Exchanged(exchanged)) => {
+                live.read(context, appended, exchanged, now).map_continue(Phase::Live)
+            }
+            (Phase::Live(mut live), Asked::Save(Saving::Checkpoint(sequence)), Answer::Saved) => {
+                live.snapshot_saved(context, sequence);
+                Continue(Phase::Live(live))
+            }
+            (Phase::Live(_), Asked::Save(Saving::Last), Answer::Saved) => Break(Transition::End),
+            (Phase::Halted(halted), Asked::Skips, Answer::Skips(skips)) => {
+                let mut outcome = halted.skips_read(&skips);
+                if let Continue(halted) = &mut outcome {
+                    self.skip = halted.retry_skip().or(self.skip);
+                }
+                outcome.map_continue(Phase::Halted)
+            }
+            (mut phase, Asked::Skip, Answer::Skipped) => {
+                self.skip = None;
+                if let Phase::Halted(halted) = &mut phase {
+                    halted.look_now();
+                }
+                Continue(phase)
+            }
+            (phase, ..) => {
+                context.odd("an answer to another question", now);
+                Continue(phase)
+            }
+        };
+        match outcome {
+            Continue(phase) => {
+                self.phase = phase;
+                self.show(now);
+            }
+            Break(transition) => self.enter(transition, now),
+        }
+    }
+
+    fn unanswered(&mut self, asked: Asked, reason: &Unavailable, now: Duration) {
+        let context = &mut self.context;
+        context.shared.calls.fail(reason.trouble);
+        match (&mut self.phase, asked) {
+            (Phase::Live(live), Asked::Save(Saving::Checkpoint(_))) => {
+                return live.snapshot_not_saved(context, reason, now);
+            }
+            (_, Asked::Save(Saving::Last)) => {
+                tracing::warn!(%reason, "the last snapshot could not be saved; the next start begins a new log");
+                return self.enter(Transition::End, now);
+            }
+            (phase, Asked::Skip) => {
+                if let (Phase::Halted(halted), Some(position)) = (phase, self.skip.take()) {
+                    halted.skip_refused(position);
+                }
+            }
+            (_, Asked::Load) if context.identity.alone() && !context.outgoing.has_joined() => {
+                context.shared.fail(reason.clone());
+            }
             _ => {}
         }
+        context.rest(reason, now);
     }
 
-    fn unanswered(&mut self, asked: &Asked, reason: &Unavailable, now: Duration) {
-        self.shared.calls.fail(reason.trouble);
-        if let Asked::Save(saving) = asked
-            && self.not_saved(*saving, reason, now)
-        {
+    /// Begins the next phase: the one place where phases change. The condition that others see changes with them.
+    fn enter(&mut self, transition: Transition, now: Duration) {
+        let context = &mut self.context;
+        self.phase = match transition {
+            Transition::Restart(restart) => Phase::Starting(Box::new(Starting::new(restart))),
+            Transition::AskAgain => Phase::Starting(Box::new(Starting::again(now))),
+            Transition::CatchUp(origin) => Phase::CatchingUp(Box::new(CatchingUp::new(context, *origin))),
+            Transition::Begin(new) => match Beginning::new(context, new) {
+                Ok(beginning) => Phase::Beginning(Box::new(beginning)),
+                Err(at) => Phase::Halted(Box::new(Halted::new(context, at, None, now))),
+            },
+            Transition::Follow { incarnation, old } => {
+                Phase::Rootless(Box::new(Rootless::new(context, incarnation, old, now)))
+            }
+            Transition::Live(state, checkpoints) => Phase::Live(Box::new(Live::new(*state, *checkpoints))),
+            Transition::Halt(at, old) => Phase::Halted(Box::new(Halted::new(context, at, old, now))),
+            Transition::FallBehind(version) => {
+                tracing::error!(
+                    version,
+                    "the log goes on with a machine version that this binary lacks: upgrade this gate"
+                );
+                context.halt(now);
+                Phase::Behind { version }
+            }
+            Transition::End => {
+                context.close_archive();
+                Phase::Ended
+            }
+        };
+        self.show(now);
+    }
+
+    /// Shows others how the gate stands to its log.
+    fn show(&self, now: Duration) {
+        let Some(condition) = self.phase.condition(&self.context) else {
             return;
+        };
+        let shared = &self.context.shared;
+        if !matches!(self.phase, Phase::Live(_)) {
+            shared.sent(now);
         }
-        if matches!(asked, Asked::Skip) {
-            self.skip_not_noted();
-        }
-        if matches!(asked, Asked::Load) && self.alone && !self.joined {
-            self.shared.fail(reason.clone());
-        }
-        self.rest(reason, now);
+        shared.set_missing(match &self.phase {
+            Phase::Rootless(rootless) => rootless.missing(),
+            _ => Vec::new(),
+        });
+        shared.set_condition(condition);
     }
 
-    /// The log answered what it should not have.
-    fn odd(&mut self, reason: &str, now: Duration) {
-        self.shared.calls.fail(Trouble::Odd);
-        self.rest(&Unavailable::new(Trouble::Odd, reason), now);
-    }
-
-    /// The log failed: leave it alone for a moment, and longer each time, up to a second; not in step with other gates.
-    fn rest(&mut self, reason: &Unavailable, now: Duration) {
-        self.shared.sent(now);
-        if let Some(lasts) = self.shared.failing.failed(reason, now) {
-            let seconds = lasts.as_secs();
-            tracing::error!(%reason, seconds, "the log takes nothing: nobody is called until it does; those inside go on");
+    /// The next step of a gate that leaves, where that is another than usual.
+    fn leave_if_due(&mut self, now: Duration) -> Option<Step> {
+        let context = &mut self.context;
+        if !context.leaving.is_leaving() {
+            return None;
         }
-        let half = self.backoff / 2;
-        let jitter = u32::try_from((self.random)() % 1_024).unwrap_or(0);
-        self.rest_until = now + half + half * jitter / 1_024;
-        self.backoff = (self.backoff * 2).min(BACKOFF_MOST);
+        let notes = context.outgoing.final_notes();
+        if notes > 0 {
+            context.leaving.wait_for_notes(now);
+        }
+        let over = context.leaving.is_over(now);
+        let ends = self.phase.ends(context, notes);
+        if ends || over {
+            report_loss(notes, over && !ends);
+            self.enter(Transition::End, now);
+            return Some(Step::Ended);
+        }
+        let Phase::Live(live) = &self.phase else { return None };
+        if !context.leaving.has_said_goodbye() {
+            return None;
+        }
+        let snapshot = live.last_snapshot(context);
+        let occasion = Occasion::Last;
+        Some(self.ask(Asked::Save(Saving::Last), Ask::Save { snapshot, occasion }))
     }
 }
 
-/// First and longest pause before a failing log is tried again.
-const BACKOFF_FIRST: Duration = Duration::from_millis(20);
-const BACKOFF_MOST: Duration = Duration::from_secs(1);
+impl Phase {
+    /// The state that the published view is of.
+    fn state(&self) -> Option<&State> {
+        match self {
+            Self::Live(live) => Some(live.state()),
+            Self::Rootless(rootless) => rootless.state(),
+            Self::Beginning(beginning) => beginning.state(),
+            Self::Starting(_) | Self::CatchingUp(_) | Self::Halted(_) | Self::Behind { .. } | Self::Ended => None,
+        }
+    }
+
+    /// How the gate stands to its log; `None` at the end, when what was shown last stays.
+    fn condition(&self, context: &Context) -> Option<Condition> {
+        Some(match self {
+            // Read anew in the middle of a life, the rooms are as they were a moment ago.
+            Self::Starting(_) | Self::CatchingUp(_) if context.outgoing.has_joined() => context.shared.condition(),
+            Self::Starting(_) | Self::CatchingUp(_) => Condition::Starting,
+            Self::Beginning(_) => Beginning::condition(),
+            Self::Rootless(rootless) => rootless.condition(),
+            Self::Live(_) => context.live_condition(),
+            Self::Halted(halted) => halted.condition(),
+            Self::Behind { version } => Condition::Behind { version: *version },
+            Self::Ended => return None,
+        })
+    }
+
+    /// A gate that leaves, with so many final notes, has nothing more to do here.
+    fn ends(&self, context: &Context, final_notes: usize) -> bool {
+        let alone = context.identity.alone();
+        match self {
+            Self::Ended | Self::Halted(_) | Self::Behind { .. } => true,
+            Self::Starting(_) => !alone && final_notes == 0,
+            Self::Rootless(rootless) => rootless.has_left(),
+            Self::Live(_) => context.leaving.has_said_goodbye() && !alone,
+            Self::CatchingUp(_) | Self::Beginning(_) => false,
+        }
+    }
+}

@@ -1,80 +1,109 @@
-//! When a gate speaks to the log: at once where somebody waits for it, in company where nobody does, and no more often than all gates can read.
+//! When a live gate speaks to the log: at once where somebody waits for it, in company where nobody does, and no more often than all
+//! gates can read.
 
 use std::time::Duration;
 
-use super::{Phase, Protocol, schedules};
-use crate::room::{IDLE_TICK_MS, State};
+use super::checkpoints::Checkpoints;
+use super::context::Context;
+use super::outgoing::Outgoing;
+use super::schedules;
+use crate::room::State;
 
-impl Protocol {
-    /// Uptime before which the log is not spoken to, whatever anybody says.
-    pub(super) fn soonest(&self) -> Duration {
-        let gates = self.live_state().map_or(0, |state| state.roster().count());
-        let gates = u32::try_from(gates).unwrap_or(u32::MAX);
+/// What the pace of a live gate goes by.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// The log had more than was read.
+    more: bool,
+    /// Since when marks and renewals have been waiting for company.
+    company_since: Option<Duration>,
+    /// The last batch had several items that somebody waits for.
+    crowded: bool,
+}
+
+impl Pace {
+    /// Notes since when there is anything to say.
+    pub fn look(&mut self, outgoing: &Outgoing, now: Duration) {
+        if self.company_since.is_none() && outgoing.collector.keeps_company() {
+            self.company_since = Some(now);
+        }
+    }
+
+    /// A batch was cut, in which somebody waits for so many items.
+    pub fn cut(&mut self, waiting: usize) {
+        self.company_since = None;
+        self.crowded = waiting > 1;
+    }
+
+    /// The log was read; it may have `more`.
+    pub fn read(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// Uptime before which the log is not spoken to, whatever comes in.
+    pub fn soonest(&self, context: &Context, state: &State) -> Duration {
+        let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
         let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
         let crowd = if self.crowded { CROWD_APART } else { Duration::ZERO };
-        self.exchanged + apart.min(APART_MOST).max(crowd)
+        context.reader.asked() + apart.min(APART_MOST).max(crowd)
     }
 
     /// Uptime at which the log is to be spoken to.
-    pub(super) fn due(&self, now: Duration) -> Duration {
-        let Phase::Live(state) = &self.phase else { return now };
-        let soonest = self.soonest();
+    pub fn due(&self, context: &Context, state: &State, checkpoints: &Checkpoints, now: Duration) -> Duration {
         // Its answer is there for the reading.
         if self.more {
             return now;
         }
-        if self.is_urgent(now) || self.compare || self.foreign_era(now).is_some() {
+        let soonest = self.soonest(context, state);
+        let at_once = context.configured.wants_comparison() || context.foreign_era(state, now).is_some();
+        if at_once || is_urgent(context, state, checkpoints, now) {
             return soonest.max(now);
         }
         let tick = Duration::from_millis(state.tick_ms());
-        let mut due = self.tick_due(state, tick);
-        if let Some(departs) = self.company_departs(tick) {
+        let mut due = tick_due(context, state, tick);
+        if let Some(departs) = self.company_departs(context, tick) {
             due = due.min(departs);
         }
-        if !self.alone && !self.is_left_alone(now) {
-            due = due.min(self.exchanged + tick.min(READ_EVERY));
+        if !context.identity.alone() && !context.is_left_alone(state, now) {
+            due = due.min(context.reader.asked() + tick.min(READ_EVERY));
         }
         due.max(soonest)
     }
 
-    /// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
-    fn tick_due(&self, state: &State, tick: Duration) -> Duration {
-        let next = state.position().sequence + 1;
-        let rank = state.rank(self.gate, next).unwrap_or(0);
-        let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-        let turn = self.heard + schedules::until_turn(state, tick) + RANK_APART.saturating_mul(rank);
-        turn.min(self.spoke + SILENT_MOST)
-    }
-
-    /// All rooms of a shared log are empty, and for a while no visitor has asked this gate for one: the log is read when it is
-    /// this gate's turn to say something, and at once when somebody asks.
-    pub(super) fn is_left_alone(&self, now: Duration) -> bool {
-        let Phase::Live(state) = &self.phase else { return false };
-        !self.alone && state.tick_ms() >= IDLE_TICK_MS && self.shared.attention.missed(now) >= AWAKE
-    }
-
-    fn is_urgent(&self, now: Duration) -> bool {
-        self.under_way.is_some()
-            || self.hello
-            || self.raise.is_some()
-            || !self.outbox.is_empty()
-            || self.collector.is_urgent()
-            || self.wants_goodbye()
-            || (self.checkpoint.is_urgent() && !self.is_left_alone(now))
-    }
-
-    pub(super) fn has_something_to_say(&self, now: Duration) -> bool {
-        let Phase::Live(state) = &self.phase else { return false };
+    /// Whether a batch is to be cut by now.
+    pub fn has_something_to_say(
+        &self,
+        context: &Context,
+        state: &State,
+        checkpoints: &Checkpoints,
+        now: Duration,
+    ) -> bool {
         let tick = Duration::from_millis(state.tick_ms());
-        let departs = self.company_departs(tick);
-        self.is_urgent(now) || now >= self.tick_due(state, tick) || departs.is_some_and(|departs| now >= departs)
+        let departs = self.company_departs(context, tick);
+        is_urgent(context, state, checkpoints, now)
+            || now >= tick_due(context, state, tick)
+            || departs.is_some_and(|departs| now >= departs)
     }
 
-    /// When marks and renewals go, if there are any; other gates' words never hold them up.
-    fn company_departs(&self, tick: Duration) -> Option<Duration> {
+    /// When marks and renewals go, if there are any; other gates' entries never hold them up.
+    fn company_departs(&self, context: &Context, tick: Duration) -> Option<Duration> {
         self.company_since
-            .map(|since| since.min(self.heard) + tick.min(COMPANY))
+            .map(|since| since.min(context.reader.heard()) + tick.min(COMPANY))
     }
+}
+
+fn is_urgent(context: &Context, state: &State, checkpoints: &Checkpoints, now: Duration) -> bool {
+    context.outgoing.is_urgent()
+        || context.leaving.wants_goodbye()
+        || (checkpoints.is_urgent() && !context.is_left_alone(state, now))
+}
+
+/// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
+fn tick_due(context: &Context, state: &State, tick: Duration) -> Duration {
+    let next = state.position().sequence + 1;
+    let rank = state.rank(context.identity.gate(), next).unwrap_or(0);
+    let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+    let turn = context.reader.heard() + schedules::until_turn(state, tick) + RANK_APART.saturating_mul(rank);
+    turn.min(context.outgoing.spoke() + SILENT_MOST)
 }
 
 /// Gates that share a log keep this far apart, times the square of their number: a hundred take 200 ms.
@@ -101,9 +130,6 @@ const SILENT_MOST: Duration = Duration::from_secs(5);
 /// Longest that a gate with nothing to say leaves the others' words unread.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// How long after a visitor's last question a gate with empty rooms goes on reading as often as that.
-const AWAKE: Duration = Duration::from_secs(10);
-
 /// Longest that marks and renewals wait after the last entry for company, or for the tick if that is sooner.
 // PERF: they come one by one, hundreds a second; a commit for each would wear out a disk.
 const COMPANY: Duration = Duration::from_millis(250);
@@ -112,7 +138,7 @@ const COMPANY: Duration = Duration::from_millis(250);
 mod tests {
     use tokio::sync::oneshot;
 
-    use super::super::{Setup, Step};
+    use super::super::{Protocol, Setup, Step};
     use super::*;
     use crate::replica::inbox::{Arrival, JoinOutcome};
     use crate::replica::worker::carry_out;

@@ -1,36 +1,57 @@
-//! What a gate says of rooms unasked, when it is its turn: the windows that come next, and words on draws.
+//! What a live gate says of rooms unasked, when it is its turn: words on draws, and the windows that come next.
 
 use std::time::Duration;
 
-use super::Protocol;
+use super::context::Context;
+use super::{draws, schedules};
 use crate::replica::inbox::Changing;
 use crate::room::{Change, RoomName, State};
 
-impl Protocol {
-    pub(super) fn keep_rooms_up(&mut self, now: Duration) {
-        self.draw_on(now);
-        self.plan_ahead(now);
-    }
+#[derive(Default)]
+pub(super) struct Upkeep {
+    /// Uptime when this gate last spoke of draws, and of windows.
+    drew: Option<Duration>,
+    planned: Option<Duration>,
+}
 
-    /// The next entry is this gate's to make, if nobody has anything to say. Gates that are left alone know of the others' entries
-    /// only when they speak: each of them is on turn then.
-    pub(super) fn is_on_turn(&self, state: &State, now: Duration) -> bool {
-        self.is_left_alone(now) || state.rank(self.gate, state.position().sequence + 1) == Some(0)
-    }
-
-    /// Another gate's word in between is as good: these are not said again.
-    pub(super) fn say_of_rooms(&mut self, words: Vec<(RoomName, Change)>) {
-        let view = self.view();
-        for (room, change) in words {
-            let over = view.rooms.get(&room).map(|room| room.revision);
-            self.collector.change(Changing {
-                room,
-                change,
-                over,
-                who: None,
-                answer: None,
-                beaten: 0,
-            });
+impl Upkeep {
+    pub fn keep_up(&mut self, context: &mut Context, state: &State, now: Duration) {
+        if !context.is_on_turn(state, now) {
+            return;
+        }
+        if !is_recent(self.drew, DRAW_AGAIN, now)
+            && let Some(keyring) = context.configured.keyring()
+        {
+            let changes = draws::next_changes(state, keyring, &mut context.identity);
+            self.drew = said(context, changes, now).or(self.drew);
+        }
+        if !is_recent(self.planned, PLAN_AGAIN, now) {
+            let changes = schedules::next_changes(state);
+            self.planned = said(context, changes, now).or(self.planned);
         }
     }
 }
+
+fn is_recent(last: Option<Duration>, apart: Duration, now: Duration) -> bool {
+    last.is_some_and(|last| now < last + apart)
+}
+
+/// Hands changes in, each made of the revision that the room has: if another gate's comes first, they are not said again.
+fn said(context: &mut Context, changes: Vec<(RoomName, Change)>, now: Duration) -> Option<Duration> {
+    if changes.is_empty() {
+        return None;
+    }
+    let view = context.shared.load().share();
+    for (room, change) in changes {
+        let over = view.rooms.get(&room).map(|room| room.revision);
+        context.outgoing.collector.change(Changing {
+            over,
+            ..Changing::unasked(room, change)
+        });
+    }
+    Some(now)
+}
+
+/// Shortest time between two looks that said something.
+const DRAW_AGAIN: Duration = Duration::from_millis(500);
+const PLAN_AGAIN: Duration = Duration::from_secs(2);

@@ -1,9 +1,13 @@
-use super::super::{Answer, Setup};
+use super::super::transition::{Origin, Restart};
 use super::*;
+use crate::replica::protocol::{Answer, Protocol, Setup, Step};
+use crate::replica::recover::snapshot;
 use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::testing::Hand;
-use crate::room::{Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings};
+use crate::room::{
+    Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings, Wall,
+};
 use crate::store::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 
 /// A gate by hand: its protocol, its log, and the uptime that its waits have come to.
@@ -105,7 +109,7 @@ fn a_frozen_gate_loads_nothing_before_it_may_go_on() {
     for _ in 0..10 {
         assert_eq!(gate.step(), Ask::Skips);
     }
-    assert!(gate.now >= since + 9 * SKIP_AGAIN, "{since:?} to {:?}", gate.now);
+    assert!(gate.now >= since + 9 * LOOK_AGAIN, "{since:?} to {:?}", gate.now);
     let another = Position {
         sequence: at.sequence + 1,
         ..at
@@ -153,7 +157,16 @@ fn a_gate_that_freezes_on_a_log_without_a_snapshot_has_the_rooms_before_the_entr
     let mut gate = Gate::new(false);
     let mut hand = Hand::with_room(Settings::default());
     let root = State::decode(&hand.state.encode()).unwrap();
-    gate.protocol.apply_from(root, None, None, gate.now);
+    let origin = Origin {
+        base: snapshot(&root, Wall(0)),
+        state: root,
+        clean: true,
+        torn: false,
+        last_known: 0,
+        answered: None,
+        restart: Restart::default(),
+    };
+    gate.protocol.enter(Transition::CatchUp(Box::new(origin)), gate.now);
     let (before, _) = hand.hear(
         0,
         Section {

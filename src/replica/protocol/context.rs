@@ -1,0 +1,166 @@
+//! What all phases of a gate's life share: who it is, what it reads, what it appends, what it shows to others.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::checkpoints::Checkpoints;
+use super::configured::Configured;
+use super::foreign::Foreign;
+use super::identity::Identity;
+use super::leaving::Leaving;
+use super::outgoing::{Outgoing, Settled};
+use super::reader::Reader;
+use super::retry::Retry;
+use crate::replica::publish::{Condition, Shared};
+use crate::replica::recover::Applied;
+use crate::room::{Effects, Entry, IDLE_TICK_MS, State};
+use crate::store::{Trouble, Unavailable};
+
+/// Each part owns its fields; a phase reaches them by the methods of the part.
+pub(super) struct Context {
+    pub identity: Identity,
+    pub reader: Reader,
+    pub outgoing: Outgoing,
+    pub configured: Configured,
+    pub leaving: Leaving,
+    pub retry: Retry,
+    pub shared: Arc<Shared>,
+    foreign: Foreign,
+}
+
+impl Context {
+    pub fn new(identity: Identity, reader: Reader, configured: Configured, shared: Arc<Shared>) -> Self {
+        Self {
+            leaving: Leaving::new(identity.options().goodbye_within),
+            identity,
+            reader,
+            configured,
+            shared,
+            outgoing: Outgoing::default(),
+            retry: Retry::default(),
+            foreign: Foreign::default(),
+        }
+    }
+
+    /// The log failed: it is left alone for a moment.
+    pub fn rest(&mut self, reason: &Unavailable, now: Duration) {
+        self.shared.sent(now);
+        if let Some(lasts) = self.shared.failing.failed(reason, now) {
+            let seconds = lasts.as_secs();
+            tracing::error!(%reason, seconds, "the log takes nothing: nobody is called until it does; those inside go on");
+        }
+        self.retry.failed(self.identity.random(), now);
+    }
+
+    /// The log answered what it should not have.
+    pub fn odd(&mut self, reason: &str, now: Duration) {
+        self.shared.calls.fail(Trouble::Odd);
+        self.rest(&Unavailable::new(Trouble::Odd, reason), now);
+    }
+
+    /// Applies the next entry, with what each leaves: its time, its share of the log, and a checkpoint if one falls here.
+    pub fn apply(&mut self, state: &mut State, entry: &Entry, checkpoints: &mut Checkpoints, now: Duration) -> Applied {
+        let applied = self.reader.apply(state, entry, now);
+        if let Applied::Done(_) = applied {
+            self.shared.counts.read();
+            checkpoints.entry(entry, state, self.identity.alone());
+        }
+        applied
+    }
+
+    /// The batch under way is in the log: answers whoever waits for it. One that the room passed over, because the gate had
+    /// been silent for so long that it was off the roster, goes again.
+    pub fn settle(&mut self, checkpoints: &mut Checkpoints, effects: &Effects, now: Duration) {
+        let Some(lag) = self.outgoing.read_back(now) else {
+            return;
+        };
+        self.shared.read_back(now);
+        self.shared.counts.appended(lag);
+        match self.outgoing.settle(effects, now) {
+            None | Some(Settled::Again) => {}
+            Some(Settled::Unknown) => self.odd("the rooms do not know this gate", now),
+            Some(Settled::Taken(batch)) => {
+                if batch.goodbye {
+                    self.leaving.said_goodbye();
+                }
+                checkpoints.said(&batch);
+            }
+        }
+    }
+
+    /// Archives what is in no file yet.
+    pub fn close_archive(&mut self) {
+        self.reader.close_archive(self.identity.options().goodbye_within);
+    }
+
+    /// The gate begins to live on the log of `state`: what differs in the configured rooms is said.
+    pub fn configure(&mut self, state: &State) {
+        let has_joined = self.outgoing.has_joined();
+        let changes = self.configured.at_start(&self.identity, state, has_joined);
+        self.outgoing.collector.configure(changes);
+    }
+
+    /// Shows the rooms of `state`. A log begun from nothing lacks those of this gate until what it says of them is read back:
+    /// its placeholders are shown meanwhile, so that nobody is refused.
+    pub fn publish(&self, state: &mut State, now: Duration) {
+        if !(self.shows_placeholders() && self.configured.is_lacking(state)) {
+            self.shared.publish(state.view(), now);
+        }
+    }
+
+    /// Shows the rooms of `state`, if nothing but placeholders was shown so far.
+    pub fn publish_first(&self, state: &mut State, now: Duration) {
+        if self.shows_placeholders() {
+            self.shared.publish(state.view(), now);
+        }
+    }
+
+    /// How a gate with a live log stands to it: it lives on one only when that one's rooms are shown.
+    pub fn live_condition(&self) -> Condition {
+        if self.shows_placeholders() {
+            Condition::Starting
+        } else {
+            Condition::Live
+        }
+    }
+
+    /// Nothing is called or numbered from here on, and visitors who wait are asked to come again.
+    pub fn halt(&mut self, now: Duration) {
+        self.shared.freeze(now);
+        self.outgoing.drop_all();
+    }
+
+    /// The era above which a new log is to begin, since a genuine token is of it.
+    pub fn foreign_era(&self, state: &State, now: Duration) -> Option<u64> {
+        let highest = self.shared.foreign.load(Ordering::Relaxed);
+        self.foreign.era(highest, state, self.reader.time(), now)
+    }
+
+    /// As [`Context::foreign_era`]; the log is begun.
+    pub fn take_foreign_era(&mut self, state: &State, now: Duration) -> Option<u64> {
+        let era = self.foreign_era(state, now)?;
+        self.foreign.begins(now);
+        Some(era)
+    }
+
+    /// All rooms of a shared log are empty, and for a while no visitor has asked this gate for one: the log is read when it is
+    /// this gate's turn to say something, and at once when somebody asks.
+    pub fn is_left_alone(&self, state: &State, now: Duration) -> bool {
+        !self.identity.alone() && state.tick_ms() >= IDLE_TICK_MS && self.shared.attention.missed(now) >= AWAKE
+    }
+
+    /// The next entry is this gate's to make, if nobody has anything to say. Gates that are left alone know of the others'
+    /// entries only when they speak: each of them is on turn then.
+    pub fn is_on_turn(&self, state: &State, now: Duration) -> bool {
+        self.is_left_alone(state, now) || state.rank(self.identity.gate(), state.position().sequence + 1) == Some(0)
+    }
+
+    /// No state of a log has been shown yet, only the configured rooms with nobody in them.
+    fn shows_placeholders(&self) -> bool {
+        self.shared.load().position.incarnation == 0
+    }
+}
+
+/// How long after a visitor's last question a gate with empty rooms goes on reading its log often.
+const AWAKE: Duration = Duration::from_secs(10);

@@ -1,0 +1,170 @@
+//! The protocol's inputs: messages of visitors and operators, which wait here for the next batch.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::context::Context;
+use super::{Phase, Protocol};
+use crate::replica::inbox::{
+    Arrival, Binding, Changing, Join, JoinOutcome, Message, NoEnd, Note, Noted, Redeeming, Redemption, Unrecorded,
+};
+use crate::replica::options::Charge;
+use crate::room::{
+    Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Settings, Tag, Visitor, WITH_SCHEDULES, Who,
+};
+use crate::token::Keyring;
+
+impl Protocol {
+    /// Takes word from the queue.
+    pub(in crate::replica) fn take(&mut self, message: Message) {
+        let Context { outgoing, shared, .. } = &mut self.context;
+        let collector = &mut outgoing.collector;
+        match message {
+            Message::Join(join) => collector.join(*join),
+            Message::Note(noted) => shared.counts.dropped_unless(collector.note(*noted)),
+            Message::Bind(binding) => shared.counts.dropped_unless(collector.bind(*binding)),
+            Message::Redeem(redeeming) => collector.redeem(*redeeming),
+            Message::Change(change) => collector.change(*change),
+            Message::Edition(proved) => collector.regain(proved.0, proved.1),
+            Message::Bypassed(past) => collector.bypassed(*past),
+            Message::Load(reports) => self.report(reports),
+            Message::Configure(rooms) => self.reconfigure(rooms),
+            Message::Charge(charge) => self.has_the_say(charge),
+            Message::Keys(keyring) => self.set_keys(keyring),
+            Message::Skip(position) => self.skip(position),
+            Message::Raise(version) => self.raise(version),
+            Message::RootNow(answer) => {
+                let _ = answer.send(self.root_now());
+            }
+            Message::Wake => {}
+        }
+    }
+
+    /// A visitor joins, behind all who have; resolves once the number is read back. `None` in place of it when too many wait.
+    pub fn join(
+        &mut self,
+        room: RoomName,
+        line: LineName,
+        lane: LaneId,
+        arrival: Arrival,
+    ) -> Option<oneshot::Receiver<JoinOutcome>> {
+        let (join, outcome) = Join::new(&self.context.shared, (room, line, lane), arrival, Duration::ZERO)?;
+        self.take(Message::Join(Box::new(join)));
+        Some(outcome)
+    }
+
+    /// A visitor joins by a code, as [`Protocol::join`].
+    pub fn redeem(&mut self, redeem: Redeem) -> Option<oneshot::Receiver<Redemption>> {
+        let (redeeming, outcome) = Redeeming::new(&self.context.shared, redeem)?;
+        self.take(Message::Redeem(Box::new(redeeming)));
+        Some(outcome)
+    }
+
+    /// What a visitor did at uptime `seen`.
+    pub fn note(&mut self, visitor: Visitor, note: Note, seen: Duration) {
+        let noted = Noted {
+            visitor,
+            note,
+            seen,
+            recorded: None,
+        };
+        self.take(Message::Note(Box::new(noted)));
+    }
+
+    /// A number is an account's.
+    pub fn bind(&mut self, visitor: Visitor, tags: Vec<Tag>) {
+        let recorded = None;
+        self.take(Message::Bind(Box::new(Binding {
+            visitor,
+            tags,
+            recorded,
+        })));
+    }
+
+    /// As [`Protocol::note`]; resolves once the word is read back.
+    pub fn record(&mut self, visitor: Visitor, note: Note, seen: Duration) -> oneshot::Receiver<()> {
+        let (recorded, done) = oneshot::channel();
+        let noted = Noted {
+            visitor,
+            note,
+            seen,
+            recorded: Some(recorded),
+        };
+        self.take(Message::Note(Box::new(noted)));
+        done
+    }
+
+    /// What the gate saw of its upstream, for each room that goes by it.
+    pub fn report(&mut self, reports: Vec<Reported>) {
+        // Rooms of an older version take none.
+        if self.live_state().is_none_or(|state| state.version() >= WITH_SCHEDULES) {
+            self.context.outgoing.collector.report(reports);
+        }
+    }
+
+    /// An operator's word about a room.
+    pub fn change(&mut self, room: RoomName, change: Change) -> oneshot::Receiver<Result<u64, Unrecorded>> {
+        self.order(room, change, (None, None))
+    }
+
+    /// As [`Protocol::change`], with the revision that it was made of, and whose word it is.
+    pub fn order(
+        &mut self,
+        room: RoomName,
+        change: Change,
+        (over, who): (Option<u64>, Option<Who>),
+    ) -> oneshot::Receiver<Result<u64, Unrecorded>> {
+        let (changing, done) = Changing::asked(room, change, over, who);
+        self.take(Message::Change(Box::new(changing)));
+        done
+    }
+
+    /// The entry at `position` is to be passed over, by every gate.
+    pub fn skip(&mut self, position: Position) {
+        self.skip = Some(position);
+    }
+
+    /// The rooms are to run this machine version from now on; takes effect if all on the roster know it.
+    pub fn raise(&mut self, version: u16) {
+        self.context.outgoing.raise(version);
+    }
+
+    /// Ends the wait for gates that are silent while the log has no root.
+    ///
+    /// # Errors
+    /// Where nobody is waited for, or not yet, or another gate has read further: only that one can give the log its root
+    /// without a loss.
+    pub fn root_now(&mut self) -> Result<(), NoEnd> {
+        match &mut self.phase {
+            Phase::Rootless(rootless) => rootless.end_wait(self.context.identity.gate()),
+            Phase::Starting(_) | Phase::CatchingUp(_) | Phase::Beginning(_) => Err(NoEnd::NotYet),
+            Phase::Live(_) | Phase::Halted(_) | Phase::Behind { .. } | Phase::Ended => Err(NoEnd::Rooted),
+        }
+    }
+
+    /// Takes other rooms for the configured ones.
+    pub fn reconfigure(&mut self, rooms: Vec<(RoomName, Settings)>) {
+        let context = &mut self.context;
+        let changes = context
+            .configured
+            .reconfigure(&context.identity, self.phase.state(), rooms);
+        context.outgoing.collector.reconfigure(changes);
+    }
+
+    /// This gate is in charge of its rooms so far from here on.
+    pub fn has_the_say(&mut self, charge: Charge) {
+        self.context.configured.takes_charge(charge);
+    }
+
+    /// Other keys than at the start.
+    pub fn set_keys(&mut self, keyring: Keyring) {
+        self.context.configured.set_keyring(keyring);
+    }
+
+    /// A genuine token of `era` was seen: one above the rooms' own begins a new log above it.
+    pub fn foreign(&mut self, era: Era) {
+        self.context.shared.foreign.fetch_max(era.0, Ordering::Relaxed);
+    }
+}

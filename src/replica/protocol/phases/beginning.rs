@@ -1,0 +1,159 @@
+//! Beginning: a new log where the old one ended, after an unclean start, when the store lost its history, or below a foreign era.
+
+use std::time::Duration;
+
+use super::transition::{Basis, NewLog, Transition, Turn};
+use crate::replica::protocol::checkpoints::Checkpoints;
+use crate::replica::protocol::context::Context;
+use crate::replica::protocol::step::{Ask, Asked};
+use crate::replica::publish::Condition;
+use crate::replica::recover::snapshot;
+use crate::room::{OLDEST, Position, Root, State};
+use crate::store::{self, Append, Begun, Snapshot, next_incarnation};
+
+pub struct Beginning {
+    /// The incarnation that it takes the place of.
+    seen: u64,
+    incarnation: u64,
+    log: Log,
+}
+
+enum Log {
+    /// This gate has it to itself: nobody else can have read further, so that it has its root at once.
+    Own {
+        root: Snapshot,
+        /// The rooms in the new era.
+        state: State,
+        /// They go on from the end of a log, so that the first batch names the root for replays of the logs.
+        goes_on: bool,
+    },
+    /// Gates share it: its first entry says how far this one has read.
+    Shared { first: Append, old: Option<State> },
+}
+
+impl Beginning {
+    /// Readies a new log.
+    ///
+    /// # Errors
+    /// Where no incarnation is left above the last: the position at which the rooms halt.
+    pub fn new(context: &mut Context, new: NewLog) -> Result<Self, Position> {
+        let NewLog {
+            seen,
+            last_known,
+            basis,
+        } = new;
+        let known = match &basis {
+            Basis::Rooms(state) | Basis::Torn(state) => state.position().incarnation,
+            Basis::Nothing { .. } => 0,
+        };
+        let random = u32::try_from(context.identity.random() & 0x00FF_FFFF).unwrap_or(0);
+        let last_known = last_known.max(seen).max(known);
+        let Some(incarnation) = next_incarnation(last_known, context.reader.time(), random) else {
+            tracing::error!(
+                last_known,
+                "no incarnation is left above the last: the rooms stand still"
+            );
+            return Err(Position {
+                incarnation: known,
+                sequence: 0,
+            });
+        };
+        let log = match basis {
+            basis if context.identity.alone() => Self::own(context, incarnation, basis),
+            Basis::Rooms(state) | Basis::Torn(state) => Self::shared(context, Some(state)),
+            Basis::Nothing { .. } => Self::shared(context, None),
+        };
+        Ok(Self { seen, incarnation, log })
+    }
+
+    fn own(context: &mut Context, incarnation: u64, basis: Basis) -> Log {
+        let time = context.reader.time();
+        let goes_on = matches!(basis, Basis::Rooms(_));
+        let mut state = match basis {
+            Basis::Rooms(mut state) | Basis::Torn(mut state) => {
+                state.mark_newcomers();
+                state.begin(incarnation, Root::Own);
+                state
+            }
+            Basis::Nothing { new } => State::empty(incarnation, new).with_version(context.identity.knows()),
+        };
+        if !goes_on {
+            // SECURITY: that nobody took this folder before does not say that no code was used: there may have been another.
+            state.doubt_codes(time);
+        }
+        context.outgoing.renew(OLDEST, incarnation);
+        Log::Own {
+            root: snapshot(&state, time),
+            state,
+            goes_on,
+        }
+    }
+
+    fn shared(context: &mut Context, old: Option<State>) -> Log {
+        let first = context.outgoing.append_reading(&mut context.identity, old.as_ref());
+        Log::Shared { first, old }
+    }
+
+    pub fn next(&self) -> Turn {
+        let beginning = match &self.log {
+            Log::Own { root, .. } => store::Beginning::Root(root.clone()),
+            Log::Shared { first, .. } => store::Beginning::First {
+                incarnation: self.incarnation,
+                append: Box::new(first.clone()),
+            },
+        };
+        let ask = Ask::Begin {
+            seen: self.seen,
+            beginning,
+        };
+        Turn::Ask(Asked::Begin, ask)
+    }
+
+    pub fn begun(self, context: &mut Context, begun: Begun, now: Duration) -> Transition {
+        let incarnation = self.incarnation;
+        match (begun, self.log) {
+            (
+                Begun::Begun,
+                Log::Own {
+                    root,
+                    mut state,
+                    goes_on,
+                },
+            ) => {
+                tracing::info!(incarnation, "a new log has begun");
+                let checkpoints = Checkpoints::of_own_log(&state, root.hash(), goes_on);
+                context.reader.archive_from(&state);
+                context.publish(&mut state, now);
+                context.configure(&state);
+                context.reader.is_at_end(now);
+                Transition::Live(Box::new(state), Box::new(checkpoints))
+            }
+            (Begun::Begun, Log::Shared { old, .. }) => {
+                tracing::warn!(
+                    incarnation,
+                    "a new log has begun; the gates agree on what it starts from"
+                );
+                Transition::Follow { incarnation, old }
+            }
+            (Begun::Lost { incarnation: 0 }, Log::Own { state, .. }) => Transition::restart(Some(state), None),
+            (Begun::Lost { incarnation: 0 }, Log::Shared { old, .. }) => Transition::restart(old, None),
+            (Begun::Lost { .. }, Log::Own { .. }) => Transition::restart(None, None),
+            (Begun::Lost { incarnation }, Log::Shared { old, .. }) => Transition::Follow { incarnation, old },
+        }
+    }
+
+    /// The rooms that the new log starts from.
+    pub fn state(&self) -> Option<&State> {
+        match &self.log {
+            Log::Own { state, .. } => Some(state),
+            Log::Shared { old, .. } => old.as_ref(),
+        }
+    }
+
+    pub fn condition() -> Condition {
+        Condition::Healing {
+            left: Duration::from_secs(15),
+            missing: 0,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Starting: nothing is known of the log, or it is to be loaded anew.
+
+use std::time::Duration;
+
+use super::transition::{Basis, Origin, Restart, Transition, Turn};
+use crate::replica::protocol::context::Context;
+use crate::replica::protocol::step::{Ask, Asked};
+use crate::replica::recover::decode;
+use crate::room::VERSION;
+use crate::store::Loaded;
+
+#[derive(Default)]
+pub struct Starting {
+    /// Uptime before which the log is left alone.
+    again: Duration,
+    /// It said once that there is nothing; a store that just came up may say so too soon.
+    empty: bool,
+    restart: Restart,
+}
+
+impl Starting {
+    pub fn new(restart: Restart) -> Self {
+        Self {
+            restart,
+            ..Self::default()
+        }
+    }
+
+    /// The store is empty: it is asked again after a pause.
+    pub fn again(now: Duration) -> Self {
+        Self {
+            again: now + EMPTY_AGAIN,
+            empty: true,
+            restart: Restart::default(),
+        }
+    }
+
+    pub fn next(&self, now: Duration) -> Turn {
+        if self.again > now {
+            return Turn::Wait(self.again);
+        }
+        Turn::Ask(Asked::Load, Ask::Load)
+    }
+
+    pub fn loaded(self, context: &mut Context, loaded: Loaded) -> Transition {
+        let Loaded {
+            incarnation,
+            time,
+            skips,
+            snapshots,
+            clean,
+            torn,
+            last_known,
+            new,
+        } = loaded;
+        context.reader.loaded(time, skips);
+        let alone = context.identity.alone();
+        // A snapshot that is intact and cannot be read is of a later version. (Alone, there is another way: a new log.)
+        let unreadable = !alone && !snapshots.is_empty();
+        let found = snapshots.into_iter().find_map(|base| Some((decode(&base)?, base)));
+        if unreadable && found.is_none() {
+            return Transition::FallBehind(VERSION + 1);
+        }
+        if let Some((state, base)) = found {
+            let answered = state.answered(context.identity.gate());
+            return Transition::CatchUp(Box::new(Origin {
+                answered: answered.map(|(serial, joined)| (serial, joined.to_vec())),
+                state,
+                base,
+                clean,
+                torn,
+                last_known,
+                restart: self.restart,
+            }));
+        }
+        let old = self.restart.old;
+        if incarnation != 0 && !alone {
+            return Transition::Follow { incarnation, old };
+        }
+        if !alone && !self.empty && old.is_none() {
+            tracing::info!("the store is empty: asking again in three seconds, in case it is just coming up");
+            return Transition::AskAgain;
+        }
+        let basis = match old {
+            Some(state) => Basis::Rooms(state),
+            None => Basis::Nothing { new },
+        };
+        Transition::begin(incarnation, last_known, basis)
+    }
+}
+
+/// After an empty answer, a gate that knows nothing asks again after this: a store may be up before it has read what it held,
+/// and a log begun in that gap would take the place of the one that is about to be there.
+const EMPTY_AGAIN: Duration = Duration::from_secs(3);
