@@ -1,4 +1,4 @@
-//! Whether visitors ask this gate anything: one whose rooms are all empty and that nobody asks leaves a shared log alone.
+//! Whether visitors ask this gate anything. A gate whose rooms are all empty and that nobody asks leaves a shared log alone.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

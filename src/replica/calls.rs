@@ -1,4 +1,4 @@
-//! How the store answers: each call's time, by what was asked; failures, by their kind; and connections made.
+//! Measures of the store: the time of each call by its kind, failures by their kind, and connections made.
 
 use std::array;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! A log that gives no answer of use: since when, why, and when that is worth another line in the gate's own log.
+//! How long the log has been failing, why, and when that is worth another line in the gate's own log.
 //!
-//! The replica's thread notes each call and its outcome; anybody may ask how it stands. A log can answer and be of no use all
-//! the same, telling another history or lacking what it names: then only life on it ends the failure.
+//! The replica's thread notes each call and its outcome; every handle may ask how it stands. A log can also answer and be of no use,
+//! when its history is another one or lacks what it names. Only life on it ends such a failure.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The handle that the request path and the operator's side hold, and the start and end of the thread behind it.
+//! The handle that requests and operators hold, and the start and end of the thread behind it.
 
 mod operators;
 mod visitors;

@@ -1,4 +1,4 @@
-//! What requests leave for the replica's thread. The queue is bounded and lock-free: a full one refuses at once.
+//! The queue from requests to the replica's thread, and what stands in it. It is bounded and lock-free: a full one refuses at once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

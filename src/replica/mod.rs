@@ -1,8 +1,9 @@
-//! The gate's own copy of every room, and the way of a batch: collected, appended, read back, applied, published.
+//! This gate's copy of all rooms. Every gate reads the same log in the same order, so that all copies are the same.
 //!
-//! A thread of its own owns the log and the state. Requests read the published view without waiting and leave word of
-//! what they saw in a bounded inbox; only a join, and what must be on record before it is answered, waits until its batch
-//! is read back. No rule of a room is here: `room` decides, `log` orders.
+//! One thread owns the log and the state (`worker`). Requests read the published view without waiting (`publish`) and put what they
+//! saw into a bounded queue (`inbox`). The thread collects that into a batch (`collector`), appends the batch, reads it back, applies
+//! it, publishes the new view, and answers the requests that wait (`waiters`). Only a join waits for that, and what must be on record
+//! before it is answered. The `protocol` decides what is asked of the log and when. The rules of a room are in `room`.
 
 mod attention;
 mod calls;

@@ -1,4 +1,4 @@
-//! What a replica may be told.
+//! Options of a replica, apart from the rooms.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::CUT_OFF_AFTER;
 use crate::room::VERSION;
 use crate::token::Keyring;
 
-/// What a replica may be told; the default is right outside tests.
+/// Options of a replica; the default is right outside tests.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Room clock between snapshots.
@@ -22,20 +22,20 @@ pub struct Options {
     pub keyring: Option<Keyring>,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
-    /// Who has the say about the configured rooms at the start.
+    /// How far this gate decides about the configured rooms at the start.
     pub charge: Charge,
     /// How long a stop tries to say goodbye to a log that does not answer.
     pub goodbye_within: Duration,
 }
 
-/// Who has the say about the configured rooms, where one gate takes over from another; it only ever goes up.
+/// How far a gate decides about the configured rooms, where it takes over from another one; it only ever goes up.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Charge {
-    /// The gate before: until it has left the field, this one adds the rooms that the log lacks, and no more.
+    /// The gate before decides: until it has left, this one adds the rooms that the log lacks, and no more.
     Before,
-    /// This gate, while the one before drains: rooms that are configured no more stay for its visitors.
+    /// This gate decides, while the one before drains: rooms that are configured no more stay for that one's visitors.
     Handed,
-    /// This gate and those it shares the rooms with.
+    /// This gate decides, with those that share the rooms.
     Own,
 }
 

@@ -1,4 +1,4 @@
-//! What the thread shows to everybody else: the view, how it stands with the log, and the figures.
+//! What the thread shows to all handles: the view, how the gate stands with its log, and the figures.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

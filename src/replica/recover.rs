@@ -1,4 +1,4 @@
-//! States and bytes: a snapshot's state, a state's snapshot, and the next entry applied with all that may be wrong with it.
+//! From snapshots to states and back, and applying the next entry with all that may be wrong with it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

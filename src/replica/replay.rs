@@ -1,5 +1,5 @@
-//! Runs the kept log again, from the first snapshot to the last entry: the rooms it gives must be those that were
-//! written down on the way. The log is its own audit trail only as long as this holds.
+//! Applies a stored log again, from the first snapshot to the last entry. The rooms must come out as the snapshots on the way have
+//! them: only then is the log its own audit trail.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a start has to say about the rooms: those configured anew or otherwise, and those no longer configured.
+//! The changes that make the log's rooms the configured ones.
 
 use crate::room::{Change, RoomName, Settings, State};
 

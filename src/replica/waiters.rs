@@ -1,4 +1,4 @@
-//! Who waits for what in a batch, in the order of its items, and how they are answered when it is read back.
+//! Visitors and operators who wait for a batch, in the order of its items, and their answers when it is read back.
 
 use std::time::Duration;
 

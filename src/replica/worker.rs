@@ -1,4 +1,4 @@
-//! The replica's thread: takes what visitors left, carries out what the protocol asks of the log, and tells it the answer.
+//! The replica's thread: takes messages from the queue, carries out what the protocol asks of the log, and hands it the answer.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

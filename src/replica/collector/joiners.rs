@@ -1,4 +1,4 @@
-//! Who wants a number in one line, in order of arrival.
+//! Visitors who want a number in one line, in order of arrival.
 //!
 //! Everybody comes with a pending id, which stands in the log only once it is known to the visitor: a join that comes again.
 //! An entry numbers its `joins` before its `pending_joins` and these before its `tagged`, so who is new and behind somebody

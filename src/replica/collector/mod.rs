@@ -1,7 +1,7 @@
-//! What has come in since the last batch, each visitor's word once, and the cutting of batches from it.
+//! Collects what has come in since the last batch, each visitor's notes once, and cuts batches from it.
 //!
-//! Everything is bounded: joins by their permits, notes and changes by the constants here. A batch takes what fits under
-//! the log's limit, lines by turns, the rest goes with the next.
+//! Everything is bounded: joins by their permits, notes and changes by constants. A batch takes what fits under the log's limit,
+//! lines by turns; the rest goes with the next.
 
 mod joiners;
 mod notes;

@@ -1,4 +1,4 @@
-//! What visitors were seen doing, each visitor's word once, and for as long as it is worth saying.
+//! Notes of what visitors did: each visitor's once, and for as long as it matters.
 
 use std::collections::btree_map::Entry as Slot;
 use std::time::Duration;

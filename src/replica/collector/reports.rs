@@ -1,4 +1,4 @@
-//! What the gate saw of its upstream and has not said yet, one report for each room that goes by it.
+//! Load reports about the upstream that no batch has taken yet, one for each room that has load control.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! What is put into a batch takes at most so many bytes, encoded.
+//! Upper bounds of encoded sizes, by which a batch is kept under the log's limit.
 
 use crate::draw::MAX_BEACON_NAME;
 use crate::room::{Change, MAX_BATCH_BYTES, RoomName, STEPS, Schedule, Settings};

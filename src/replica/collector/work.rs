@@ -1,4 +1,4 @@
-//! What has come in for one line since the last batch, and its section of the next.
+//! What has come in for one line since the last batch, and the line's section of the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Waking many at once, who wait on one thread for the same batch.
+//! Wakes many tasks that wait on one thread for the same batch.
 //!
-//! Whom another thread wakes costs that one a system call, whomever else it has just woken there. So the first of them alone is
-//! woken so, and wakes the others where they are.
+//! Waking a task of another thread costs a system call, however many others were just woken there. So only the first task is woken
+//! from outside, and it wakes the others of its thread.
 
 use std::future::Future;
 use std::pin::Pin;
