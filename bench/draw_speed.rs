@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use ropeline::draw::{Draw, Hash, Permutation};
+use ropeline::draw::{AdmissionOrder, Arrangement as _, Draw, Hash, Permutation};
 use ropeline::room::{
     Batch, Change, Drawing, Edition, Entry, Era, Forms, GateId, LaneId, LineName, Number, Position, RoomChange,
     RoomName, Schedule, Section, Settings, State, VERSION, Wall, Window,
@@ -112,11 +112,12 @@ impl Room {
                 rule: "the rule".to_owned(),
                 windows: vec![window],
             }),
-            draw: Some(Drawing { beacon: None }),
+            draw: Some(Drawing::default()),
             ..Settings::default()
         };
         room.say(0, Some(Change::Configure(settings)), Vec::new());
         let draw = Draw {
+            order: AdmissionOrder::default(),
             room: "shop",
             line: "",
             edition: 0,
@@ -130,6 +131,7 @@ impl Room {
         };
         let promise = Change::Commit {
             edition: Edition(0),
+            order: draw.order,
             beacon: None,
             forms,
             salt: [1; 16],
