@@ -82,11 +82,9 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }
                 let root = watch.roots.get(&watch.acting).copied();
-                if let Some(view) = watch
-                    .last
-                    .clone()
-                    .filter(|_| watch.added.on && watch.twisted.is_empty())
-                {
+                // What wrong gates alone have read is in no book: from then on nobody can say which rooms there are.
+                let knows = watch.twisted.is_empty() && !watch.ledger.blind;
+                if let Some(view) = watch.last.clone().filter(|_| watch.added.on && knows) {
                     let faults = watch.added.look(entry, &effects, &view, root);
                     watch.ledger.faults.extend(faults);
                 }

@@ -118,6 +118,11 @@ impl Ledger {
             }
         }
         let Some(mut history) = self.histories.remove(&at.incarnation) else {
+            // Whoever read it from its beginning had wrong rooms.
+            if self.rooms != Rooms::Right {
+                self.blind = true;
+                return;
+            }
             return self.fault(&format!("{at:?} follows nothing that was seen"));
         };
         if at.sequence > history.sequence {
