@@ -30,7 +30,7 @@ BROWSER = {
 WIDE = '{ requests = 1000000, window = "1s" }'
 # Instructions of the largest over those of the smallest, at most.
 FLAT = 1.1
-CONNECTION = "ropeline::proxy::connection::serve_connection*"
+CONNECTION = "ropeline_proxy::client::connection::serve_connection*"
 COUNTED, TIMED, ROUNDS = 400, 10_000, 5
 
 
