@@ -11,7 +11,16 @@
     clippy::missing_panics_doc,
     reason = "a test's helpers may panic as its functions do"
 )]
-#![allow(clippy::must_use_candidate, reason = "a test sees what it leaves unused")]
+#![allow(
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "a test sees what it leaves unused"
+)]
+#![allow(
+    clippy::new_without_default,
+    clippy::should_implement_trait,
+    reason = "no code takes them by these traits"
+)]
 
 use std::ffi::OsString;
 use std::path::PathBuf;

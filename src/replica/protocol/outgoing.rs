@@ -181,7 +181,7 @@ impl Outgoing {
     }
 
     /// Cuts the next batch, which also says what `beside` does. Returns how many items somebody waits for.
-    pub fn cut(&mut self, identity: &mut Identity, view: &View, state: &State, beside: Batch, now: Duration) -> usize {
+    pub fn cut(&mut self, identity: &mut Identity, view: &View, state: &State, beside: &Batch, now: Duration) -> usize {
         let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
         let (batch, waiters) = if let Some(brought) = self.adoption.next() {
             brought

@@ -56,7 +56,7 @@ mod tests {
         let now = Duration::from_secs(9);
         let pause = |retry: &mut Retry, random| {
             retry.failed(random, now);
-            retry.rests(now).unwrap() - now
+            retry.rests(now).unwrap().saturating_sub(now)
         };
         assert_eq!(pause(&mut retry, 0), Duration::from_millis(10));
         assert_eq!(

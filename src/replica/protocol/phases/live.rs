@@ -94,7 +94,7 @@ impl Live {
         let view = context.shared.load();
         let waiting = context
             .outgoing
-            .cut(&mut context.identity, &view, &self.state, beside, now);
+            .cut(&mut context.identity, &view, &self.state, &beside, now);
         self.pace.cut(waiting);
     }
 

@@ -160,16 +160,13 @@ impl Rootless {
 
     fn save_root(&self, context: &Context) -> Turn {
         let time = context.reader.time();
-        let snapshot = match &self.old {
+        let snapshot = if let Some(state) = &self.old {
             // The other gates read this as it is, so the newcomers' marks must be in it.
-            Some(state) => match state.with_newcomers_marked() {
-                Some(marked) => snapshot(&marked, time),
-                None => snapshot(state, time),
-            },
-            None => {
-                let version = self.sum.known_by_all().unwrap_or(context.identity.knows());
-                snapshot(&State::empty(0, false).with_version(version), time)
-            }
+            let marked = state.with_newcomers_marked();
+            snapshot(marked.as_ref().unwrap_or(state), time)
+        } else {
+            let version = self.sum.known_by_all().unwrap_or(context.identity.knows());
+            snapshot(&State::empty(0, false).with_version(version), time)
         };
         let saving = Saving::Root(snapshot.hash());
         let occasion = Occasion::Root;

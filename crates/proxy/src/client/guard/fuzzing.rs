@@ -39,6 +39,7 @@ fn pieces(mut bytes: &[u8], seed: u16) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether these pieces, as they come off a socket, all pass; read so many times.
+#[must_use]
 pub fn guard_passes(pieces: &[&[u8]], times: usize) -> bool {
     let mut machine = Machine::new(32 * 1024);
     let mut waiting = Vec::new();
