@@ -1,6 +1,6 @@
 //! What a minute of a log holds in which ten million check in: their marks, as gates cut them into batches.
 
-use ropeline::room::{Batch, Section, VERSION};
+use ropeline::room::{Batch, Section};
 
 use super::gate::{named, only};
 use super::scattered;
@@ -32,5 +32,5 @@ fn entry_bytes(numbers: &[u32]) -> usize {
         sections: vec![section],
         ..Batch::default()
     };
-    batch.encode(VERSION).len() + ENVELOPE_BYTES
+    batch.encode().len() + ENVELOPE_BYTES
 }

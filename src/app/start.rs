@@ -13,7 +13,7 @@ use crate::logging::AccessLog;
 use crate::metrics::Metrics;
 use crate::proxy::{self, ServerSettings, Stats, UpstreamServers};
 use crate::replica::{self, Charge, Condition, Replica};
-use crate::room::{Additions, VERSION};
+use crate::room::{Additions, NEWEST, VERSION};
 use crate::store::Log;
 use crate::store::redis::{self, RedisLog, RedisUrl};
 use crate::token::Keyring;
@@ -262,7 +262,7 @@ fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replic
             _ => options.read_within,
         },
         charge: if comes_after { Charge::Before } else { Charge::Own },
-        knows: store.machine_version.unwrap_or(VERSION),
+        knows: store.machine_version.map_or(VERSION, |most| most.min(NEWEST)),
         archive: store.archive.clone(),
         keyring: Some(keyring),
         ..options

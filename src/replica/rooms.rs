@@ -14,7 +14,7 @@ pub(super) fn changes(
         let known = state.configured(name);
         known.is_none_or(|known| !known.agrees(settings))
     };
-    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.under(state.version()));
+    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.clone());
     let wanted = configured
         .iter()
         .map(able)
@@ -24,7 +24,7 @@ pub(super) fn changes(
     let gone = state.room_names().filter(|name| !in_file(name) && !is_added(name));
     let own = state.additions().iter();
     let own = own.filter(|(name, _)| !in_file(name) && gives_up(name));
-    let own = own.map(|(name, added)| (name.clone(), added.settings.under(state.version())));
+    let own = own.map(|(name, added)| (name.clone(), added.settings.clone()));
     let own = own.filter(|(name, settings)| differs(name, settings));
     let configure = wanted.chain(own);
     configure
@@ -33,11 +33,10 @@ pub(super) fn changes(
         .collect()
 }
 
-/// The changes that make the rooms configured `before` those of `now`, for rooms of a machine version.
+/// The changes that make the rooms configured `before` those of `now`.
 pub(super) fn differences(
     before: &[(RoomName, Settings)],
     now: &[(RoomName, Settings)],
-    version: u16,
 ) -> impl Iterator<Item = (RoomName, Change)> {
     let same = |(name, settings): &(RoomName, Settings)| {
         let was = before.iter().find(|(known, _)| known == name);
@@ -47,7 +46,7 @@ pub(super) fn differences(
     let gone = before
         .iter()
         .filter(|(name, _)| !now.iter().any(|(kept, _)| kept == name));
-    let configure = wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.under(version))));
+    let configure = wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.clone())));
     configure.chain(gone.map(|(name, _)| (name.clone(), Change::Remove)))
 }
 
@@ -138,7 +137,7 @@ mod tests {
             change(2, Change::Configure(of(100))),
         ]);
         assert_eq!(changes(&state, &[], |_| false), []);
-        let again = Change::Configure(of(200).under(state.version()));
+        let again = Change::Configure(of(200));
         assert_eq!(changes(&state, &[], |_| true), [(name("vip"), again)]);
         assert_eq!(changes(&state, &[(name("vip"), of(100))], |_| true), []);
     }

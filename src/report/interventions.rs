@@ -143,7 +143,7 @@ impl Interventions {
             }
             let in_force = rooms.entry(&change.room).or_insert_with(|| {
                 let room = before.rooms.get(&change.room)?;
-                Some(InForce::of(room, before, here.entry.time))
+                Some(InForce::of(room, here.entry.time))
             });
             // The line is gone, and what comes next is of another.
             if matches!(change.change, Change::Reset | Change::Remove) {

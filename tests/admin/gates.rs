@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use ropeline::admin::api;
 use ropeline::replica::Condition;
-use ropeline::room::{Position, State, VERSION};
+use ropeline::room::{NEWEST, Position, State, VERSION};
 use serde_json::json;
 
 use crate::support::Gate;
@@ -108,7 +108,7 @@ fn an_operators_word_that_does_not_fit_changes_nothing_and_says_why() {
         ),
         (
             "/api/v1/raise",
-            json!({ "machine_version": VERSION + 1 }),
+            json!({ "machine_version": NEWEST + 1 }),
             422,
             "knows up to",
         ),

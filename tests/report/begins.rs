@@ -1,6 +1,6 @@
 //! Where a log begins: a first state that is forged, and an honest one of an older machine version.
 
-use ropeline::room::{Batch, OLDEST, State, VERSION};
+use ropeline::room::{Batch, NEWEST, State, VERSION};
 
 use super::crowd::{Crowd, settings};
 use super::forged::{Anew, forge, pieces, refused, sound};
@@ -11,7 +11,8 @@ use super::hall::{Hall, INCARNATION};
 #[test]
 fn a_first_state_that_is_forged_is_not_a_first_start() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut hall, mut crowd) = (Hall::new(), Crowd::new(29));
+    let begun = State::empty(INCARNATION, true).with_version(NEWEST);
+    let (mut hall, mut crowd) = (Hall::of(begun), Crowd::new(29));
     hall.archive(1, folder.path());
     hall.configure(1, settings());
     crowd.pass(&mut hall, &[1], 4, 2);
@@ -26,12 +27,12 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
     for (what, first, says) in [
         (
             "an older version",
-            State::empty(incarnation, true).with_version(OLDEST),
+            State::empty(incarnation, true),
             "and the rooms before it run version",
         ),
         (
             "another first call",
-            State::empty(incarnation, false),
+            State::empty(incarnation, false).with_version(NEWEST),
             "no vote of a gate is for the state at",
         ),
     ] {
@@ -45,20 +46,20 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
 #[test]
 fn a_log_whose_version_rises_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let first = State::empty(INCARNATION, true).with_version(OLDEST);
+    let first = State::empty(INCARNATION, true);
     let (mut hall, mut crowd) = (Hall::of(first), Crowd::new(31));
     hall.archive(1, folder.path());
     hall.comes_old(2);
     hall.configure(1, settings());
     crowd.pass(&mut hall, &[1, 2], 30, 2);
     hall.leave(2);
-    assert_eq!(hall.state.version(), OLDEST);
+    assert_eq!(hall.state.version(), VERSION);
     let raise = Batch {
-        raise: Some(VERSION),
+        raise: Some(NEWEST),
         ..Batch::default()
     };
     hall.say(1, 100, raise);
-    assert_eq!(hall.state.version(), VERSION);
+    assert_eq!(hall.state.version(), NEWEST);
     crowd.pass(&mut hall, &[1], 30, 2);
     hall.leave(1);
     let end = hall.state.chain().to_string();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ropeline::archive::{Archiver, Options};
 use ropeline::room::{
-    Batch, Change, Effects, Entry, Figures, GateId, LineName, OLDEST, Position, RoomChange, RoomName, Root, Section,
+    Batch, Change, Effects, Entry, Figures, GateId, LineName, NEWEST, Position, RoomChange, RoomName, Root, Section,
     Settings, Spoke, State, VERSION, Vote, Wall, Who,
 };
 
@@ -219,7 +219,7 @@ impl Hall {
         let sequence = at.sequence + 1;
         let vote = self.checkpoint.filter(|(sequence, _)| Some(*sequence) > gate.voted);
         gate.voted = vote.map_or(gate.voted, |(sequence, _)| Some(sequence));
-        let knows = if gate.old { OLDEST } else { VERSION };
+        let knows = if gate.old { VERSION } else { NEWEST };
         Entry {
             position: Position { sequence, ..at },
             gate: GateId(id),

@@ -3,7 +3,6 @@
 //! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
 //! against the bytes that are left before anything is allocated for it.
 
-use crate::version::{VERSION, WITH_SCHEDULES};
 use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.
@@ -14,24 +13,12 @@ pub struct DecodeError {
     pub at: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Writer {
     pub bytes: Vec<u8>,
-    /// What this machine version lacks is not written.
-    pub version: u16,
 }
 
-impl Default for Writer {
-    fn default() -> Self {
-        Self {
-            bytes: Vec::new(),
-            version: VERSION,
-        }
-    }
-}
-
-/// What a machine version adds where there is a place for it: tags, rising, and what each holds. Bytes of the versions
-/// before stay what they were, since nothing is written of a place that holds nothing.
+/// What may be absent stands at the end of a thing: tags, rising, and what each holds. Of what is absent nothing is written.
 pub(super) type Fields = Vec<(u8, Vec<u8>)>;
 
 /// Reads from the front; every method fails with where it stood.
@@ -40,8 +27,6 @@ pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     what: &'static str,
-    /// What was written in is read by this machine version's rules.
-    version: u16,
 }
 
 pub(super) type Read<T> = Result<T, DecodeError>;
@@ -142,22 +127,7 @@ impl Writer {
 impl<'a> Reader<'a> {
     /// `what` names the thing read in errors.
     pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
-        Self {
-            bytes,
-            at: 0,
-            what,
-            version: VERSION,
-        }
-    }
-
-    /// The same bytes as a machine version reads them.
-    pub fn of(self, version: u16) -> Self {
-        Self { version, ..self }
-    }
-
-    /// Whether what a machine version brought can stand here.
-    pub fn has(&self, version: u16) -> bool {
-        self.version >= version
+        Self { bytes, at: 0, what }
     }
 
     pub fn wrong<T>(&self) -> Read<T> {
@@ -296,11 +266,10 @@ impl<'a> Reader<'a> {
                 return r.wrong();
             }
             let len = r.count(1)?;
-            let (at, version) = (r.at, r.version);
+            let at = r.at;
             let bytes = r.raw(len)?;
             let field = Self {
                 at,
-                version,
                 ..Self::new(bytes, r.what)
             };
             Ok((tag, field))
@@ -313,20 +282,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What version 3 and later ones add to a thing, at its end.
-pub(super) fn write_later(w: &mut Writer, fields: &Fields) {
-    if w.version >= WITH_SCHEDULES {
-        w.fields(fields);
-    }
-}
-
-/// Reads what they added: `read` is given each field's tag, and refuses one that it does not know.
-pub(super) fn read_later<'a>(r: &mut Reader<'a>, mut read: impl FnMut(u8, &mut Reader<'a>) -> Read<()>) -> Read<()> {
-    if r.has(WITH_SCHEDULES) {
-        for (tag, mut field) in r.fields()? {
-            read(tag, &mut field)?;
-            field.finish()?;
-        }
+/// Reads the fields at such a place: `read` is given each field's tag, and refuses one that it does not know.
+pub(super) fn read_fields<'a>(r: &mut Reader<'a>, mut read: impl FnMut(u8, &mut Reader<'a>) -> Read<()>) -> Read<()> {
+    for (tag, mut field) in r.fields()? {
+        read(tag, &mut field)?;
+        field.finish()?;
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ pub use state::chain::Chain;
 pub use state::rooms::MAX_ROOMS;
 pub use state::roster::{MAX_GATES, RosterGate};
 pub use state::{IDLE_TICK_MS, State};
-pub use version::{OLDEST, VERSION, WITH_SCHEDULES};
+pub use version::{NEWEST, OLDEST, VERSION};
 pub use view::frame::Frame;
 pub use view::line_view::{Estimate, LaneFigures, LineView};
 pub use view::lines::Lines;

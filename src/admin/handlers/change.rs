@@ -8,7 +8,7 @@ use super::named_room::{Named, find};
 use crate::admin::http::problem::Problem;
 use crate::admin::shared::Shared;
 use crate::replica::Unrecorded;
-use crate::room::{Change, MAX_REASON, Overrides, RoomName, RoomView, View, WITH_SCHEDULES, Who};
+use crate::room::{Change, MAX_REASON, Overrides, RoomName, RoomView, Who};
 use crate::terminal::may_be_shown;
 use crate::time;
 
@@ -55,30 +55,20 @@ pub fn confirmed(room: &RoomName, confirm: &str, why: String) -> Result<String, 
     }
 }
 
-pub fn may_say(whole: &View) -> Result<(), Problem> {
-    if whole.version >= WITH_SCHEDULES {
-        return Ok(());
-    }
-    Err(conflict(&format!(
-        "the rooms run machine version {}, and this takes {WITH_SCHEDULES}: see `ropeline gates`",
-        whole.version
-    )))
-}
-
 /// Sets overrides that are made from the room's state, and makes them again where another gate's change came first. Returns the
 /// room before and after.
 pub async fn take(
     shared: &Shared,
     room: &RoomName,
     who: Who,
-    made: impl Fn(&RoomView, u16) -> Result<Overrides, Problem>,
+    made: impl Fn(&RoomView) -> Result<Overrides, Problem>,
 ) -> Result<(Named, Named), Problem> {
     // One change at a time: the next stands on what this one made.
     let _turn = shared.changing.lock().await;
     let until = time::uptime() + BEATEN_WITHIN;
     loop {
         let before = find(&shared.replica.view(), room.as_str())?;
-        let overrides = made(&before.view, shared.replica.view().version)?;
+        let overrides = made(&before.view)?;
         let (change, over) = (Change::Override(overrides), Some(before.view.revision));
         match shared
             .replica

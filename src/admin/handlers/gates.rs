@@ -14,7 +14,7 @@ use crate::admin::shared::Shared;
 use crate::admin::view;
 use crate::admin::view::gate::{hex, spelled};
 use crate::replica::{Condition, NoEnd};
-use crate::room::{Position, VERSION, View};
+use crate::room::{NEWEST, Position, View};
 
 /// `GET /api/v1/gates`.
 pub async fn list(State(shared): State<Shared>) -> Response {
@@ -117,8 +117,8 @@ fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
             view.version
         )));
     }
-    if wanted > VERSION {
-        let detail = format!("machine_version: this gate's binary knows up to {VERSION}");
+    if wanted > NEWEST {
+        let detail = format!("machine_version: this gate's binary knows up to {NEWEST}");
         return Err(Problem::mistakes(vec![detail]));
     }
     let lacking: Vec<String> = view

@@ -5,7 +5,7 @@
 use axum::extract::State;
 use axum::response::Response;
 
-use super::change::{confirmed, conflict, may_say, reason, reason_or, say, take};
+use super::change::{confirmed, conflict, reason, reason_or, say, take};
 use super::named_room::{Named, by_now, no_line_name, shown};
 use crate::admin::api;
 use crate::admin::http::body::JsonBody;
@@ -101,7 +101,6 @@ fn lane_of(lane: &api::LaneOf, room: &RoomView) -> Result<LaneId, String> {
 
 /// Refuses a call where the room's state does not allow one.
 fn may_call(whole: &View, room: &RoomView) -> Result<(), Problem> {
-    may_say(whole)?;
     if whole.adopting.is_some() || whole.alarm {
         return Err(conflict(
             "the gates are putting the rooms back in order after a fault: wait until that is done",
@@ -152,7 +151,6 @@ pub async fn end_healing(
     JsonBody(api::EndHealing { reason: why }): JsonBody<api::EndHealing>,
 ) -> Result<Response, Problem> {
     let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
-    may_say(&shared.replica.view())?;
     if room.view.healing_until(shared.replica.now()).is_none() {
         return Err(conflict(
             "this room is not healing: nothing was lost, or it calls again",
@@ -176,13 +174,12 @@ pub async fn message(
     if !mistakes.is_empty() {
         return Err(Problem::mistakes(mistakes));
     }
-    may_say(&shared.replica.view())?;
     let told = |in_force: &Overrides| Overrides {
         message: None,
         messages: messages.clone(),
         ..in_force.clone()
     };
-    let (_, after) = take(&shared, &room.name, operator.with(why), |room, _| {
+    let (_, after) = take(&shared, &room.name, operator.with(why), |room| {
         Ok(told(&room.overrides))
     })
     .await?;

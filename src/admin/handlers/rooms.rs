@@ -52,7 +52,7 @@ pub async fn change(
     JsonBytes(body): JsonBytes,
 ) -> Result<Response, Problem> {
     let (body, reason) = patch::read(&body)?;
-    let patched = |room: &RoomView, version| patch::apply(&body, room, version, time::wall());
+    let patched = |room: &RoomView| patch::apply(&body, room, time::wall());
     let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
     tracing::info!(
         room = %room.name, %peer, operator = operator.0, revision = after.view.revision,

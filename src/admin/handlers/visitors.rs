@@ -6,7 +6,7 @@ use http::StatusCode;
 use http::request::Parts;
 use serde::Deserialize;
 
-use super::change::{may_say, say};
+use super::change::say;
 use super::named_room::{Named, no_line_name, parameter};
 use crate::admin::api;
 use crate::admin::http::caller::{Operator, Peer};
@@ -120,7 +120,6 @@ pub async fn end(
 ) -> Result<Response, Problem> {
     let before = view::room::visitor(&found.visitor, found.standing, found.now);
     if !matches!(found.standing, Standing::Late | Standing::Ended) {
-        may_say(&shared.replica.view())?;
         let Visitor {
             room,
             line,

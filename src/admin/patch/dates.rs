@@ -3,15 +3,13 @@
 use serde_json::{Map, Value};
 
 use crate::calendar::{KEYS, Moment, Plan};
-use crate::room::{Schedule, WITH_SCHEDULES, Wall};
+use crate::room::{Schedule, Wall};
 
 /// What the room goes by.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub configured: Option<&'a Schedule>,
     pub own: Option<&'a Schedule>,
-    /// The machine version in force.
-    pub version: u16,
 }
 
 /// The dates that a patch asks for, over those in force: an absent key stays, null is the configured date, `"none"`
@@ -38,12 +36,6 @@ pub fn apply(patch: &Map<String, Value>, known: Known<'_>, now: Wall) -> Result<
     let Some(plan) = Plan::new(wanted) else {
         return Err("a room that goes by dates keeps one of them; opens_at \"now\" opens it".to_owned());
     };
-    if known.version < WITH_SCHEDULES {
-        let version = known.version;
-        return Err(format!(
-            "the rooms run machine version {version}, which has no dates: raise it first (ropeline gates)"
-        ));
-    }
     plan.check(now)
         .map_err(|odd| format!("{}: {}; right: {}", odd.key, odd.wrong, odd.right))?;
     let schedule = plan.schedule(now);
@@ -83,7 +75,6 @@ fn date(key: &str, value: &Value, now: Wall) -> Result<Option<Moment>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::VERSION;
 
     fn at(text: &str) -> Wall {
         Moment::parse(text).unwrap().once().unwrap()
@@ -97,14 +88,13 @@ mod tests {
         Plan::parse(rule).unwrap().schedule(now())
     }
 
-    fn patched(patch: &str, configured: &str, own: Option<&str>, version: u16) -> Result<Option<String>, String> {
+    fn patched(patch: &str, configured: &str, own: Option<&str>) -> Result<Option<String>, String> {
         let patch: Value = serde_json::from_str(patch).unwrap();
         let configured = (!configured.is_empty()).then(|| schedule(configured));
         let own = own.map(schedule);
         let known = Known {
             configured: configured.as_ref(),
             own: own.as_ref(),
-            version,
         };
         let taken = apply(patch.as_object().unwrap(), known, now())?;
         Ok(taken.map(|schedule| schedule.rule))
@@ -114,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_absent_stays_and_null_is_the_configured_date() {
-        let patched = |patch, own| patched(patch, CONFIGURED, own, VERSION).unwrap();
+        let patched = |patch, own| patched(patch, CONFIGURED, own).unwrap();
         let later = "prequeue_from = 2027-02-01T11:00:00Z; opens_at = 2027-02-01T14:00:00Z";
         let moved = r#"{"opens_at": "2027-02-01T14:00:00Z"}"#;
         assert_eq!(patched(moved, None).as_deref(), Some(later));
@@ -132,47 +122,36 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_with_the_reason() {
-        for (patch, configured, version, why) in [
-            (r#"{"opens_at": "soon"}"#, "", VERSION, "opens_at: \"soon\" is no date"),
-            (r#"{"opens_at": 7}"#, "", VERSION, "is no date"),
+        for (patch, configured, why) in [
+            (r#"{"opens_at": "soon"}"#, "", "opens_at: \"soon\" is no date"),
+            (r#"{"opens_at": 7}"#, "", "is no date"),
             (
                 r#"{"opens_at": "daily 13:00 Asia/Soul"}"#,
                 "",
-                VERSION,
                 "did you mean \"Asia/Seoul\"?",
             ),
             (
                 r#"{"opens_at": "2027-02-01T10:00:00Z"}"#,
                 CONFIGURED,
-                VERSION,
                 "prequeue_from: the prequeue would begin after",
             ),
             (
                 r#"{"closes_at": "2027-02-01T11:30:00Z"}"#,
                 "opens_at = 2027-02-01T11:00:00Z",
-                VERSION,
                 "would be over already",
             ),
             (
                 r#"{"opens_at": "none", "prequeue_from": "none"}"#,
                 CONFIGURED,
-                VERSION,
                 "keeps one of them",
-            ),
-            (
-                r#"{"opens_at": "now", "prequeue_from": "none"}"#,
-                CONFIGURED,
-                2,
-                "machine version 2",
             ),
             (
                 r#"{"opens_at": "now"}"#,
                 "opens_at = daily 13:00 UTC; closes_at = daily 14:00 UTC",
-                VERSION,
                 "some of the room's dates recur",
             ),
         ] {
-            let told = patched(patch, configured, None, version).unwrap_err();
+            let told = patched(patch, configured, None).unwrap_err();
             assert!(told.contains(why), "{patch}: {told}");
         }
     }

@@ -45,18 +45,16 @@ pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
     Ok((patch, reason))
 }
 
-/// The overrides that a change asks for, standing on those in force in the room, under the machine version in force. The whole
-/// of it is checked before any is used.
+/// The overrides that a change asks for, standing on those in force in the room. The whole of it is checked before any is used.
 ///
 /// # Errors
 /// 422 with each mistake when a key or a value is wrong, and 409 when a draw is promised for another opening.
-pub fn apply(patch: &Patch, room: &RoomView, version: u16, now: Wall) -> Result<Overrides, Problem> {
+pub fn apply(patch: &Patch, room: &RoomView, now: Wall) -> Result<Overrides, Problem> {
     let known = dates::Known {
         configured: room.configured.schedule.as_ref(),
         own: room.overrides.schedule.as_ref(),
-        version,
     };
-    let stock = stock::stock(patch, room, version);
+    let stock = stock::stock(patch, room);
     match (patched(patch, &room.overrides, known, now), stock) {
         (Ok(overrides), Ok(stock)) => {
             keeps_promise(&overrides, room, now)?;
@@ -237,7 +235,6 @@ mod tests {
         let known = dates::Known {
             configured: None,
             own: None,
-            version: 3,
         };
         patched(&read(body.as_bytes())?.0, &in_force, known, Wall(0))
     }

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::room::{MAX_STOCK, RoomView, WITH_SCHEDULES};
+use crate::room::{MAX_STOCK, RoomView};
 
 /// The stock that a patch asks for, over the one in force: an absent key stays, null is the configured one.
 ///
 /// # Errors
 /// The mistake: the stock cannot be below the number sold.
-pub fn stock(patch: &Map<String, Value>, room: &RoomView, version: u16) -> Result<Option<u32>, String> {
+pub fn stock(patch: &Map<String, Value>, room: &RoomView) -> Result<Option<u32>, String> {
     let Some(value) = patch.get("stock") else {
         return Ok(room.overrides.stock);
     };
@@ -16,11 +16,6 @@ pub fn stock(patch: &Map<String, Value>, room: &RoomView, version: u16) -> Resul
         Value::Null => None,
         value => Some(number(value)?),
     };
-    if wanted.is_some() && version < WITH_SCHEDULES {
-        return Err(format!(
-            "the rooms run machine version {version}, which has no stock: raise it first (ropeline gates)"
-        ));
-    }
     let sold = room
         .lines
         .values()

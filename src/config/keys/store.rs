@@ -2,7 +2,6 @@
 
 use super::form::{AUTHORITIES, DAY, Form, MINUTE};
 use super::key::{Table, duration, key, list, number, text};
-use crate::room::{OLDEST, VERSION};
 
 pub(super) const STORE: Table = Table {
     name: "store",
@@ -48,7 +47,7 @@ pub(super) const STORE: Table = Table {
             .or("7 days")
             .about("How long an embedded log is kept for `ropeline replay`. A shared store keeps about a minute.")
             .at_start(),
-        number("machine_version", OLDEST as u32..=VERSION as u32)
+        number("machine_version", 1..=65_535)
             .unset("the newest that all gates know")
             .about(
                 "Highest version of the rooms' state machine that may be used. Set the version in force before an \

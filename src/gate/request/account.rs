@@ -10,7 +10,7 @@ use crate::accounts::{Identity, MAX_IDENTITY};
 use crate::config::{Identities, Source};
 use crate::names;
 use crate::names::spelling::Doubtful;
-use crate::room::{Tag, View, Visitor, WITH_SCHEDULES};
+use crate::room::{Tag, View, Visitor};
 use crate::token::account_tags;
 
 use super::visit::Visit;
@@ -52,14 +52,11 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     }
 }
 
-/// The tags of an account; none without an account, and before the room's machine knows of accounts.
+/// The tags of an account; none without an account.
 pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Vec<Tag> {
-    // Before the machine knows of accounts they cannot be kept.
-    let kept = || shared.replica.load().version >= WITH_SCHEDULES;
-    match identity {
-        Some(identity) if kept() => account_tags(&shared.keyring, &rules.room.name, &identity),
-        _ => Vec::new(),
-    }
+    identity.map_or_else(Vec::new, |identity| {
+        account_tags(&shared.keyring, &rules.room.name, &identity)
+    })
 }
 
 /// Who a request's head says it is, and what a token's claim says of the lane.

@@ -8,7 +8,7 @@ use http::StatusCode;
 use crate::config::{Identities, Missing};
 use crate::metrics::Outcome;
 use crate::pages::PageKind;
-use crate::room::{Tag, Visitor, WITH_SCHEDULES};
+use crate::room::{Tag, Visitor};
 use crate::token::{Ticket, TicketPlace};
 
 use super::Seat;
@@ -24,9 +24,8 @@ use crate::gate::verdict::refusals;
 #[must_use]
 pub fn is_nameless(seat: &Seat<'_>) -> bool {
     let refuses = |identities: &Identities| identities.missing == Missing::Refuse;
-    let kept = || seat.shared.replica.load().version >= WITH_SCHEDULES;
     let named = seat.shown.rehearsal().is_some() || !joins_as(seat).is_empty();
-    !named && seat.rules.room.identity.as_ref().is_some_and(refuses) && kept()
+    !named && seat.rules.room.identity.as_ref().is_some_and(refuses)
 }
 
 /// What the tokens show is another account's.
@@ -48,10 +47,7 @@ pub fn lacks_account(seat: &Seat<'_>, worth: &Worth) -> bool {
     else {
         return false;
     };
-    if seat.shown.rehearsal().is_some()
-        || !seat.shown.tags().is_empty()
-        || seat.shared.replica.load().version < WITH_SCHEDULES
-    {
+    if seat.shown.rehearsal().is_some() || !seat.shown.tags().is_empty() {
         return false;
     }
     match identities.missing {

@@ -10,7 +10,7 @@ use http::header::SET_COOKIE;
 
 use crate::metrics::CodeFate;
 use crate::replica::{Arrival, Granted};
-use crate::room::{Denied, Edition, LaneId, Number, Redeem, WITH_SCHEDULES};
+use crate::room::{Denied, Edition, LaneId, Number, Redeem};
 use crate::token::{Code, Grant, Ticket, TicketPlace};
 
 use super::codes::{self, NO_CODE};
@@ -172,12 +172,7 @@ pub async fn by_code(seat: &Seat<'_>, visit: &Visit, edition: Edition) -> Option
         return Some(denied(seat, CodeFate::NotNow));
     };
     let bypass = redeem.bypass;
-    let kept = seat.shared.replica.load().version >= WITH_SCHEDULES;
-    let done = match redeem {
-        redeem if kept => seat.shared.replica.redeem(redeem).await,
-        _ => Err(Denied::NotNow),
-    };
-    Some(match done {
+    Some(match seat.shared.replica.redeem(redeem).await {
         Ok(granted) => joined_by(seat, &used.code, granted, visit, edition),
         Err(Denied::Refused) if bypass && !takes_bypass(seat) => denied(seat, CodeFate::NoBypass),
         Err(Denied::Refused) => Joined::Refused,

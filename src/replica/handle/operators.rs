@@ -55,7 +55,7 @@ impl Replica {
         let mut views = self.subscribe();
         self.send(Message::Configure(rooms.clone()))?;
         let is_so = |view: &View, name: &RoomName, settings: &Settings| {
-            let able = settings.under(view.version).bounded();
+            let able = settings.bounded();
             view.rooms.get(name).is_some_and(|room| room.configured.agrees(&able))
         };
         let all = views.wait_for(|view| rooms.iter().all(|(name, settings)| is_so(view, name, settings)));

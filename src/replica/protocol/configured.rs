@@ -52,7 +52,6 @@ impl Configured {
     /// one, and where it has not taken over yet, only the rooms that the log lacks.
     pub fn at_start(&self, identity: &Identity, state: &State, has_joined: bool) -> Changes {
         if !has_joined {
-            self.warn_of_schedules(state);
             self.warn_of_draws(state);
         }
         self.differences(identity, state, has_joined || self.charge == Charge::Before)
@@ -83,9 +82,8 @@ impl Configured {
         let mut changes = state
             .map(|state| rooms::changes(state, &self.rooms, gives_up))
             .unwrap_or_default();
-        let version = state.map_or(identity.knows(), State::version);
         let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
-        for change in rooms::differences(&before, &self.rooms, version) {
+        for change in rooms::differences(&before, &self.rooms) {
             let stays = change.1 == Change::Remove && is_added(&change.0);
             if !changes.contains(&change) && !stays {
                 changes.push(change);
@@ -101,30 +99,6 @@ impl Configured {
         self.compare = true;
     }
 
-    /// The machine version that the rooms need, where no other gate has to know it too: an older binary would not take that
-    /// configuration anyway.
-    pub fn needed(&self, identity: &Identity, state: &State) -> Option<u16> {
-        let decides = identity.alone() && self.charge == Charge::Own;
-        let needed = decides && self.rooms.iter().any(|(_, settings)| lacks(settings, state));
-        needed
-            .then_some(identity.knows())
-            .filter(|knows| *knows > state.version())
-    }
-
-    /// The rooms run a later machine version than `version`: what they could not have before.
-    pub fn since_version(&self, version: u16, state: &State) -> Changes {
-        if self.charge == Charge::Before {
-            return Vec::new();
-        }
-        let was = |room: &RoomName, settings: &Settings| {
-            let known = state.configured(room);
-            known.is_some_and(|known| known.agrees(&settings.under(version)) && !known.agrees(settings))
-        };
-        let able = self.rooms.iter().filter(|(room, settings)| was(room, settings));
-        able.map(|(room, settings)| (room.clone(), Change::Configure(settings.under(state.version()))))
-            .collect()
-    }
-
     /// Rooms that are gone stay while the gate before has visitors in them, and where other gates have them too.
     fn allowed(&self, identity: &Identity, mut changes: Changes, state: Option<&State>) -> Changes {
         let others = |state: &State| state.roster().any(|gate| gate.id != identity.gate());
@@ -137,27 +111,6 @@ impl Configured {
             !stays
         });
         changes
-    }
-
-    fn warn_of_schedules(&self, state: &State) {
-        let lacking = self.rooms.iter().filter(|(_, settings)| lacks(settings, state));
-        for (room, settings) in lacking {
-            if settings.schedule.is_none() {
-                tracing::warn!(
-                    %room,
-                    version = state.version(),
-                    "the rooms run a machine version without named lanes and draws, which a gate of an older build may need: \
-                     everybody stands in one lane until all gates know the next one and it is in force (ropeline gates)"
-                );
-                continue;
-            }
-            tracing::warn!(
-                %room,
-                version = state.version(),
-                "the rooms run a machine version without schedules, which a gate of an older build may need: this room is \
-                 closed until all gates know the next one and it is in force (ropeline gates)"
-            );
-        }
     }
 
     /// Rooms keep a draw whose line is closed, and the opening that one is promised for, whatever this gate is configured with.
@@ -178,9 +131,4 @@ impl Configured {
             }
         }
     }
-}
-
-/// The settings say what rooms of the version in force cannot have.
-fn lacks(settings: &Settings, state: &State) -> bool {
-    !settings.agrees(&settings.under(state.version()))
 }

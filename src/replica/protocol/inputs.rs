@@ -11,9 +11,7 @@ use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Message, NoEnd, Note, Noted, Redeeming, Redemption, Unrecorded,
 };
 use crate::replica::options::Charge;
-use crate::room::{
-    Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Settings, Tag, Visitor, WITH_SCHEDULES, Who,
-};
+use crate::room::{Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Settings, Tag, Visitor, Who};
 use crate::token::Keyring;
 
 impl Protocol {
@@ -98,10 +96,7 @@ impl Protocol {
 
     /// What the gate saw of its upstream, for each room that goes by it.
     pub fn report(&mut self, reports: Vec<Reported>) {
-        // Rooms of an older version take none.
-        if self.live_state().is_none_or(|state| state.version() >= WITH_SCHEDULES) {
-            self.context.outgoing.collector.report(reports);
-        }
+        self.context.outgoing.collector.report(reports);
     }
 
     /// An operator's word about a room.

@@ -200,7 +200,7 @@ impl Outgoing {
             raise: self.raise.take().or(beside.raise),
             applied: at.sequence,
             lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
-            ..batch.under(state.version())
+            ..batch
         };
         self.under_way = Some(UnderWay {
             append: self.append_under(state.version(), identity, batch),
@@ -336,8 +336,6 @@ impl Outgoing {
             batch.hello = true;
             (batch.vote, batch.saved, batch.raise, batch.root, batch.adopt) = (None, None, None, None, None);
             batch.applied = 0;
-            // The new log may run an earlier machine version than the one before did.
-            sent.append.batch = std::mem::take(batch).under(version);
         }
     }
 }

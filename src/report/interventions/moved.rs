@@ -10,7 +10,7 @@ use super::people;
 use crate::dates::rfc3339;
 use crate::draw::ARRIVAL;
 use crate::room::{
-    BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, View, Wall, Window,
+    BreaksDraw, Change, Drawing, ONLY_LANE, Overrides, Phase, RoomView, Sale, Schedule, Settings, Wall, Window,
 };
 
 /// One of them.
@@ -25,7 +25,6 @@ pub(super) struct Moved {
 pub(super) struct InForce<'a> {
     /// Before the entry.
     room: &'a RoomView,
-    version: u16,
     /// Of the entry.
     now: Wall,
     configured: Settings,
@@ -44,8 +43,8 @@ struct Dates {
 }
 
 impl<'a> InForce<'a> {
-    /// `before` is the view before the entry of this time.
-    pub fn of(room: &'a RoomView, before: &View, now: Wall) -> Self {
+    /// The room before an entry of this time.
+    pub fn of(room: &'a RoomView, now: Wall) -> Self {
         let settings = room.overrides.over(&room.configured);
         let dates = settings.schedule.as_ref().and_then(|schedule| {
             let by_now = schedule.stage(now).map(|stage| stage.window);
@@ -56,7 +55,6 @@ impl<'a> InForce<'a> {
         });
         Self {
             room,
-            version: before.version,
             now,
             configured: Settings::clone(&room.configured),
             overrides: room.overrides.clone(),
@@ -69,7 +67,7 @@ impl<'a> InForce<'a> {
     pub fn take(&mut self, change: &Change) -> Vec<Moved> {
         match change {
             Change::Configure(settings) => {
-                let mut settings = settings.under(self.version);
+                let mut settings = settings.clone();
                 keep(&mut settings.schedule, self.configured.schedule.as_ref());
                 let draws = (self.configured.draw.as_ref(), settings.draw.as_ref());
                 let schedule = self.overrides.schedule.as_ref().or(settings.schedule.as_ref());
@@ -79,7 +77,7 @@ impl<'a> InForce<'a> {
                 self.configured = settings;
             }
             Change::Override(overrides) => {
-                let mut overrides = overrides.under(self.version);
+                let mut overrides = overrides.clone();
                 keep(&mut overrides.schedule, self.overrides.schedule.as_ref());
                 self.overrides = overrides;
             }

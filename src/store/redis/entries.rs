@@ -3,7 +3,7 @@
 use redis::Value;
 
 use super::fault::Fault;
-use crate::room::{Batch, Entry, GateId, OLDEST, Position, VERSION, Wall};
+use crate::room::{Batch, Entry, GateId, NEWEST, OLDEST, Position, Wall};
 use crate::store::Exchanged;
 
 /// An entry as it stands in the stream: its id, and names and values in turn.
@@ -80,12 +80,12 @@ fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, 
     let number = |name| text(name).and_then(|text| text.parse::<u64>().map_err(|_| strange()));
     let nonce = |name| field(name).and_then(|value| value.try_into().map_err(|_| strange()));
     let version = text("version")?.parse::<u16>().map_err(|_| strange())?;
-    if !(OLDEST..=VERSION).contains(&version) {
+    if !(OLDEST..=NEWEST).contains(&version) {
         return Ok(Err(version));
     }
     let gate = u64::from_str_radix(text("gate")?, 16).map_err(|_| strange())?;
     // Every gate of this version finds the same bytes unreadable and passes over the same entry.
-    let batch = Batch::decode(field("batch")?, version).unwrap_or_else(|error| {
+    let batch = Batch::decode(field("batch")?).unwrap_or_else(|error| {
         tracing::error!(entry = id(position), %error, "a batch cannot be read and is passed over");
         Batch::default()
     });

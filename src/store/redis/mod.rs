@@ -151,7 +151,7 @@ impl RedisLog {
 
     /// One round trip of an exchange.
     fn once(&mut self, at: Position, append: Option<&Append>) -> Result<Answer, Unavailable> {
-        let batch = append.map(|append| append.batch.encode(append.version));
+        let batch = append.map(|append| append.batch.encode());
         let after = Position {
             sequence: at.sequence.saturating_add(1),
             ..at
@@ -295,7 +295,7 @@ impl Log for RedisLog {
                 "a log that gates share begins without its root",
             ));
         };
-        let batch = append.batch.encode(append.version);
+        let batch = append.batch.encode();
         let replies = self.wire.call(|scripts, keys, by| {
             let mut script = scripts.begin.on(by, &[&keys.head, &keys.log, &keys.skips]);
             entry(script.arg(seen).arg(incarnation), append, &batch);

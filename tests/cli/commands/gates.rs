@@ -196,15 +196,15 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
 }
 
+/// A build for tests reads version 2, and agrees to it where it is told to.
 #[test]
 fn a_machine_version_is_raised_when_all_gates_know_it() {
     let store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "on_outage = \"open\"");
-    site.set_store("machine_version = 1");
     let held_back = site.start();
     held_back.lives();
     assert_eq!(roster(&held_back, 1)["log"]["machine_version"], 1);
-    site.edit("machine_version = 1\n", "");
+    site.set_store("machine_version = 2");
     let newer = site.start();
     roster(&newer, 2);
     let refused = says(&site, &newer, &["gates", "--raise", "2"]);
@@ -223,7 +223,7 @@ fn a_machine_version_is_raised_when_all_gates_know_it() {
     assert!(again.err.contains("it never goes down"), "{again:?}");
 
     // Back to a binary that does not run it: such a gate takes no visitors, and opens no room for being in no touch.
-    site.set_store("machine_version = 1");
+    site.edit("machine_version = 2\n", "");
     let behind = site.start();
     let ready = until("readiness refused", || {
         let ready = behind.asks_admin("/readyz");

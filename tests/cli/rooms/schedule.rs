@@ -1,8 +1,6 @@
-//! Rooms by the clock, as processes: a reload and an operator's word move the dates, and a gate of an older build keeps the
-//! room shut.
+//! Rooms by the clock, as processes: a reload and an operator's word move the dates.
 
 use crate::gate::{Gate, Site};
-use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
 use crate::until;
 
@@ -118,46 +116,4 @@ fn check_refuses_a_sale_that_is_over_and_a_start_does_not() {
     let gate = site.start();
     assert_eq!((phase(&gate), word(&gate)), ("closed".to_owned(), "closed".to_owned()));
     assert_eq!(gate.stop().code, Some(0));
-}
-
-/// A gate that may not go above version 2 stands for one of the build before: to the log they are the same.
-#[test]
-fn beside_a_gate_without_schedules_the_room_is_closed_until_that_one_is_replaced() {
-    let store = Server::start(&Options::default());
-    let site = Site::shared(&store.url(), "");
-    site.set_store("machine_version = 2");
-    let old = site.start();
-    old.lives();
-    let mut inside = old.insider();
-    site.edit("machine_version = 2", "");
-    site.edit("name = \"shop\"", "name = \"shop\"\nopens_at = \"daily 00:00 UTC\"");
-    let new = site.start();
-    new.lives();
-    until("the room closed", || (word(&new) == "closed").then_some(()));
-    until("the room closed at the older gate", || {
-        (word(&old) == "closed").then_some(())
-    });
-    assert_eq!(phase(&new), "none", "version 2 has no schedules");
-    assert!(new.program.err().contains("without schedules"), "{}", new.program.err());
-    assert!(inside.goes_to("/").is_the_shops(), "who is inside goes on");
-    let early = says(&site, &new, &["gates", "--raise", "3"]);
-    assert_ne!(early.code, Some(0), "{early:?}");
-    assert_eq!(old.stop().code, Some(0));
-    until("the older gate gone", || {
-        let gates = new.asks_admin("/api/v1/gates").json();
-        (gates["gates"].as_array()?.len() == 1).then_some(())
-    });
-    let raised = says(&site, &new, &["gates", "--raise", "3"]);
-    assert_eq!(raised.code, Some(0), "{raised:?}");
-    until("the room open", || (phase(&new) == "open").then_some(()));
-    // The gate has said which sales come next: there is always another.
-    let next = new.asks_admin("/api/v1/rooms/shop").json()["schedule"]["next_change"].clone();
-    assert!(next.as_str().is_some_and(|at| at.ends_with("T00:00:00.000Z")), "{next}");
-    inside.at = new.address;
-    assert!(inside.goes_to("/").is_the_shops(), "and still does");
-    let other = site.start();
-    other.lives();
-    until("the same on another gate", || (phase(&other) == "open").then_some(()));
-    assert_eq!(other.stop().code, Some(0));
-    assert_eq!(new.stop().code, Some(0));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ropeline::replica::Condition;
-use ropeline::room::{LoadControl, VERSION};
+use ropeline::room::{LoadControl, NEWEST, VERSION};
 
 use super::faults::Fault;
 use super::link::Weather;
@@ -91,13 +91,9 @@ impl Plan {
     pub fn wild(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0xFA17);
         let gates = usize::try_from(chance.within(2, 6)).unwrap_or(2);
+        let rises = chance.hits(200);
         let mut plan = Self {
             gates,
-            knows: if chance.hits(200) {
-                chance.pick(&[1, 2])
-            } else {
-                VERSION
-            },
             sale: chance
                 .hits(150)
                 .then(|| Sale::DrawnAt(EPOCH_MS + chance.within(40, 160) * 1_000)),
@@ -110,14 +106,11 @@ impl Plan {
             most: 400,
             ..Self::plain(seed)
         };
-        if plan.knows < VERSION {
-            // Before the newest version a room with a schedule stays closed.
-            plan.sale = None;
+        if rises {
             plan.upgrades(&mut chance);
-        } else {
-            plan.stock = stock::some_stock(seed);
-            plan.codes = codes::some_codes(seed);
         }
+        plan.stock = stock::some_stock(seed);
+        plan.codes = codes::some_codes(seed);
         for _ in 0..chance.within(2, 8) {
             let at = chance.within(20 * SECOND, plan.busy);
             let fault = some_fault(&mut chance, gates);
@@ -131,11 +124,9 @@ impl Plan {
             let at = chance.within(30 * SECOND, 160 * SECOND);
             self.faults.push((at, Fault::Upgrade(slot)));
         }
-        let to = chance.within(u64::from(self.knows) + 1, u64::from(VERSION) + 1);
-        let raise = || Fault::Raise(u16::try_from(to).unwrap_or(VERSION));
         for (from, until) in [(60, 100), (190, 220)] {
             let at = chance.within(from * SECOND, until * SECOND);
-            self.faults.push((at, raise()));
+            self.faults.push((at, Fault::Raise(NEWEST)));
         }
     }
 

@@ -1,6 +1,6 @@
 //! One history to a log: order among gates, and its end wherever the store may have lost something.
 
-use ropeline::room::{Position, VERSION};
+use ropeline::room::{NEWEST, Position};
 use ropeline::store::{Beginning, Begun, Exchanged, Log};
 
 use super::{append_of, open, server, until_answered, why};
@@ -177,17 +177,17 @@ fn an_entry_of_a_later_machine_is_named_and_not_passed() {
     let start = begin(&mut log);
     let end = fill(&mut log, start, 2);
     let mut later = append(3);
-    later.version = VERSION + 1;
+    later.version = NEWEST + 1;
     for _ in 0..2 {
         let Exchanged::Entries { entries, newer, .. } = log.exchange(start, Some(&later)).unwrap() else {
             panic!("no entries")
         };
-        assert_eq!((entries.len(), newer), (2, Some(VERSION + 1)));
+        assert_eq!((entries.len(), newer), (2, Some(NEWEST + 1)));
     }
     let Exchanged::Entries { entries, newer, .. } = log.exchange(end, None).unwrap() else {
         panic!("no entries")
     };
-    assert_eq!((entries.len(), newer), (0, Some(VERSION + 1)));
+    assert_eq!((entries.len(), newer), (0, Some(NEWEST + 1)));
     assert_eq!(exchange(&mut log, after(end, 2), None), []);
 }
 

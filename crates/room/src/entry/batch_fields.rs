@@ -1,8 +1,8 @@
-//! What version 3 adds to a batch, each a field at its end: codes, which sections are virtual visitors', and what the gate
-//! saw of the shop.
+//! What may be absent of a batch, each a field at its end: codes, which sections are virtual visitors', and what the gate saw
+//! of the shop.
 
 use super::{Batch, Section};
-use crate::codec::{Read, Reader, Writer, read_later, write_later};
+use crate::codec::{Fields, Read, Reader, Writer, read_fields};
 use crate::load::Report;
 use crate::room::codes::{read_brought, read_redeem, write_brought, write_redeem};
 use ropeline_ids::RehearsalId;
@@ -11,17 +11,17 @@ const CODES: u8 = 1;
 const VIRTUAL: u8 = 2;
 const LOAD: u8 = 3;
 
-pub(crate) fn write_fields(w: &mut Writer, batch: &Batch) {
+pub(crate) fn write(w: &mut Writer, batch: &Batch) {
     let fields = [
         codes(batch).map(|field| (CODES, field)),
         virtuals(batch).map(|field| (VIRTUAL, field)),
         load(batch).map(|field| (LOAD, field)),
     ];
-    write_later(w, &fields.into_iter().flatten().collect());
+    w.fields(&fields.into_iter().flatten().collect::<Fields>());
 }
 
-pub(crate) fn read_fields(r: &mut Reader, batch: &mut Batch) -> Read<()> {
-    read_later(r, |tag, field| match tag {
+pub(crate) fn read(r: &mut Reader, batch: &mut Batch) -> Read<()> {
+    read_fields(r, |tag, field| match tag {
         CODES => read_codes(field, batch),
         VIRTUAL => read_virtuals(field, batch),
         LOAD => read_load(field, batch),

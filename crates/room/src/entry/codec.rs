@@ -1,14 +1,12 @@
-//! The byte form of entries and batches: the same in versions 1 and 2, and in version 3 but for what is new there. A later
-//! version is refused, so that its gate stops there.
+//! The byte form of entries and batches. An entry of a version that this binary lacks is refused, so that its gate stops there.
 //!
-//! What a version adds is never written into an entry of one before, and not read there: an older gate passes over a batch
-//! that holds it, and so does this one. A new word about a room has a number of its own; what else a batch, such a word or a
-//! section says stands at its end as [`Fields`].
+//! A word about a room has a number of its own; what may be absent of a batch, such a word or a section stands at its end as
+//! [`Fields`].
 
 use super::{Adopt, Batch, Change, Entry, MAX_BATCH_BYTES, RoomChange, Spoke, Vote};
-use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_fields};
 use crate::draw::Hash;
-use crate::entry::batch_fields::{read_fields, write_fields};
+use crate::entry::batch_fields;
 use crate::entry::commands::{CallOrder, Who};
 use crate::entry::eviction::Eviction;
 use crate::entry::sale::{DrawnLane, Forms, Sale, read_beacon, write_beacon};
@@ -18,7 +16,7 @@ use crate::room::rehearsal::RehearsalOrder;
 use crate::settings::codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::settings::schedule::{read_windows, write_windows};
 use crate::state::additions::Addition;
-use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
+use crate::version::{NEWEST, OLDEST};
 use ropeline_ids::{Era, GateId, Position, RehearsalId, Wall};
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
@@ -28,7 +26,7 @@ impl Entry {
     /// The entry as the log stores it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut w = writer(self.version);
+        let mut w = Writer::default();
         w.u16(self.version);
         w.u64(self.position.incarnation);
         w.u64(self.position.sequence);
@@ -46,10 +44,9 @@ impl Entry {
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(bytes, "entry");
         let version = r.u16()?;
-        if !(OLDEST..=VERSION).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
+        if !(OLDEST..=NEWEST).contains(&version) || bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
-        let mut r = r.of(version);
         let entry = Self {
             version,
             position: Position {
@@ -68,20 +65,18 @@ impl Entry {
 }
 
 impl Batch {
-    /// The batch as a log that keeps it apart from the rest of its entry, which is of a machine version, stores it.
+    /// The batch as a log that keeps it apart from the rest of its entry stores it.
     #[must_use]
-    pub fn encode(&self, version: u16) -> Vec<u8> {
-        let mut w = writer(version);
+    pub fn encode(&self) -> Vec<u8> {
+        let mut w = Writer::default();
         write_batch(&mut w, self);
         w.bytes
     }
 
-    /// The batch of an entry of a machine version.
-    ///
     /// # Errors
-    /// When the bytes are no batch of that version, or longer than twice [`MAX_BATCH_BYTES`].
-    pub fn decode(bytes: &[u8], version: u16) -> Result<Self, DecodeError> {
-        let mut r = Reader::new(bytes, "batch").of(version);
+    /// When the bytes are no batch, or longer than twice [`MAX_BATCH_BYTES`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut r = Reader::new(bytes, "batch");
         if bytes.len() > MAX_ENTRY_BYTES {
             return r.wrong();
         }
@@ -92,19 +87,12 @@ impl Batch {
     /// Bytes of the encoded batch, for keeping under [`MAX_BATCH_BYTES`]. Costs an encoding.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        self.encode(VERSION).len()
+        self.encode().len()
     }
 }
 
 /// Tag of a change's field.
 const WHO: u8 = 1;
-
-fn writer(version: u16) -> Writer {
-    Writer {
-        version,
-        ..Writer::default()
-    }
-}
 
 fn write_batch(w: &mut Writer, batch: &Batch) {
     w.flag(batch.hello);
@@ -120,7 +108,7 @@ fn write_batch(w: &mut Writer, batch: &Batch) {
     w.option(batch.adopt, write_adopt);
     w.list(&batch.rooms, write_room_change);
     w.list(&batch.sections, write_section);
-    write_fields(w, batch);
+    batch_fields::write(w, batch);
 }
 
 fn read_batch(r: &mut Reader) -> Read<Batch> {
@@ -142,7 +130,7 @@ fn read_batch(r: &mut Reader) -> Read<Batch> {
         spent_codes: Vec::new(),
         load: Vec::new(),
     };
-    read_fields(r, &mut batch)?;
+    batch_fields::read(r, &mut batch)?;
     Ok(batch)
 }
 
@@ -288,7 +276,7 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
     }
     let who = change.who.as_ref();
     let who = who.map(|who| (WHO, Writer::field(|w| who.write(w))));
-    write_later(w, &Fields::from_iter(who));
+    w.fields(&Fields::from_iter(who));
 }
 
 fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
@@ -300,11 +288,11 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
         2 => Change::Reset,
         3 => Change::Remove,
         4 => Change::Edition(r.edition()?),
-        5 if r.has(WITH_SCHEDULES) => Change::Windows {
+        5 => Change::Windows {
             rule: r.text()?.to_owned(),
             windows: read_windows(r)?,
         },
-        6 if r.has(WITH_SCHEDULES) => {
+        6 => {
             let edition = r.edition()?;
             let (order, beacon) = read_beacon(r)?;
             Change::Commit {
@@ -316,32 +304,32 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
                 commitment: Hash(r.array()?),
             }
         }
-        7 if r.has(WITH_SCHEDULES) => Change::Draw {
+        7 => Change::Draw {
             edition: r.edition()?,
             secret: Hash(r.array()?),
             value: read_text(r)?,
         },
-        8 if r.has(WITH_SCHEDULES) => Change::Sale {
+        8 => Change::Sale {
             edition: r.edition()?,
             sale: Box::new(Sale::read(r)?),
             lanes: r.list(3, DrawnLane::read)?,
         },
-        25 if r.has(WITH_SCHEDULES) => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
-        26 if r.has(WITH_SCHEDULES) => Change::Renew {
+        25 => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
+        26 => Change::Renew {
             id: RehearsalId(r.array()?),
             lease_ms: r.var()?,
         },
-        27 if r.has(WITH_SCHEDULES) => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
-        30 if r.has(WITH_SCHEDULES) => Change::Call(CallOrder::read(r)?),
-        31 if r.has(WITH_SCHEDULES) => Change::Evict(Eviction::read(r)?),
-        32 if r.has(WITH_SCHEDULES) => Change::Add(Box::new(Addition::read(r)?)),
-        40 if r.has(WITH_SCHEDULES) => Change::EndHealing,
-        50 if r.has(WITH_SCHEDULES) => Change::Load(Some(Outside::read(r)?)),
-        51 if r.has(WITH_SCHEDULES) => Change::Load(None),
+        27 => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
+        30 => Change::Call(CallOrder::read(r)?),
+        31 => Change::Evict(Eviction::read(r)?),
+        32 => Change::Add(Box::new(Addition::read(r)?)),
+        40 => Change::EndHealing,
+        50 => Change::Load(Some(Outside::read(r)?)),
+        51 => Change::Load(None),
         _ => return r.wrong(),
     };
     let mut who = None;
-    read_later(r, |tag, field| match tag {
+    read_fields(r, |tag, field| match tag {
         WHO => Who::read(field).map(|read| who = Some(read)),
         _ => field.wrong(),
     })?;

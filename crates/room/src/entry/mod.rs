@@ -1,7 +1,7 @@
 //! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
 //!
-//! The types are plain data; the byte form (`encode`, `decode`) is fixed by version, little-endian, without `usize`, and
-//! decoding is total: what does not decode is an error, never a panic.
+//! The types are plain data; the byte form (`encode`, `decode`) is little-endian, without `usize`, and decoding is total: what
+//! does not decode is an error, never a panic.
 
 pub(crate) mod batch_fields;
 pub(crate) mod codec;
@@ -23,7 +23,6 @@ use crate::room::rehearsal::RehearsalOrder;
 use crate::settings::schedule::Window;
 use crate::settings::{Overrides, Settings};
 use crate::state::additions::Addition;
-use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{
     Edition, Era, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
@@ -75,11 +74,11 @@ pub struct Batch {
     pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
-    /// Visitors who join by codes, after all who join otherwise. From version 3 on.
+    /// Visitors who join by codes, after all who join otherwise.
     pub redeems: Vec<Redeem>,
-    /// Codes that were spent in a log which was lost, with an era that a gate brings back. From version 3 on.
+    /// Codes that were spent in a log which was lost, with an era that a gate brings back.
     pub spent_codes: Vec<BroughtCodes>,
-    /// What the gate saw of the rooms' upstreams, at most one report for a room. From version 3 on.
+    /// What the gate saw of the rooms' upstreams, at most one report for a room.
     pub load: Vec<Reported>,
 }
 
@@ -127,7 +126,7 @@ pub struct RoomChange {
     /// The highest revision wins; one not above the room's is skipped.
     pub revision: u64,
     pub change: Change,
-    /// Whose word it is; `None` where no operator said it. From version 3 on.
+    /// Whose word it is; `None` where no operator said it.
     pub who: Option<Who>,
 }
 
@@ -144,9 +143,9 @@ pub enum Change {
     /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
     /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
     Edition(Edition),
-    /// The next windows of a recurring schedule, added if the room still goes by this rule. From version 3 on.
+    /// The next windows of a recurring schedule, added if the room still goes by this rule.
     Windows { rule: String, windows: Vec<Window> },
-    /// A promise of the secret that an edition is to be drawn by, made before its line is closed. From version 3 on.
+    /// A promise of the secret that an edition is to be drawn by, made before its line is closed.
     Commit {
         edition: Edition,
         order: AdmissionOrder,
@@ -155,35 +154,35 @@ pub enum Change {
         salt: [u8; 16],
         commitment: Hash,
     },
-    /// The secret that was promised, and the beacon's value if one was named: the line is drawn. From version 3 on.
+    /// The secret that was promised, and the beacon's value if one was named: the line is drawn.
     Draw {
         edition: Edition,
         secret: Hash,
         value: Option<String>,
     },
-    /// A draw of another history, as far as it had come there: with an era that a gate brings back. From version 3 on.
+    /// A draw of another history, as far as it had come there: with an era that a gate brings back.
     Sale {
         edition: Edition,
         sale: Box<Sale>,
         /// Who was drawn, or is to be; more of them may follow.
         lanes: Vec<DrawnLane>,
     },
-    /// Calls so many now, above the rate. From version 3 on.
+    /// Calls so many now, above the rate.
     Call(CallOrder),
-    /// Ends a session, or takes a visitor from the line. From version 3 on.
+    /// Ends a session, or takes a visitor from the line.
     Evict(Eviction),
-    /// Makes a room that is in no file. From version 3 on.
+    /// Makes a room that is in no file.
     Add(Box<Addition>),
-    /// Virtual visitors may come. From version 3 on, as the next two.
+    /// Virtual visitors may come.
     Rehearse(Box<RehearsalOrder>),
     /// The rehearsal goes on: whatever its revision, and no revision of the room.
     Renew { id: RehearsalId, lease_ms: u64 },
     /// It is over, whichever is under way where none is named.
     EndRehearsal(Option<RehearsalId>),
-    /// Visitors of a lost log are waited for no longer. From version 3 on.
+    /// Visitors of a lost log are waited for no longer.
     EndHealing,
     /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the
-    /// room's revision, which stays. From version 3 on.
+    /// room's revision, which stays.
     Load(Option<Outside>),
 }
 
@@ -192,13 +191,13 @@ pub enum Change {
 pub struct Section {
     pub room: RoomName,
     pub line: LineName,
-    /// All of this is virtual visitors' of a rehearsal; it counts while that is under way. From version 3 on.
+    /// All of this is virtual visitors' of a rehearsal; it counts while that is under way.
     pub rehearsal: Option<RehearsalId>,
     /// Waiting visitors who left, and sessions ended by their visitor or an operator: at once.
     pub leaves: Vec<(LaneId, Number)>,
     /// Sessions ended by the shop's answer, `after_ms` from now (`end_grace`, 0 for at once).
     pub ends: Vec<End>,
-    /// Sessions in which the visitor bought: counted against the stock, once, and ended. From version 3 on.
+    /// Sessions in which the visitor bought: counted against the stock, once, and ended.
     pub completions: Vec<Completion>,
     pub claims: Vec<Claim>,
     /// Numbers of an adopted era that ended or left there.
@@ -215,18 +214,18 @@ pub struct Section {
     pub marks: Vec<(LaneId, Number)>,
     /// At most one for each lane: where an adopted era's horizon stood. Numbers below that were not issued here are void.
     pub voids: Vec<(LaneId, Number)>,
-    /// Numbers that genuine tickets and passes say are an account's. From version 3 on.
+    /// Numbers that genuine tickets and passes say are an account's.
     pub bound: Vec<Bound>,
     /// Visitors let past the line in an outage since the last batch; only counted.
     pub bypasses: u32,
-    /// Visitors let past it because of their network since then; only counted. From version 3 on.
+    /// Visitors let past it because of their network since then; only counted.
     pub networks: u32,
     /// Visitors who joined without a pending id, counted per lane.
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
     pub pending_joins: Vec<(LaneId, PendingId)>,
     /// Visitors with an account, and whoever came among them, in order of arrival: an account is answered with the place
-    /// that it already has. From version 3 on.
+    /// that it already has.
     pub tagged: Vec<Tagged>,
 }
 
@@ -300,24 +299,6 @@ impl Section {
         let items = named.map(Vec::len).iter().sum::<usize>();
         let items = items + self.ends.len() + self.completions.len() + self.claims.len() + self.bound.len();
         u32::try_from(items).unwrap_or(u32::MAX)
-    }
-}
-
-impl Batch {
-    /// The batch as rooms of a machine version can have it: without stock, whoever completes only ends a session.
-    #[must_use]
-    pub fn under(mut self, version: u16) -> Self {
-        self.sections
-            .retain(|section| version >= WITH_SCHEDULES || section.rehearsal.is_none());
-        for section in self.sections.iter_mut().filter(|_| version < WITH_SCHEDULES) {
-            let completions = std::mem::take(&mut section.completions);
-            section.ends.extend(completions.iter().map(Completion::end));
-        }
-        if version < WITH_SCHEDULES {
-            (self.redeems, self.spent_codes) = (Vec::new(), Vec::new());
-            self.load = Vec::new();
-        }
-        self
     }
 }
 

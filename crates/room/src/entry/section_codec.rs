@@ -2,7 +2,7 @@
 
 use super::marks_codec;
 use super::{Claim, Completion, End, Section};
-use crate::codec::{Fields, Read, Reader, Writer, read_later, write_later};
+use crate::codec::{Fields, Read, Reader, Writer, read_fields};
 use crate::line::accounts::{Bound, Tagged};
 use ropeline_ids::{LaneId, Number, PendingId, Tag};
 
@@ -37,7 +37,7 @@ pub(crate) fn write_section(w: &mut Writer, section: &Section) {
         w.u8(lane.0);
         w.raw(&id.0);
     });
-    write_later(w, &later(section));
+    w.fields(&fields(section));
 }
 
 pub(crate) fn read_section(r: &mut Reader) -> Read<Section> {
@@ -62,7 +62,7 @@ pub(crate) fn read_section(r: &mut Reader) -> Read<Section> {
         bound: Vec::new(),
         tagged: Vec::new(),
     };
-    read_later(r, |tag, field| match tag {
+    read_fields(r, |tag, field| match tag {
         COMPLETIONS => {
             section.completions = read_completions(field)?;
             Ok(())
@@ -78,8 +78,8 @@ pub(crate) fn read_section(r: &mut Reader) -> Read<Section> {
     Ok(section)
 }
 
-/// What version 3 and later ones add.
-fn later(section: &Section) -> Fields {
+/// What may be absent.
+fn fields(section: &Section) -> Fields {
     let accounts = !section.tagged.is_empty() || !section.bound.is_empty();
     let accounts = accounts.then(|| (TAGGED, Writer::field(|w| write_accounts(w, section))));
     let completions = &section.completions;

@@ -27,7 +27,7 @@ pub(crate) struct Call {
     pub at: Wall,
     /// How often the number has been called, this time included.
     pub count: u8,
-    /// The visitor came back after the deadline, while the slot is still held. From machine version 3 on.
+    /// The visitor came back after the deadline, while the slot is still held.
     pub back: bool,
 }
 

@@ -241,7 +241,7 @@ impl Line {
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
         self.count_virtual_call((id, place));
-        // Lanes have names from machine version 3 on; before, nothing is written of what each has called.
+        // What each of several lanes has called.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;
             pulse.beat(pulse.total() + 1, m.clock);

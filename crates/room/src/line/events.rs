@@ -12,7 +12,6 @@ use crate::room::edition::{Current, is_reset};
 use crate::settings::Settings;
 use crate::state::context::Context;
 use crate::state::past::Proof;
-use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
 
 impl Line {
@@ -211,7 +210,7 @@ impl Line {
     /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
     fn come_back(&mut self, due: Due, call: Call, rules: &Rules, m: &Context) -> bool {
-        let able = m.version >= WITH_SCHEDULES && m.adopts.is_none() && !rules.keeps_calls;
+        let able = m.adopts.is_none() && !rules.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
         if late {
             self.keep(due, Record::Called(Call { back: true, ..call }));

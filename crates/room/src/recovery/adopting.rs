@@ -9,9 +9,6 @@ use crate::codec::{Read, Reader, Writer};
 use crate::state::roster::Roster;
 use ropeline_ids::{Clock, GateId};
 
-/// The first machine version in which eras, and editions, are brought back.
-pub(crate) const SINCE_VERSION: u16 = 2;
-
 /// How long after one batch a gate is waited for to send its next.
 const HOLD_MS: u64 = 5_000;
 

@@ -14,7 +14,6 @@ use crate::recovery::packer::{List, Packer};
 use crate::room::Room;
 use crate::state::State;
 use crate::state::rooms::MAX_ROOMS;
-use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
@@ -149,11 +148,7 @@ impl Merge<'_> {
             change,
             who: None,
         };
-        let added = self
-            .lost
-            .additions()
-            .get(name)
-            .filter(|_| self.now.version() >= WITH_SCHEDULES);
+        let added = self.lost.additions().get(name);
         let add = |revision| {
             added.map(|added| RoomChange {
                 who: added.who.clone(),
@@ -163,7 +158,7 @@ impl Merge<'_> {
         // One revision each, the room's for what was said last.
         let made = other.is_none().then(|| {
             let revision = room.revision().saturating_sub(1);
-            let configured = || change(revision, Change::Configure(room.configured().under(self.now.version())));
+            let configured = || change(revision, Change::Configure(room.configured().clone()));
             add(revision).unwrap_or_else(configured)
         });
         let older = other.is_none_or(|other| room.worded() > other.worded() && other.overrides() != room.overrides());

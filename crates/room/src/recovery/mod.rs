@@ -11,11 +11,10 @@ use std::sync::Arc;
 
 use crate::entry::effects::Effects;
 use crate::entry::{Adopt, Entry, Spoke, StateHash};
-use crate::recovery::adopting::{Adopting, SINCE_VERSION};
+use crate::recovery::adopting::Adopting;
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::state::context::Context;
 use crate::state::roster::Roster;
-use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, GateId, Wall};
 
 /// What of a log was lost, as far as that is known, and who brings it back.
@@ -81,7 +80,7 @@ impl Recovery {
     /// Before the sections of an entry that brings back an era: it is known from now on, and nobody is called. True if so.
     pub fn adopt(&mut self, entry: &Entry, roster: &Roster, m: &mut Context, effects: &mut Effects) -> bool {
         let Some(adopt) = entry.batch.adopt else { return false };
-        if m.version < SINCE_VERSION || adopt.era >= m.past.era() {
+        if adopt.era >= m.past.era() {
             effects.skip(1);
             return false;
         }
@@ -124,9 +123,6 @@ impl Recovery {
 
     /// A log of which gates were not heard begins, or one that has read further: they may know of codes that were used.
     pub fn miss(&mut self, entry: &Entry, silent: Vec<GateId>, m: &Context) {
-        if m.version < WITH_SCHEDULES {
-            return;
-        }
         let read = m.past.before().map(|(era, sequence)| (era.0, sequence));
         let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
         let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
@@ -136,17 +132,15 @@ impl Recovery {
     }
 
     /// An entry that counts says what its gate knew of the logs before: it brings that back, or has nothing to bring.
-    pub fn believe(&mut self, entry: &Entry, m: &Context) {
+    pub fn believe(&mut self, entry: &Entry) {
         let brings = |adopt: Adopt| !adopt.done;
-        if m.version >= WITH_SCHEDULES && !entry.batch.adopt.is_some_and(brings) {
+        if !entry.batch.adopt.is_some_and(brings) {
             self.codes.hear(entry.gate);
         }
     }
 
     /// The end of the log that the rooms come from is lost: single-use codes issued by now may have been used in it.
-    pub fn doubt_codes(&mut self, now: Wall, m: &Context) {
-        if m.version >= WITH_SCHEDULES {
-            self.codes.all(now);
-        }
+    pub fn doubt_codes(&mut self, now: Wall) {
+        self.codes.all(now);
     }
 }

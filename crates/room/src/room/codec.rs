@@ -1,6 +1,6 @@
-//! A room as bytes. What version 3 and later ones know of a room are fields behind the rest.
+//! A room as bytes. What may be absent are fields behind the rest.
 
-use crate::codec::{Fields, Read, Reader, Writer, read_later, write_later};
+use crate::codec::{self, Fields, Read, Reader, Writer};
 use crate::draw::AdmissionOrder;
 use crate::entry::sale::Sale;
 use crate::lane::Lane;
@@ -34,7 +34,7 @@ pub fn write(room: &Room, w: &mut Writer) {
         line.write(w);
     });
     room.pending.write(w);
-    write_later(w, &later(room));
+    w.fields(&fields(room));
 }
 
 /// When lines are due is worked out by [`Room::reschedule`].
@@ -63,7 +63,7 @@ pub fn read(r: &mut Reader) -> Read<Room> {
     Ok(room)
 }
 
-fn later(room: &Room) -> Fields {
+fn fields(room: &Room) -> Fields {
     let followed = !room.timetable.is_nothing() || room.editions.voided() != room.edition();
     let followed = followed.then(|| {
         let field = Writer::field(|w| {
@@ -143,7 +143,7 @@ fn read_rehearsed(room: &mut Room, r: &mut Reader) -> Read<()> {
 }
 
 fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
-    read_later(r, |tag, field| {
+    codec::read_fields(r, |tag, field| {
         match tag {
             FOLLOWED => {
                 room.timetable.read_followed(field)?;

@@ -18,7 +18,7 @@ pub const MAX_BYPASS: u32 = 1_000;
 
 type Seat = (LaneId, Number);
 
-/// A visitor who joins by a code that a gate found to be genuine and good for this line. From machine version 3 on.
+/// A visitor who joins by a code that a gate found to be genuine and good for this line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redeem {
     pub room: RoomName,

@@ -179,7 +179,7 @@ impl Room {
         let Some(number) = self.join(line, *lane, 1, m) else {
             return Pended::Refused;
         };
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         if let Some(line) = self.lines.get_mut(line) {
             line.bind(*lane, number, tags, &rules, m);
         }
@@ -192,7 +192,7 @@ impl Room {
     /// What an account is told that is given no new number: it has one, its id was another's, or there is no room for its tag.
     fn account_before(&mut self, line: &LineName, tagged: &Tagged, m: &mut Context) -> Option<Pended> {
         let tags = &tagged.tags;
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         let before = tagged.id.and_then(|id| self.pending.get(id, line));
         let line = self.lines.get_mut(line)?;
         let has = line.number_of(tags);
@@ -273,7 +273,7 @@ impl Room {
         if m.past.may_be_lost(seat.1, m.clock) {
             self.make(&redeem.line, m);
         }
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         let line = self.lines.get_mut(&redeem.line);
         let lives = line.is_some_and(|line| {
             line.mark(seat.0, seat.1, &rules, m);
@@ -344,7 +344,7 @@ impl Room {
             return Err(Denied::NotNow);
         }
         let number = self.join(&redeem.line, redeem.lane, 1, m).ok_or(Denied::Refused)?;
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         if let Some(line) = self.lines.get_mut(&redeem.line) {
             // SECURITY: what is given up is in line. The gate has seen its ticket.
             if let Some((lane, left)) = redeem.leaves.filter(|seat| waits(line, seat)) {
@@ -356,7 +356,7 @@ impl Room {
     }
 
     fn call_past(&mut self, name: &LineName, seat: Seat, m: &Context) {
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         if let Some(line) = self.lines.get_mut(name) {
             line.call_past(seat.0, seat.1, rules.settings, m);
             self.codes.let_past(name, seat);
@@ -399,7 +399,7 @@ impl Room {
                     if m.past.may_be_lost(spent.number, m.clock) {
                         self.make(&spent.line, m);
                     }
-                    let rules = rules(&self.terms, &self.healing, m);
+                    let rules = rules(&self.terms, &self.healing);
                     if let Some(line) = self.lines.get_mut(&spent.line) {
                         let adopts = m.adopts.replace(spent.number.era);
                         line.use_up(spent.lane, spent.number, None, &rules, m);

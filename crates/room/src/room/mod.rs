@@ -48,7 +48,6 @@ use crate::settings::schedule::{Phase, Schedule};
 use crate::settings::{Mode, Overrides, Settings};
 use crate::state::context::Context;
 use crate::state::past;
-use crate::version::WITH_SCHEDULES;
 use crate::view::RoomView;
 use crate::view::line_view::LineView;
 use ropeline_ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, RoomName, Wall};
@@ -214,7 +213,7 @@ impl Room {
             self.published.touch();
         }
         let slots = self.lines.counts().slots;
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         if self
             .load
             .run(settings.load_control.as_ref(), settings.call_every_ms, slots, m)
@@ -242,7 +241,7 @@ impl Room {
         } else if self.proves_loss(section, m) {
             self.make(&section.line, m);
         }
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         let skipped = match self.lines.get_mut(&section.line) {
             Some(line) => line.apply(section, &rules, current, m),
             None => section.items(),
@@ -267,7 +266,7 @@ impl Room {
             return;
         }
         for name in self.lines.take_active(self.load.last()) {
-            let rules = rules(&self.terms, &self.healing, m);
+            let rules = rules(&self.terms, &self.healing);
             let Some(line) = self.lines.get_mut(&name) else {
                 continue;
             };
@@ -293,7 +292,7 @@ impl Room {
 
     /// Works every line's schedule out anew, after something changed that all of them depend on.
     pub fn reschedule(&mut self, m: &Context) {
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         self.lines.plan_all((&rules, self.load.allowance()), m);
         self.repaint();
     }
@@ -309,7 +308,7 @@ impl Room {
             return Arc::clone(room);
         }
         let (settings, edition) = (self.terms.in_force(), self.editions.edition());
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         let line = |name: &LineName| {
             let line = self.lines.get(name)?;
             Some(LineView::new(line, edition, settings, &rules, m))
@@ -538,11 +537,11 @@ impl Room {
 }
 
 /// What the room prescribes to its lines now.
-fn rules<'a>(terms: &'a Terms, healing: &Healing, m: &Context) -> Rules<'a> {
+fn rules<'a>(terms: &'a Terms, healing: &Healing) -> Rules<'a> {
     Rules {
         settings: terms.in_force(),
         heals_until: healing.until(),
-        keeps_calls: terms.keeps_calls() && m.version >= WITH_SCHEDULES,
+        keeps_calls: terms.keeps_calls(),
     }
 }
 

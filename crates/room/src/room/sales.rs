@@ -14,7 +14,6 @@ use crate::room::{Room, rules, waits_for_lost};
 use crate::settings::schedule::{Phase, Stage, Turn, Window};
 use crate::settings::{Overrides, Settings};
 use crate::state::context::Context;
-use crate::version::WITH_SCHEDULES;
 use ropeline_ids::{Clock, Edition, LaneId, Number, Place, RehearsalId, RoomName, Wall};
 
 impl Room {
@@ -135,7 +134,7 @@ impl Room {
         self.enforce();
         let settings = self.terms.in_force();
         self.load.settle(settings.load_control.as_ref(), m);
-        let reopens = kept && settings.mode.lets_called_in() && m.version >= WITH_SCHEDULES;
+        let reopens = kept && settings.mode.lets_called_in();
         for line in self.lines.all_mut() {
             line.resettle(&old, settings, m);
             if reopens {
@@ -311,7 +310,7 @@ impl Room {
         if !self.lines.has(&lane.line) && lane.runs.iter().any(lost) {
             self.make(&lane.line, m);
         }
-        let rules = rules(&self.terms, &self.healing, m);
+        let rules = rules(&self.terms, &self.healing);
         if let Some(line) = self.lines.get_mut(&lane.line) {
             line.close_as(lane.lane, (edition, &lane.runs), &rules, m);
         }

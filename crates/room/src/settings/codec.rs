@@ -1,5 +1,4 @@
-//! The byte form of settings and overrides. What version 3 and later ones add to settings are fields at their end, which the
-//! mode's byte announces.
+//! The byte form of settings and overrides. What may be absent are fields at their end, which the mode's byte announces.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +8,18 @@ use crate::entry::sale::Drawing;
 use crate::load::LoadControl;
 use crate::settings::lanes::NamedLane;
 use crate::settings::schedule::Schedule;
-use crate::version::WITH_SCHEDULES;
 
-/// As rooms of the writer's machine version can have them.
 pub(crate) fn write_settings(w: &mut Writer, settings: &Settings) {
-    let settings = settings.under(w.version);
-    let later = Later {
-        schedule: settings.schedule,
-        draw: settings.draw,
+    let optional = Optional {
+        schedule: settings.schedule.clone(),
+        draw: settings.draw.clone(),
         stock: settings.stock,
-        lanes: settings.lanes,
+        lanes: settings.lanes.clone(),
         bypass_most: settings.bypass_most,
-        load_control: settings.load_control,
+        load_control: settings.load_control.clone(),
     };
-    let later = later.fields();
-    w.u8(mode_byte(settings.mode) | if later.is_empty() { 0 } else { MORE });
+    let optional = optional.fields();
+    w.u8(mode_byte(settings.mode) | if optional.is_empty() { 0 } else { MORE });
     w.u32(settings.capacity);
     w.option(settings.rate_per_minute, Writer::u32);
     for duration in [
@@ -39,14 +35,14 @@ pub(crate) fn write_settings(w: &mut Writer, settings: &Settings) {
     }
     w.u32(settings.max_lines);
     w.list(&settings.lane_weights, |w, weight| w.u16(*weight));
-    if !later.is_empty() {
-        w.fields(&later);
+    if !optional.is_empty() {
+        w.fields(&optional);
     }
 }
 
 pub(crate) fn read_settings(r: &mut Reader) -> Read<Settings> {
     let byte = r.u8()?;
-    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let more = byte & MORE != 0;
     let mode = mode_of(if more { byte & !MORE } else { byte }, r)?;
     let mut settings = Settings {
         mode,
@@ -69,18 +65,18 @@ pub(crate) fn read_settings(r: &mut Reader) -> Read<Settings> {
         load_control: None,
     };
     if more {
-        let later = Later::read(r)?;
-        settings.load_control = later.load_control;
-        (settings.schedule, settings.draw) = (later.schedule, later.draw);
-        (settings.stock, settings.lanes) = (later.stock, later.lanes);
-        settings.bypass_most = later.bypass_most;
+        let optional = Optional::read(r)?;
+        settings.load_control = optional.load_control;
+        (settings.schedule, settings.draw) = (optional.schedule, optional.draw);
+        (settings.stock, settings.lanes) = (optional.stock, optional.lanes);
+        settings.bypass_most = optional.bypass_most;
     }
     Ok(settings)
 }
 
-/// What version 3 and later ones add to settings, and to overrides.
+/// What may be absent of settings, and of overrides.
 #[derive(Default)]
-struct Later {
+struct Optional {
     schedule: Option<Schedule>,
     draw: Option<Drawing>,
     stock: Option<u32>,
@@ -89,7 +85,7 @@ struct Later {
     load_control: Option<LoadControl>,
 }
 
-impl Later {
+impl Optional {
     fn fields(&self) -> Fields {
         let schedule = self.schedule.as_ref();
         let schedule = schedule.map(|schedule| (SCHEDULE, Writer::field(|w| schedule.write(w))));
@@ -108,7 +104,7 @@ impl Later {
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
-        let mut later = Self::default();
+        let mut optional = Self::default();
         let fields = r.fields()?;
         // Nothing is never written.
         if fields.is_empty() {
@@ -116,19 +112,19 @@ impl Later {
         }
         for (tag, mut field) in fields {
             match tag {
-                SCHEDULE => later.schedule = Some(Schedule::read(&mut field)?),
-                DRAW => later.draw = Some(Drawing::read(&mut field)?),
-                STOCK => later.stock = Some(field.u32()?),
+                SCHEDULE => optional.schedule = Some(Schedule::read(&mut field)?),
+                DRAW => optional.draw = Some(Drawing::read(&mut field)?),
+                STOCK => optional.stock = Some(field.u32()?),
                 LANES => {
-                    later.lanes = field.list(2, NamedLane::read)?;
-                    if later.lanes.is_empty() {
+                    optional.lanes = field.list(2, NamedLane::read)?;
+                    if optional.lanes.is_empty() {
                         return field.wrong();
                     }
                 }
-                LOAD_CONTROL => later.load_control = Some(LoadControl::read(&mut field)?),
+                LOAD_CONTROL => optional.load_control = Some(LoadControl::read(&mut field)?),
                 BYPASS => {
-                    later.bypass_most = field.u32()?;
-                    if later.bypass_most == 0 {
+                    optional.bypass_most = field.u32()?;
+                    if optional.bypass_most == 0 {
                         return field.wrong();
                     }
                 }
@@ -136,40 +132,35 @@ impl Later {
             }
             field.finish()?;
         }
-        Ok(later)
+        Ok(optional)
     }
 }
 
-/// As rooms of the writer's machine version can have them.
 pub(crate) fn write_overrides(w: &mut Writer, overrides: &Overrides) {
-    let overrides = overrides.under(w.version);
-    let later = Later {
-        schedule: overrides.schedule,
-        draw: None,
+    let optional = Optional {
+        schedule: overrides.schedule.clone(),
         stock: overrides.stock,
-        lanes: Vec::new(),
-        bypass_most: 0,
-        load_control: None,
+        ..Optional::default()
     };
-    let mut later = later.fields();
+    let mut optional = optional.fields();
     if !overrides.messages.is_empty() {
-        later.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
+        optional.push((MESSAGES, Writer::field(|w| write_messages(w, &overrides.messages))));
     }
-    w.u8(u8::from(overrides.mode.is_some()) | if later.is_empty() { 0 } else { MORE });
+    w.u8(u8::from(overrides.mode.is_some()) | if optional.is_empty() { 0 } else { MORE });
     if let Some(mode) = overrides.mode {
         w.u8(mode_byte(mode));
     }
     w.option(overrides.capacity, Writer::u32);
     w.option(overrides.rate_per_minute, |w, rate| w.option(rate, Writer::u32));
     w.option(overrides.message.as_deref(), Writer::text);
-    if !later.is_empty() {
-        w.fields(&later);
+    if !optional.is_empty() {
+        w.fields(&optional);
     }
 }
 
 pub(crate) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
     let byte = r.u8()?;
-    let more = byte & MORE != 0 && r.has(WITH_SCHEDULES);
+    let more = byte & MORE != 0;
     let mode = match if more { byte & !MORE } else { byte } {
         0 => None,
         1 => Some(r.u8()?),
@@ -183,12 +174,12 @@ pub(crate) fn read_overrides(r: &mut Reader) -> Read<Overrides> {
         ..Overrides::default()
     };
     if more {
-        read_later(r, &mut overrides)?;
+        read_optional(r, &mut overrides)?;
     }
     Ok(overrides)
 }
 
-fn read_later(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
+fn read_optional(r: &mut Reader, overrides: &mut Overrides) -> Read<()> {
     let fields = r.fields()?;
     // Nothing is never written.
     if fields.is_empty() {

@@ -11,7 +11,6 @@ use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
 use crate::settings::lanes::{MAX_LANES, NamedLane, bounded_names};
 use crate::settings::schedule::{Phase, Schedule};
-use crate::version::WITH_SCHEDULES;
 
 /// How a room treats new visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,19 +47,18 @@ pub struct Settings {
     pub max_lines: u32,
     /// Weights by lane, 1 to 8 of them; calls go by deficit round robin.
     pub lane_weights: Vec<u16>,
-    /// The lanes' names, as many as weights; empty where lanes are told apart by their order alone, as before machine
-    /// version 3. A lane keeps its index for as long as the room has it.
+    /// The lanes' names, as many as weights; empty where lanes are told apart by their order alone. A lane keeps its index for
+    /// as long as the room has it.
     pub lanes: Vec<NamedLane>,
-    /// When the room is open; from machine version 3 on.
+    /// When the room is open.
     pub schedule: Option<Schedule>,
-    /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival. From machine version 3 on.
+    /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival.
     pub draw: Option<Drawing>,
-    /// Pieces that there are, in each line: nobody is called beyond them. From machine version 3 on.
+    /// Pieces that there are, in each line: nobody is called beyond them.
     pub stock: Option<u32>,
-    /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken. From
-    /// machine version 3 on.
+    /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken.
     pub bypass_most: u32,
-    /// Follows what the shop can take, within capacity and rate; `None`: these alone. From machine version 3 on.
+    /// Follows what the shop can take, within capacity and rate; `None`: these alone.
     pub load_control: Option<LoadControl>,
 }
 
@@ -99,11 +97,11 @@ pub struct Overrides {
     pub rate_per_minute: Option<Option<u32>>,
     /// Shown to everybody waiting; at most [`MAX_MESSAGE`] bytes.
     pub message: Option<String>,
-    /// Shown instead to whoever reads the language, by its tag; from machine version 3 on.
+    /// Shown instead to whoever reads the language, by its tag.
     pub messages: BTreeMap<String, String>,
-    /// What the room goes by instead of its configured schedule; from machine version 3 on.
+    /// What the room goes by instead of its configured schedule.
     pub schedule: Option<Schedule>,
-    /// From machine version 3 on.
+    ///
     pub stock: Option<u32>,
 }
 
@@ -171,30 +169,6 @@ impl Settings {
         self.capacity == 0 || self.rate_per_minute == Some(0)
     }
 
-    /// The settings as rooms of a machine version can have them. What that version lacks must not open what it was to keep
-    /// shut: a room that goes by a schedule, or sells a stock, is closed until there are such.
-    #[must_use]
-    pub fn under(&self, version: u16) -> Self {
-        if version >= WITH_SCHEDULES {
-            return self.clone();
-        }
-        let mode = match self.mode {
-            Mode::Off => Mode::Off,
-            _ if self.schedule.is_some() || self.stock.is_some() => Mode::Closed,
-            mode => mode,
-        };
-        Self {
-            mode,
-            lanes: Vec::new(),
-            schedule: None,
-            draw: None,
-            stock: None,
-            bypass_most: 0,
-            load_control: None,
-            ..self.clone()
-        }
-    }
-
     /// Whether both say the same: of one rule, whichever windows were worked out from it, and the same lanes, in whichever
     /// order they stand and whichever were there before.
     #[must_use]
@@ -242,20 +216,6 @@ impl Overrides {
             schedule: self.schedule.clone().or(configured.schedule),
             stock: self.stock.or(configured.stock),
             ..configured
-        }
-    }
-
-    /// The overrides as rooms of a machine version can have them.
-    #[must_use]
-    pub fn under(&self, version: u16) -> Self {
-        if version >= WITH_SCHEDULES {
-            return self.clone();
-        }
-        Self {
-            schedule: None,
-            messages: BTreeMap::new(),
-            stock: None,
-            ..self.clone()
         }
     }
 

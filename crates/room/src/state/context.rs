@@ -8,8 +8,6 @@ use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// The machine version in force.
-    pub version: u16,
     pub clock: Clock,
     /// The entry's own time, for dates that people see.
     pub time: Wall,
@@ -38,9 +36,8 @@ const MAX_JOINS: u32 = 1 << 20;
 
 impl Context {
     /// Before the first entry of a log, or as a snapshot has it; what holds until the next entry is worked out by the state.
-    pub fn new(version: u16, (clock, time): (Clock, Wall), first_call: Clock, past: Arc<Past>) -> Self {
+    pub fn new((clock, time): (Clock, Wall), first_call: Clock, past: Arc<Past>) -> Self {
         Self {
-            version,
             clock,
             time,
             silent_ms: 0,

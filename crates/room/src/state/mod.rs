@@ -21,7 +21,6 @@ use crate::entry::effects::{Effects, Joined};
 use crate::entry::sale::{BreaksDraw, Owed};
 use crate::entry::{Batch, Entry, StateHash};
 use crate::recovery::Recovery;
-use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::recovery::merge::Merge;
 use crate::room::Room;
 use crate::settings::Settings;
@@ -35,7 +34,7 @@ use crate::state::past::Past;
 use crate::state::rooms::Rooms;
 use crate::state::roster::{Roster, RosterGate};
 use crate::state::versions::Versions;
-use crate::version::{OLDEST, VERSION, WITH_SCHEDULES};
+use crate::version::{NEWEST, OLDEST, VERSION};
 use crate::view::View;
 use ropeline_ids::{Clock, Era, GateId, Position, RoomName, Wall};
 
@@ -68,7 +67,7 @@ impl State {
         let past = Arc::new(Past::new(Era(incarnation)));
         Self {
             head: Head::new(incarnation),
-            context: Context::new(VERSION, (Clock(0), Wall(0)), first_call, past),
+            context: Context::new((Clock(0), Wall(0)), first_call, past),
             roster: Roster::default(),
             versions: Versions::new(VERSION),
             checkpoints: Checkpoints::new(Clock(0)),
@@ -264,7 +263,7 @@ impl State {
     /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
     pub fn doubt_codes(&mut self, now: Wall) {
         let now = now.max(self.time().unwrap_or_default());
-        self.recovery.doubt_codes(now, &self.context);
+        self.recovery.doubt_codes(now);
     }
 
     /// The machine version in force.
@@ -273,16 +272,11 @@ impl State {
         self.versions.current()
     }
 
-    /// The same rooms under another machine version, at most [`VERSION`]; for a log that begins with one, not for one that
+    /// The same rooms under another machine version, at most [`NEWEST`]; for a log that begins with one, not for one that
     /// gates have been reading.
     #[must_use]
     pub fn with_version(mut self, version: u16) -> Self {
-        self.versions.raise(version.clamp(OLDEST, VERSION));
-        self.context.version = self.version();
-        if self.version() < WITH_SCHEDULES {
-            // Rooms of these versions have no codes that could be used up.
-            *self.recovery.codes_mut() = CodesCutoff::default();
-        }
+        self.versions.raise(version.clamp(OLDEST, NEWEST));
         self.published = None;
         self
     }
@@ -302,7 +296,7 @@ impl State {
     }
 
     /// A version above the one in force that everybody on the roster has known for ten minutes of room clock: time to
-    /// raise it. It may be above [`VERSION`] where this gate is not on the roster.
+    /// raise it. It may be above [`NEWEST`] where this gate is not on the roster.
     #[must_use]
     pub fn agreed(&self) -> Option<u16> {
         self.versions.agreed(self.clock())
@@ -356,7 +350,7 @@ impl State {
 
     /// Whether this binary can read the entry and what it leads to.
     fn reads(&self, entry: &Entry) -> bool {
-        (OLDEST..=VERSION).contains(&entry.version) && self.wants(entry).is_none()
+        (OLDEST..=NEWEST).contains(&entry.version) && self.wants(entry).is_none()
     }
 
     /// Goes on to the entry's position without applying it.
@@ -385,7 +379,7 @@ impl State {
             if self.recovery.adopted(entry, m) {
                 self.rooms.all_mut().for_each(|room| room.end_healing(m));
             }
-            self.recovery.believe(entry, m);
+            self.recovery.believe(entry);
             self.heed(entry);
             self.roster.answer(entry.gate, &effects.joined);
         }
@@ -401,21 +395,10 @@ impl State {
             self.checkpoints.save(sequence);
         }
         if let Some(version) = self.versions.raised(entry, &self.roster) {
-            self.raise(version, entry.time);
+            self.versions.raise(version);
         }
         if entry.batch.goodbye {
             self.roster.goodbye(entry.gate);
-        }
-    }
-
-    /// The rooms run a later version from this entry on.
-    fn raise(&mut self, version: u16, now: Wall) {
-        let codes = self.version() < WITH_SCHEDULES && version >= WITH_SCHEDULES;
-        self.versions.raise(version);
-        self.context.version = version;
-        // What this log knows of codes begins here.
-        if codes {
-            self.doubt_codes(now);
         }
     }
 

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use crate::entry::commands::{Audited, Deed};
 use crate::entry::effects::{Changed, Effects, Redeemed};
 use crate::entry::{Batch, Change, Entry, RoomChange};
-use crate::recovery::adopting::SINCE_VERSION;
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::room::Room;
 use crate::state::additions::Additions;
 use crate::state::context::Context;
-use crate::version::WITH_SCHEDULES;
 use crate::view::RoomView;
 use ropeline_ids::{Clock, Edition, RoomName};
 
@@ -84,7 +82,7 @@ impl Rooms {
         }
         for change in &batch.rooms {
             let changed = self.change(change, m);
-            if changed == Changed::Taken && matches!(change.change, Change::Remove) && m.version >= WITH_SCHEDULES {
+            if changed == Changed::Taken && matches!(change.change, Change::Remove) {
                 codes.remove(&change.room, m.time);
             }
             effects.change(changed);
@@ -136,8 +134,7 @@ impl Rooms {
 
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     fn change(&mut self, change: &RoomChange, m: &mut Context) -> Changed {
-        let version = m.version;
-        let before = self.before(change, m);
+        let before = self.before(change);
         let full = self.rooms.len() >= MAX_ROOMS;
         let (begins, revised) = self.additions.begins();
         // What another history brings is the room of there, as it was.
@@ -147,17 +144,17 @@ impl Rooms {
             (None, Change::Configure(settings)) if !full => {
                 let edition = if new { begins } else { Edition(0) };
                 let mut room = Room::of(edition, revision);
-                room.configure(settings.under(version).bounded(), m);
+                room.configure(settings.bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
             }
-            (None, Change::Add(addition)) if version >= WITH_SCHEDULES && !full => {
+            (None, Change::Add(addition)) if !full => {
                 let fits = self.additions.takes(addition);
                 // What another history brings is a room with people in it: where its text has no place, it is as a file's.
                 if !fits && m.adopts.is_none() {
                     return Changed::Refused;
                 }
                 let mut room = Room::of(begins, revision);
-                room.configure(addition.settings.under(version).bounded(), m);
+                room.configure(addition.settings.bounded(), m);
                 self.rooms.insert(change.room.clone(), room);
                 let said = (change.who.as_ref(), m.time);
                 if fits {
@@ -166,71 +163,71 @@ impl Rooms {
             }
             (None, _) => return Changed::Refused,
             (Some(room), Change::Edition(edition)) => {
-                return taken(version >= SINCE_VERSION && room.regain(*edition, m));
+                return taken(room.regain(*edition, m));
             }
             (Some(room), Change::Renew { id, lease_ms }) => {
-                return taken(version >= WITH_SCHEDULES && room.renew_rehearsal(*id, *lease_ms, m.clock));
+                return taken(room.renew_rehearsal(*id, *lease_ms, m.clock));
             }
             (Some(room), Change::Load(figures)) => {
                 let who = change.who.as_ref();
-                return taken(version >= WITH_SCHEDULES && room.give_load(*figures, who, m.clock));
+                return taken(room.give_load(*figures, who, m.clock));
             }
             (Some(room), _) if change.revision <= room.revision() => return Changed::Stale,
             (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
-            (Some(room), Change::Configure(settings)) => room.configure(settings.under(version).bounded(), m),
+            (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
             (Some(room), Change::Override(overrides)) => {
-                if !room.override_with(&overrides.under(version).bounded(), change.revision, m) {
+                if !room.override_with(&overrides.bounded(), change.revision, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Windows { rule, windows }) => {
-                if version < WITH_SCHEDULES || !room.extend(rule, windows, m) {
+                if !room.extend(rule, windows, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Commit { .. } | Change::Draw { .. }) => {
-                if version < WITH_SCHEDULES || !room.decide(&change.room, &change.change, m) {
+                if !room.decide(&change.room, &change.change, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Sale { edition, sale, lanes }) => {
-                if version < WITH_SCHEDULES || !room.bring_sale(&change.room, *edition, (sale, lanes), m) {
+                if !room.bring_sale(&change.room, *edition, (sale, lanes), m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Call(order)) => {
-                if version < WITH_SCHEDULES || !room.order_calls(order, change.revision) {
+                if !room.order_calls(order, change.revision) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::Evict(eviction)) => {
-                if version < WITH_SCHEDULES || !room.order_eviction(eviction) {
+                if !room.order_eviction(eviction) {
                     return Changed::Refused;
                 }
             }
             (Some(_), Change::Add(addition)) => {
                 // Only what another history knew of it: whoever adds a room wants one of that name and no other.
                 let lacks = self.additions.get(&change.room).is_none() && self.additions.takes(addition);
-                if version < WITH_SCHEDULES || m.adopts.is_none() || !lacks {
+                if m.adopts.is_none() || !lacks {
                     return Changed::Refused;
                 }
                 let said = (change.who.as_ref(), m.time);
                 Arc::make_mut(&mut self.additions).add(&change.room, addition, said);
             }
             (Some(room), Change::Rehearse(order)) => {
-                if version < WITH_SCHEDULES || !room.rehearse(order, m) {
+                if !room.rehearse(order, m) {
                     return Changed::Refused;
                 }
             }
             (Some(room), Change::EndRehearsal(id)) => {
-                if version < WITH_SCHEDULES || !room.is_rehearsing(*id) {
+                if !room.is_rehearsing(*id) {
                     return Changed::Refused;
                 }
                 room.end_rehearsal();
             }
             (Some(room), Change::EndHealing) => {
-                if version < WITH_SCHEDULES || !room.heals(m) {
+                if !room.heals(m) {
                     return Changed::Refused;
                 }
                 room.forbid_healing(m);
@@ -254,18 +251,16 @@ impl Rooms {
             return;
         };
         room.close(m);
-        if m.version >= WITH_SCHEDULES {
-            let gone = (room.edition(), change.revision);
-            let said = (change.who.as_ref(), m.time);
-            Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
-        }
+        let gone = (room.edition(), change.revision);
+        let said = (change.who.as_ref(), m.time);
+        Arc::make_mut(&mut self.additions).remove(&change.room, gone, said);
     }
 
     /// The room before a change that is to be noted: an operator's, or a file's.
-    fn before(&self, change: &RoomChange, m: &Context) -> Option<Before> {
+    fn before(&self, change: &RoomChange) -> Option<Before> {
         let noted = change.who.is_some() || matches!(change.change, Change::Configure(_));
         let room = self.rooms.get(&change.room)?;
-        (noted && m.version >= WITH_SCHEDULES).then(|| Before {
+        noted.then(|| Before {
             audited: room.audited(),
             edition: room.edition(),
             rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),

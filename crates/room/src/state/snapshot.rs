@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_later, write_later};
+use crate::codec::{DecodeError, Fields, Read, Reader, Writer, read_fields};
 use crate::entry::StateHash;
 use crate::recovery::Recovery;
 use crate::recovery::adopting::Adopting;
@@ -25,12 +25,9 @@ use crate::state::past::Past;
 use crate::state::rooms::{MAX_ROOMS, Rooms};
 use crate::state::roster::Roster;
 use crate::state::versions::Versions;
-use crate::version::WITH_SCHEDULES;
 
-/// The snapshot's form under machine versions 1 and 2, and from the one on that has schedules: rooms end in fields. A state
-/// is written in the form of its version, so that gates which lack the later one have the same bytes and the same hash.
-const PLAIN: u16 = 2;
-const WITH_FIELDS: u16 = 3;
+/// The snapshot's form.
+const FORM: u16 = 1;
 
 /// Tag of a state's field.
 const ADDITIONS: u8 = 1;
@@ -44,12 +41,8 @@ impl State {
     /// The state as bytes: what a snapshot holds.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let version = self.versions.current();
-        let mut w = Writer {
-            version,
-            ..Writer::default()
-        };
-        w.u16(form_of(version));
+        let mut w = Writer::default();
+        w.u16(FORM);
         self.head.write(&mut w);
         w.option(self.recovery.awaits(), |w, hash| w.raw(&hash));
         self.versions.write(&mut w);
@@ -74,7 +67,7 @@ impl State {
         let additions = self.rooms.additions();
         let additions = (!additions.is_empty()).then(|| (ADDITIONS, Writer::field(|w| additions.write(w))));
         let codes = self.recovery.codes().field().map(|field| (CODES, field));
-        write_later(&mut w, &additions.into_iter().chain(codes).collect::<Fields>());
+        w.fields(&additions.into_iter().chain(codes).collect::<Fields>());
         let sum = sha256(&w.bytes);
         w.raw(&sum);
         w.bytes
@@ -89,16 +82,10 @@ impl State {
         };
         let (body, sum) = bytes.split_last_chunk::<SUM_BYTES>().ok_or(wrong)?;
         let mut r = Reader::new(body, "snapshot");
-        let form = if sha256(body) == *sum { r.u16()? } else { 0 };
-        let mut r = match form {
-            PLAIN => r.of(WITH_SCHEDULES - 1),
-            WITH_FIELDS => r,
-            _ => return r.wrong(),
-        };
-        let state = read(&mut r)?;
-        if form_of(state.version()) != form {
+        if sha256(body) != *sum || r.u16()? != FORM {
             return r.wrong();
         }
+        let state = read(&mut r)?;
         r.finish().map(|()| state)
     }
 
@@ -113,10 +100,6 @@ impl State {
     pub fn hash_of(encoded: &[u8]) -> StateHash {
         sha256(encoded)
     }
-}
-
-fn form_of(version: u16) -> u16 {
-    if version < WITH_SCHEDULES { PLAIN } else { WITH_FIELDS }
 }
 
 fn sha256(bytes: &[u8]) -> [u8; 32] {
@@ -143,13 +126,13 @@ fn read(r: &mut Reader) -> Read<State> {
         room.set_healing(healing);
     }
     let (mut additions, mut codes) = (Additions::default(), CodesCutoff::default());
-    read_later(r, |tag, field| match tag {
+    read_fields(r, |tag, field| match tag {
         CODES => CodesCutoff::read(field).map(|read| codes = read),
         ADDITIONS => Additions::read(field).map(|read| additions = read),
         _ => field.wrong(),
     })?;
     let mut state = State {
-        context: Context::new(versions.current(), (clock, time), first_call, past),
+        context: Context::new((clock, time), first_call, past),
         head,
         roster,
         versions,

@@ -6,7 +6,7 @@
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::Entry;
 use crate::state::roster::Roster;
-use crate::version::{OLDEST, VERSION};
+use crate::version::{NEWEST, OLDEST};
 use ropeline_ids::Clock;
 
 /// How long all gates must have known a version before it is raised without an operator.
@@ -39,18 +39,18 @@ impl Versions {
 
     /// The version that applying the entry takes, when this binary does not have it.
     pub fn wants(&self, entry: &Entry, roster: &Roster, rooted: bool) -> Option<u16> {
-        if entry.version > VERSION {
+        if entry.version > NEWEST {
             return Some(entry.version);
         }
         let says = entry.batch.hello.then_some((entry.gate, entry.batch.knows));
-        let raised = entry.batch.raise.filter(|version| *version > VERSION)?;
+        let raised = entry.batch.raise.filter(|version| *version > NEWEST)?;
         let heard = rooted && self.runs(entry) && roster.admits(entry);
         (heard && roster.knows(raised, says)).then_some(raised)
     }
 
     /// The version that an entry of a gate on the roster raises the rooms to.
     pub fn raised(&self, entry: &Entry, roster: &Roster) -> Option<u16> {
-        let higher = |version: &u16| *version > self.current && *version <= VERSION;
+        let higher = |version: &u16| *version > self.current && *version <= NEWEST;
         let raised = entry.batch.raise.filter(higher);
         raised.filter(|version| roster.knows(*version, None))
     }
@@ -85,7 +85,7 @@ impl Versions {
 
     pub fn read(r: &mut Reader) -> Read<Self> {
         let current = r.u16()?;
-        if !(OLDEST..=VERSION).contains(&current) {
+        if !(OLDEST..=NEWEST).contains(&current) {
             return r.wrong();
         }
         Ok(Self {

@@ -1,8 +1,8 @@
 //! Rooms that operators add and remove: what the log knows of them, in its snapshots, and in the next log.
 
 use ropeline_room::{
-    Addition, Batch, Change, Changed, Deed, Edition, Entry, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange,
-    RoomName, Settings, State, VERSION, Wall, Who,
+    Addition, Batch, Change, Changed, Deed, Edition, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange, RoomName,
+    Settings, State, Wall, Who,
 };
 
 use crate::recovery::fork::Fork;
@@ -224,31 +224,6 @@ fn a_snapshot_has_them_and_so_has_the_log_that_begins_from_it() {
     let mut read = State::decode(&bytes).unwrap();
     assert_eq!(read.encode(), bytes);
     assert_eq!(read.view().additions, log.state.view().additions);
-}
-
-#[test]
-fn before_version_3_there_are_none() {
-    let mut log = Log::new(settings(1));
-    let change = RoomChange {
-        room: name("vip"),
-        revision: 1,
-        change: add("the table"),
-        who: Some(anna()),
-    };
-    let entry = Entry {
-        version: VERSION - 1,
-        ..log.entry(
-            0,
-            Batch {
-                rooms: vec![change],
-                ..Batch::default()
-            },
-        )
-    };
-    assert!(
-        Entry::decode(&entry.encode()).is_err(),
-        "an older gate passes over it, and so does this one"
-    );
 }
 
 #[test]

@@ -309,32 +309,3 @@ fn texts_beyond_their_length_are_refused_whole() {
         Changed::Taken
     );
 }
-
-#[test]
-fn rooms_of_an_older_version_know_none_of_it() {
-    let mut log = Log::new(settings(1));
-    log.join(3);
-    log.state = log.state.with_version(2);
-    let message = Overrides {
-        messages: BTreeMap::from([("ko".to_owned(), "잠시만요".to_owned())]),
-        ..Overrides::default()
-    };
-    let before = log.state.view().rooms[&room()].revision;
-    let entry = log.entry(
-        0,
-        Batch {
-            rooms: vec![RoomChange {
-                room: room(),
-                revision: before + 1,
-                change: Change::Override(message),
-                who: Some(anna()),
-            }],
-            ..Batch::default()
-        },
-    );
-    log.state.apply(&ropeline_room::Entry { version: 2, ..entry });
-    let view = log.state.view();
-    let of = &view.rooms[&room()];
-    assert_eq!(of.revision, before + 1);
-    assert!(of.overrides.messages.is_empty() && of.orders.iter().next().is_none());
-}

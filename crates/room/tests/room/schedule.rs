@@ -1,11 +1,8 @@
 //! Sales by a schedule: who joins when, who is called when, and what one sale leaves to the next.
 
-use ropeline_room::{
-    Batch, Change, Entry, Mode, Overrides, Phase, Schedule, Settings, Standing, State, VERSION, Wall, Window,
-};
+use ropeline_room::{Batch, Change, Mode, Overrides, Phase, Schedule, Settings, Standing, Wall, Window};
 
-use crate::log::gates::Gates;
-use ropeline_room::testing::log::{INCARNATION, Log, only, room, settings};
+use ropeline_room::testing::log::{Log, room, settings};
 
 const START: u64 = 1_000_000;
 
@@ -327,102 +324,6 @@ fn a_replica_from_a_snapshot_takes_the_same_steps() {
         assert_eq!(fork.state.hash(), log.state.hash());
     }
     assert_eq!(edition(&mut log), 2);
-}
-
-#[test]
-fn before_its_version_a_schedule_keeps_the_room_closed_and_its_bytes_are_the_older_ones() {
-    let windows = [window(0, 0, None)];
-    let mut log = Log::of(State::empty(INCARNATION, true).with_version(2), by(&windows, 5));
-    assert_eq!(phase(&mut log), None);
-    assert_eq!(log.state.view().rooms[&room()].settings.mode, Mode::Closed);
-    assert_eq!(log.join(1), []);
-    let closed = Settings {
-        mode: Mode::Closed,
-        ..settings(5)
-    };
-    let mut plain = Log::of(State::empty(INCARNATION, true).with_version(2), closed);
-    plain.join(1);
-    assert_eq!(log.state.encode(), plain.state.encode());
-    let said = |log: &mut Log, settings: Settings| {
-        let change = ropeline_room::RoomChange {
-            room: room(),
-            revision: 9,
-            change: Change::Configure(settings),
-            who: None,
-        };
-        let rooms = vec![change];
-        log.entry(
-            0,
-            Batch {
-                rooms,
-                ..Batch::default()
-            },
-        )
-    };
-    let entry = said(&mut log, by(&windows, 5));
-    assert_eq!(entry.version, 2);
-    assert_eq!(Entry::decode(&entry.encode()).unwrap().encode(), entry.encode());
-    let newer = Entry {
-        version: 3,
-        ..entry.clone()
-    };
-    let older = Entry {
-        version: 2,
-        ..newer.clone()
-    };
-    assert_ne!(newer.encode().len(), older.encode().len());
-    // An entry that claims to be older than what it holds is no entry.
-    let mut claims = newer.encode();
-    claims[0] = 2;
-    assert!(Entry::decode(&claims).is_err());
-}
-
-#[test]
-fn the_version_rises_and_the_schedule_with_it() {
-    let log = Log::of(
-        State::empty(INCARNATION, true).with_version(2),
-        by(&[window(0, 0, None)], 5),
-    );
-    let mut gates = Gates::of(log, 2, VERSION);
-    gates.say(
-        1,
-        0,
-        Batch {
-            raise: Some(VERSION),
-            ..Batch::default()
-        },
-    );
-    assert_eq!(gates.state.version(), VERSION);
-    let change = ropeline_room::RoomChange {
-        room: room(),
-        revision: 9,
-        change: Change::Configure(by(&[window(0, 0, None)], 5)),
-        who: None,
-    };
-    let rooms = vec![change];
-    gates.say(
-        1,
-        100,
-        Batch {
-            rooms,
-            ..Batch::default()
-        },
-    );
-    assert_eq!(gates.state.view().rooms[&room()].stage.unwrap().phase, Phase::Open);
-    let section = ropeline_room::Section {
-        joins: vec![(ropeline_room::testing::log::LANE, 1)],
-        ..only()
-    };
-    let sections = vec![section];
-    let effects = gates.say(
-        2,
-        100,
-        Batch {
-            sections,
-            ..Batch::default()
-        },
-    );
-    assert!(effects.joined[0].first.is_some());
 }
 
 /// What an operator says of the dates.

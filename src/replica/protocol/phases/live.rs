@@ -88,7 +88,7 @@ impl Live {
             .filter(|version| *version <= context.identity.knows());
         let beside = Batch {
             goodbye: context.leaving.wants_goodbye(),
-            raise: agreed.or_else(|| context.configured.needed(&context.identity, &self.state)),
+            raise: agreed,
             ..self.checkpoints.say()
         };
         let view = context.shared.load();
@@ -195,7 +195,6 @@ impl Live {
         now: Duration,
     ) -> Outcome<Self> {
         let changed = !entries.is_empty();
-        let version = self.state.version();
         let mut mine = None;
         for entry in entries {
             match context.apply(&mut self.state, &entry, &mut self.checkpoints, now) {
@@ -216,10 +215,6 @@ impl Live {
         }
         if changed {
             context.publish(&mut self.state, now);
-        }
-        if self.state.version() > version {
-            let changes = context.configured.since_version(version, &self.state);
-            context.outgoing.collector.configure(changes);
         }
         context.shared.set_condition(context.live_condition());
         if let Some(version) = newer {

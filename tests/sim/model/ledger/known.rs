@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Ledger;
 use super::book::{Is, Person};
-use ropeline::room::{Adopt, Entry, GateId, Number, Position, State};
+use ropeline::room::{Entry, GateId, Number, Position};
 
 #[derive(Default)]
 pub struct Known {
@@ -26,16 +26,6 @@ enum Said {
     /// It is still bringing back what it knows.
     Some,
     All,
-    /// The rooms' machine takes nothing back.
-    Nothing,
-}
-
-/// The first machine version in which what was lost is brought back.
-const SINCE_VERSION: u16 = 2;
-
-/// What the entry brings back, if the rooms' machine takes it.
-pub fn adopts(entry: &Entry, version: u16) -> Option<Adopt> {
-    entry.batch.adopt.filter(|_| version >= SINCE_VERSION)
 }
 
 impl Known {
@@ -58,16 +48,14 @@ impl Known {
     }
 
     /// A batch of a gate counts.
-    pub fn hear(&mut self, entry: &Entry, state: &State) {
+    pub fn hear(&mut self, entry: &Entry) {
         let said = self
             .said
             .entry((entry.position.incarnation, entry.gate))
             .or_insert(Said::Some);
         *said = match *said {
-            Said::Some if state.version() < SINCE_VERSION => Said::Nothing,
             Said::Some if entry.batch.adopt.is_some_and(|adopt| !adopt.done) => Said::Some,
-            Said::Some => Said::All,
-            done => done,
+            Said::Some | Said::All => Said::All,
         };
     }
 

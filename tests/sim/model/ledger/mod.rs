@@ -14,13 +14,11 @@ mod stock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ropeline::room::{
-    Adopt, Effects, Entry, GateId, LineView, Mode, Number, Position, Standing, State, StateHash, View,
-};
+use ropeline::room::{Effects, Entry, GateId, LineView, Mode, Number, Position, Standing, State, StateHash, View};
 
 use crate::rooms::{self, LANE};
 use book::{Book, Is, Person};
-use known::{Known, adopts};
+use known::Known;
 
 #[derive(Default)]
 pub struct Ledger {
@@ -211,9 +209,8 @@ impl Ledger {
         let line = rooms::line(&view);
         history.book.rehearse(&view);
         if !effects.ignored && was_rooted {
-            self.known.hear(entry, state);
-            let adopts = adopts(entry, view.version);
-            self.said(&mut history.book, entry, effects, adopts, line.map(AsRef::as_ref));
+            self.known.hear(entry);
+            self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
         }
         history.book.expire();
         let Some(line) = line else { return };
@@ -228,15 +225,8 @@ impl Ledger {
     }
 
     /// Takes down what visitors and gates said.
-    fn said(
-        &mut self,
-        book: &mut Book,
-        entry: &Entry,
-        effects: &Effects,
-        adopts: Option<Adopt>,
-        line: Option<&LineView>,
-    ) {
-        let at = entry.position;
+    fn said(&mut self, book: &mut Book, entry: &Entry, effects: &Effects, line: Option<&LineView>) {
+        let (at, adopts) = (entry.position, entry.batch.adopt);
         if !book.hear(entry.gate, entry.serial) {
             self.fault(&format!(
                 "{at:?}: batch {} of {:?} counts again",
@@ -402,7 +392,7 @@ impl Ledger {
         let (ordered, beyond) = self.ordered(entry, effects);
         let able = was_rooted && !view.alarm && !book::is_quiet(view, &rooms::room());
         let may_call = able && settings.mode == Mode::Auto;
-        let adopting = book.clock < book.adopting_until || adopts(entry, view.version).is_some();
+        let adopting = book.clock < book.adopting_until || entry.batch.adopt.is_some();
         if made > 0 {
             if made > beyond && (slots > capacity || held > capacity as usize) {
                 self.fault(&format!(

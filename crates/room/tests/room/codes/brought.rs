@@ -2,7 +2,7 @@
 
 use ropeline_room::{
     Batch, BroughtCodes, CodeId, Denied, LineName, MAX_SPENT, Number, PendingId, Redeem, Root, Section, Spent,
-    Standing, State, Visitor, Wall,
+    Standing, Visitor, Wall,
 };
 
 use crate::codes::code;
@@ -111,29 +111,4 @@ fn the_second_number_by_a_code_is_nobodys_if_its_era_is_not_the_last_either() {
     fork.new.redeem(code(1, 2)).unwrap();
     fork.bring();
     assert!(is_nobodys(&mut fork.new, &LineName::ONLY, there));
-}
-
-#[test]
-fn rooms_that_come_to_know_of_codes_doubt_what_was_issued_before() {
-    let state = State::empty(INCARNATION, true).with_version(2);
-    let mut log = Log::of(state, held(1));
-    let before = Wall(log.time);
-    log.time += 1_000;
-    let knows = Batch {
-        knows: 3,
-        hello: true,
-        ..Batch::default()
-    };
-    log.apply(0, knows);
-    let raise = Batch {
-        raise: Some(3),
-        ..Batch::default()
-    };
-    log.apply(0, raise);
-    assert_eq!(log.state.version(), 3);
-    let issued = |issued, id| Redeem { issued, ..code(id, 1) };
-    assert_eq!(log.redeem(issued(before, 1)), Err(Denied::Doubtful));
-    log.time += 1;
-    let since = Wall(log.time);
-    log.redeem(issued(since, 2)).unwrap();
 }

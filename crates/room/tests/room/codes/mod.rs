@@ -6,12 +6,11 @@ mod lost;
 mod worlds;
 
 use ropeline_room::{
-    Batch, Change, CodeId, Denied, LaneId, LineName, PendingId, Redeem, Schedule, Section, Settings, Standing, State,
-    Tag, Wall,
+    Change, CodeId, Denied, LaneId, LineName, PendingId, Redeem, Schedule, Section, Settings, Standing, Tag, Wall,
 };
 
 use crate::recovery::fork::held;
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, only, room, settings};
+use ropeline_room::testing::log::{LANE, Log, only, room, settings};
 
 /// A code of lane 0 that is good for long, issued in the log's time.
 pub fn code(id: u8, holder: u8) -> Redeem {
@@ -215,18 +214,6 @@ fn an_account_that_has_a_place_keeps_it_and_the_code() {
     assert_eq!(log.spent(), 0);
     let new = log.redeem(of(1, 6)).unwrap();
     assert_eq!(log.account(&[6]), Some(new), "the number is the account's");
-}
-
-#[test]
-fn rooms_of_an_older_version_take_no_codes_and_no_reports() {
-    let batch = Batch {
-        redeems: vec![code(1, 1)],
-        load: vec![(room(), ropeline_room::Report::default())],
-        ..Batch::default()
-    };
-    assert_eq!(batch.under(2), Batch::default());
-    let state = State::empty(INCARNATION, false).with_version(2);
-    assert_eq!(State::decode(&state.encode()).unwrap().hash(), state.hash());
 }
 
 #[test]

@@ -31,14 +31,19 @@ const WEIGHTS: [&[u16]; 3] = [&[1], &[3, 1], &[1, 500, 65_535]];
 const MODES: [Mode; 5] = [Mode::Auto, Mode::Auto, Mode::Hold, Mode::Closed, Mode::Off];
 
 /// What is seen on the way, in the order of the alphabet.
-const EVERYTHING: [&str; 9] = [
+const EVERYTHING: [&str; 14] = [
     "adopted",
     "called",
     "confirmed",
+    "early",
     "ended",
     "inside",
     "late",
+    "prequeue",
+    "run out",
     "skipped",
+    "sold",
+    "sold out",
     "unknown",
     "waiting",
 ];
@@ -96,10 +101,7 @@ impl Life {
             }
         }
         // One in which little happens would prove little.
-        let of_three = ["early", "prequeue", "run out", "sold", "sold out"];
-        let also = if self.newest > 2 { &of_three[..] } else { &[] };
-        let everything: BTreeSet<_> = EVERYTHING.iter().chain(also).copied().collect();
-        assert_eq!(self.seen, everything);
+        assert_eq!(self.seen, BTreeSet::from(EVERYTHING));
         assert_eq!(self.gates.state.version(), self.newest);
         self.gates.state
     }
@@ -182,9 +184,6 @@ impl Life {
     }
 
     fn watch(&mut self) {
-        if self.newest < 3 {
-            return;
-        }
         let view = self.gates.state.view();
         let phases: Vec<_> = view
             .rooms
@@ -315,8 +314,8 @@ impl Life {
             }
             (Standing::Ended | Standing::Unknown, 6) => section.reopens.push(named),
             (Standing::Inside(_) | Standing::Waiting(_), 7) if self.hits(200) => section.leaves.push(named),
-            (Standing::Inside(_), 8..=10) if self.newest > 2 => self.complete(section, view, visitor),
-            (Standing::Ended | Standing::Called(_) | Standing::Unknown, 8) if self.newest > 2 => {
+            (Standing::Inside(_), 8..=10) => self.complete(section, view, visitor),
+            (Standing::Ended | Standing::Called(_) | Standing::Unknown, 8) => {
                 self.complete(section, view, visitor);
             }
             _ => {}
@@ -345,22 +344,22 @@ impl Life {
             0 => Change::Reset,
             1 => Change::Remove,
             2 => Change::Edition(Edition(number / 8)),
-            3 if self.gates.state.version() > 2 && self.hits(800) => Change::Windows {
+            3 if self.hits(800) => Change::Windows {
                 rule: format!("rule {}", self.below(3)),
                 windows: self.windows(),
             },
-            3 if self.gates.state.version() > 2 => Change::Call(CallOrder {
+            3 => Change::Call(CallOrder {
                 line: LineName::new(self.pick(&LINES)).unwrap(),
                 lane: self.hits(300).then(|| self.lane()),
                 count: number,
                 beyond: self.hits(300),
             }),
-            4 if self.gates.state.version() > 2 => Change::Add(Box::new(Addition {
+            4 => Change::Add(Box::new(Addition {
                 text: format!("a table, {number}"),
                 settings: self.settings(),
                 at: None,
             })),
-            3..=6 => Change::Configure(self.settings()),
+            5..=6 => Change::Configure(self.settings()),
             _ => Change::Override(Overrides {
                 mode: Some(mode),
                 capacity: self.hits(500).then_some(number),
@@ -368,7 +367,7 @@ impl Life {
                 message: self.hits(500).then(|| "Zurück um 12 — 戻ります".to_owned()),
                 messages: self.messages(),
                 schedule: self.own_schedule(),
-                stock: (self.newest > 2 && self.hits(200)).then_some(number),
+                stock: self.hits(200).then_some(number),
             }),
         };
         let room = self.room();
@@ -400,14 +399,14 @@ impl Life {
         }
     }
 
-    /// Of a build that knows of it, half of the rooms sell some pieces.
+    /// Half of the rooms sell some pieces.
     fn stock(&mut self) -> Option<u32> {
-        (self.newest > 2 && self.hits(500)).then(|| u32::try_from(5 + self.below(40)).unwrap())
+        self.hits(500).then(|| u32::try_from(5 + self.below(40)).unwrap())
     }
 
-    /// Of a build that knows schedules, some rooms go by one; its windows are minutes apart.
+    /// Some rooms go by a schedule; its windows are minutes apart.
     fn schedule(&mut self) -> Option<Schedule> {
-        (self.newest > 2 && self.hits(600)).then(|| Schedule {
+        self.hits(600).then(|| Schedule {
             rule: format!("rule {}", self.below(3)),
             windows: self.windows(),
         })
@@ -415,11 +414,7 @@ impl Life {
 
     /// An operator's own, now and then.
     fn own_schedule(&mut self) -> Option<Schedule> {
-        if self.newest > 2 && self.hits(150) {
-            self.schedule()
-        } else {
-            None
-        }
+        if self.hits(150) { self.schedule() } else { None }
     }
 
     fn windows(&mut self) -> Vec<Window> {
@@ -445,7 +440,7 @@ impl Life {
             room,
             revision: self.revision,
             change,
-            who: (self.newest > 2 && self.hits(700)).then(|| Who {
+            who: self.hits(700).then(|| Who {
                 name: "anna".to_owned(),
                 reason: "too few inside".to_owned(),
             }),
@@ -454,7 +449,7 @@ impl Life {
 
     fn messages(&mut self) -> BTreeMap<String, String> {
         let text = |tag: &str| (tag.to_owned(), format!("{tag}: back at 12"));
-        if self.newest > 2 && self.hits(300) {
+        if self.hits(300) {
             BTreeMap::from(["de", "ko"].map(text))
         } else {
             BTreeMap::new()

@@ -292,37 +292,6 @@ fn a_reset_and_the_next_sale_clear_all_places() {
 }
 
 #[test]
-fn rooms_of_an_older_version_have_no_accounts_and_their_bytes_are_the_same() {
-    let mut log = Log::new(held(1));
-    let said = Section {
-        tagged: vec![ropeline_room::Tagged {
-            lane: LANE,
-            tags: vec![Tag([1; 8])],
-            id: None,
-        }],
-        ..only()
-    };
-    let sections = vec![said];
-    let mut entry = log.entry(
-        0,
-        Batch {
-            sections,
-            ..Batch::default()
-        },
-    );
-    entry.version = 2;
-    let sections = vec![only()];
-    let bare = ropeline_room::Entry {
-        batch: Batch {
-            sections,
-            ..entry.batch.clone()
-        },
-        ..entry.clone()
-    };
-    assert_eq!(entry.encode(), bare.encode());
-}
-
-#[test]
 fn what_an_era_knew_of_accounts_comes_back_and_of_two_places_the_lower_counts() {
     let mut log = Log::new(held(1));
     let ann = log.account(&[1]).unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ropeline_room::{
-    Batch, CallId, Change, Claim, LaneId, LineName, NamedLane, Number, Section, Settings, Standing, State, Visitor,
+    CallId, Change, Claim, LaneId, LineName, NamedLane, Number, Section, Settings, Standing, State, Visitor,
 };
 
 use ropeline_room::testing::log::{Log, numbers, only, room, settings};
@@ -328,20 +328,4 @@ fn a_ninth_name_takes_the_place_of_an_empty_lane_and_whoever_was_away_from_that_
     assert!(matches!(stands(&mut log, LaneId(7), here), Standing::Waiting(_)));
     let number = joined(&mut log, LaneId(6), 1)[0];
     assert!(number > gone, "a number is never issued twice");
-}
-
-#[test]
-fn rooms_of_an_older_machine_version_have_no_names() {
-    let state = State::empty(1_000, true).with_version(2);
-    let mut log = Log::of(state, lanes(&[("rest", 3), ("vip", 1)], 1));
-    assert!(table(&mut log).is_empty());
-    joined(&mut log, VIP, 2);
-    assert_eq!(State::decode(&log.state.encode()).unwrap().hash(), log.state.hash());
-    log.apply(0, Batch::default());
-    assert_eq!(
-        log.state.view().rooms[&room()].lines[&LineName::ONLY]
-            .lane_figures()
-            .count(),
-        0
-    );
 }

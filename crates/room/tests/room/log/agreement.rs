@@ -1,6 +1,6 @@
 //! What gates agree on: the hashes of checkpoints, and the machine version.
 
-use ropeline_room::{Batch, Clock, Entry, LineName, Mode, Section, State, VERSION};
+use ropeline_room::{Batch, Clock, Entry, LineName, Mode, NEWEST, Section, State};
 
 use crate::log::gates::{Gates, called, join, mode};
 use ropeline_room::testing::log::{INCARNATION, Log, room, settings};
@@ -173,11 +173,7 @@ fn a_new_root_ends_an_alarm() {
 
 #[test]
 fn a_version_is_raised_when_all_know_it() {
-    let mut gates = Gates::of(
-        Log::of(State::empty(INCARNATION, true).with_version(1), settings(1)),
-        2,
-        2,
-    );
+    let mut gates = Gates::of(Log::of(State::empty(INCARNATION, true), settings(1)), 2, 2);
     gates.hello(3, 1);
     assert!(gates.state.agreeable(1) && !gates.state.agreeable(2));
     gates.raise(1, 2);
@@ -202,11 +198,7 @@ fn a_version_is_raised_when_all_know_it() {
 
 #[test]
 fn an_entry_of_a_later_version_than_the_rooms_run_is_nothing_but_time() {
-    let mut gates = Gates::of(
-        Log::of(State::empty(INCARNATION, true).with_version(1), settings(1)),
-        1,
-        2,
-    );
+    let mut gates = Gates::of(Log::of(State::empty(INCARNATION, true), settings(1)), 1, 2);
     let early = Entry {
         version: 2,
         ..gates.entry(1, 500, join(1))
@@ -218,57 +210,49 @@ fn an_entry_of_a_later_version_than_the_rooms_run_is_nothing_but_time() {
 
 #[test]
 fn a_version_that_this_binary_lacks_stops_it_before_the_entry() {
-    let mut gates = Gates::new(2, VERSION + 1);
+    let mut gates = Gates::new(2, NEWEST + 1);
     let raise = |version| Batch {
         raise: Some(version),
         ..Batch::default()
     };
     let hash = gates.state.hash();
-    let entry = gates.entry(1, 0, raise(VERSION + 1));
-    assert_eq!(gates.state.wants(&entry), Some(VERSION + 1));
+    let entry = gates.entry(1, 0, raise(NEWEST + 1));
+    assert_eq!(gates.state.wants(&entry), Some(NEWEST + 1));
     assert!(gates.state.apply(&entry).ignored);
     assert_eq!(gates.state.hash(), hash, "nothing happened");
-    let unknown = gates.entry(1, 0, raise(VERSION + 2));
+    let unknown = gates.entry(1, 0, raise(NEWEST + 2));
     assert_eq!(
         gates.state.wants(&unknown),
         None,
         "one that the others lack counts for nobody"
     );
-    let stranger = gates.entry(9, 0, raise(VERSION + 1));
+    let stranger = gates.entry(9, 0, raise(NEWEST + 1));
     assert_eq!(gates.state.wants(&stranger), None);
     let late = Entry {
         batch: Batch {
             hello: true,
-            knows: VERSION,
-            ..raise(VERSION + 1)
+            knows: NEWEST,
+            ..raise(NEWEST + 1)
         },
         ..entry.clone()
     };
     assert_eq!(gates.state.wants(&late), None, "its own gate takes it back");
     let newer = Entry {
-        version: VERSION + 1,
+        version: NEWEST + 1,
         ..entry
     };
-    assert_eq!(gates.state.wants(&newer), Some(VERSION + 1));
+    assert_eq!(gates.state.wants(&newer), Some(NEWEST + 1));
 }
 
 #[test]
 fn ten_minutes_of_agreement_are_time_to_raise() {
-    let mut gates = Gates::of(
-        Log::of(State::empty(INCARNATION, true).with_version(1), settings(1)),
-        2,
-        3,
-    );
+    let mut gates = Gates::of(Log::of(State::empty(INCARNATION, true), settings(1)), 2, 3);
     gates.pass(599_000);
     assert_eq!(gates.state.agreed(), None);
     gates.hello(3, 2);
     gates.pass(1_000);
     assert_eq!(gates.state.agreed(), Some(2), "all have known it, some of them more");
-    let mut late = Gates::of(
-        Log::of(State::empty(INCARNATION, true).with_version(1), settings(1)),
-        2,
-        2,
-    );
+    let mut late = Gates::of(Log::of(State::empty(INCARNATION, true), settings(1)), 2, 2);
     late.pass(599_000);
     late.hello(3, 1);
     late.goodbye(3);

@@ -1,8 +1,8 @@
 //! New logs and lost ones: what the tickets bring back.
 
 use ropeline_room::{
-    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Mode, Number, Position, RoomChange,
-    RoomName, Root, Section, Settings, Standing, State, VERSION,
+    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Mode, NEWEST, Number, Position, RoomChange,
+    RoomName, Root, Section, Settings, Standing, State,
 };
 
 use ropeline_room::testing::log::{INCARNATION, LANE, Log, room, settings};
@@ -420,7 +420,7 @@ fn entries_are_applied_once_and_only_of_this_log_and_version() {
         },
         Entry {
             position: next,
-            version: VERSION + 1,
+            version: NEWEST + 1,
             ..entry.clone()
         },
     ] {

@@ -151,24 +151,6 @@ fn what_makes_no_sense_is_passed_over() {
 }
 
 #[test]
-fn the_first_version_adopts_nothing() {
-    let mut log = Log::new(settings(1));
-    let old = log.join(2);
-    let mut new = Log::of(State::empty(INCARNATION + 100, true).with_version(1), held(1));
-    let batches = log.state.adoption(&new.state);
-    let brought: usize = batches[0]
-        .sections
-        .iter()
-        .map(|s| s.taken.len() + s.marks.len() + 1)
-        .sum();
-    assert!(brought > 0);
-    let effects = new.apply(0, batches[0].clone());
-    assert_eq!(effects.skipped, 1, "marks are what they always were");
-    assert!(new.healing().is_some(), "proof of a loss");
-    assert_eq!(new.ahead(old[1]), Some(1));
-}
-
-#[test]
 fn lines_that_were_forgotten_stay_so() {
     let mut log = Log::new(settings(1));
     let name = LineName::new("42").unwrap();

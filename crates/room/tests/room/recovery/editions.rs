@@ -87,10 +87,3 @@ fn an_adoption_brings_the_edition_before_the_numbers() {
     assert_eq!(edition(&mut new), (2, None));
     assert_eq!(new.ahead(old[2]), None);
 }
-
-#[test]
-fn the_first_version_knows_no_lost_editions() {
-    let mut log = Log::of(State::empty(INCARNATION, true).with_version(1), settings(1));
-    assert_eq!(log.change(Change::Edition(Edition(2))).skipped, 1);
-    assert_eq!(edition(&mut log), (0, None));
-}

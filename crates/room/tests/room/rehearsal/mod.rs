@@ -5,13 +5,13 @@ mod lost;
 mod sale;
 
 use ropeline_room::{
-    Batch, Change, Changed, Deed, Edition, Effects, Entry, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
-    RehearsalOrder, RoomChange, Section, Settings, Standing, State, VERSION, Who,
+    Batch, Change, Changed, Deed, Edition, Entry, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
+    RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
 };
 
 use crate::draw::{SECRET, drawing, promise, reveal, says, until};
 use crate::stock::{done, selling, tally, winners};
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, numbers, only, room, settings};
+use ropeline_room::testing::log::{LANE, Log, numbers, only, room, settings};
 
 pub const ID: RehearsalId = RehearsalId([7; 8]);
 const OTHER: RehearsalId = RehearsalId([8; 8]);
@@ -394,46 +394,18 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
 }
 
 #[test]
-fn before_machine_version_three_there_is_none() {
-    let mut log = Log::of(State::empty(INCARNATION, true).with_version(2), settings(2));
-    assert_eq!(begin(&mut log, order(5)), Changed::Refused);
-    let sections = vec![
-        Section {
-            joins: vec![(LANE, 1)],
-            ..only()
-        },
-        Section {
-            joins: vec![(LANE, 1)],
-            ..of(ID)
-        },
-    ];
-    let batch = Batch {
-        sections,
-        ..Batch::default()
-    };
-    assert_eq!(batch.clone().under(2).sections.len(), 1);
-    assert_eq!(batch.clone().under(VERSION), batch);
-    // Nothing of it is in the bytes of that version.
-    let read = Batch::decode(&batch.clone().under(2).encode(2), 2).unwrap();
-    assert!(read.sections.iter().all(|section| section.rehearsal.is_none()));
-    assert_eq!(Batch::decode(&batch.encode(VERSION), VERSION).unwrap(), batch);
-    let effects: Effects = log.apply(0, batch.under(2));
-    assert_eq!(effects.joined.len(), 1);
-}
-
-#[test]
 fn sections_that_no_gate_writes_are_refused() {
     let batch = Batch {
         sections: vec![of(ID), of(OTHER)],
         ..Batch::default()
     };
-    let bytes = batch.encode(VERSION);
+    let bytes = batch.encode();
     let at = bytes.windows(8).position(|bytes| bytes == ID.0).unwrap();
     // Where the section stands is one byte before its rehearsal.
     for (first, second) in [(1, 1), (1, 0), (0, 2)] {
         let mut altered = bytes.clone();
         (altered[at - 1], altered[at + 8]) = (first, second);
-        assert!(Batch::decode(&altered, VERSION).is_err(), "{first} {second}");
+        assert!(Batch::decode(&altered).is_err(), "{first} {second}");
     }
 }
 

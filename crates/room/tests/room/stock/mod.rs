@@ -3,11 +3,10 @@
 mod lost;
 
 use ropeline_room::{
-    Batch, Change, Completion, Edition, Era, LaneId, LineName, Number, Overrides, Schedule, Section, Settings, State,
-    Wall, Window,
+    Change, Completion, Edition, LaneId, LineName, Number, Overrides, Schedule, Section, Settings, State, Wall, Window,
 };
 
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, only, room, settings};
+use ropeline_room::testing::log::{LANE, Log, only, room, settings};
 
 pub fn selling(capacity: u32, stock: u32) -> Settings {
     Settings {
@@ -417,29 +416,6 @@ fn nobody_is_told_of_a_part_that_they_did_not_take() {
         "never issued"
     );
     assert_eq!(line.outcome(LaneId(3), people[1], true), None, "no such lane");
-}
-
-#[test]
-fn a_room_with_a_stock_is_closed_while_the_version_in_force_has_none() {
-    let state = State::empty(INCARNATION, true).with_version(2);
-    let mut log = Log::of(state, selling(1, 1));
-    assert!(log.join(1).is_empty());
-    let ends = Batch {
-        sections: vec![Section {
-            completions: vec![done(
-                Number {
-                    era: Era(INCARNATION),
-                    n: 0,
-                },
-                0,
-                700,
-            )],
-            ..only()
-        }],
-        ..Batch::default()
-    };
-    let section = ends.under(2).sections.remove(0);
-    assert!(section.completions.is_empty() && section.ends[0].after_ms == 700);
 }
 
 #[test]
