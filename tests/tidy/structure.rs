@@ -1,7 +1,6 @@
 //! How files hang together: import loops, full folders, types whose methods are spread over files.
 //!
-//! Each table lists what is over the limit today. A test fails when something gets worse, and when something got better without the
-//! table saying so: the tables only shrink.
+//! The limits hold everywhere. A test that finds no file to check fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,35 +10,29 @@ use sources::survey;
 /// Most files that may import each other in a circle.
 const MOST_IN_A_LOOP: usize = 3;
 
-/// Modules whose largest loop is longer.
-const LOOPS: [(&str, usize); 0] = [];
-
-/// Types with inherent methods in more files than [`survey::MOST_METHOD_FILES`].
-const SPREAD_TYPES: [(&str, usize); 0] = [];
-
-fn is(found: &BTreeMap<String, usize>, known: &[(&str, usize)]) {
-    let known: BTreeMap<String, usize> = known.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-    assert_eq!(*found, known, "left is what there is, right is what the table says");
-}
-
 #[test]
 fn files_do_not_import_each_other_in_circles() {
     let trees = survey::crates(Path::new(".")).expect("sources that can be read");
     assert!(trees.iter().map(|tree| tree.files.len()).sum::<usize>() > 300);
     let mut loops = survey::largest_loops(Path::new("."), &trees);
     loops.retain(|_, files| *files > MOST_IN_A_LOOP);
-    is(&loops, &LOOPS);
+    assert!(loops.is_empty(), "{loops:?}");
 }
 
 #[test]
 fn no_folder_holds_too_many_files() {
-    is(&survey::full_folders(Path::new(".")).expect("folders"), &[]);
+    let all = sources::files(Path::new("tests"), "rs").expect("folders");
+    assert!(all.len() > 300);
+    let full = survey::full_folders(Path::new(".")).expect("folders");
+    assert!(full.is_empty(), "{full:?}");
 }
 
 #[test]
 fn the_methods_of_a_type_stand_together() {
     let trees = survey::crates(Path::new(".")).expect("sources that can be read");
-    is(&survey::spread_types(&trees), &SPREAD_TYPES);
+    assert!(trees.len() >= 5);
+    let spread = survey::spread_types(&trees);
+    assert!(spread.is_empty(), "{spread:?}");
 }
 
 /// Files of the root that hold the parts together.
