@@ -33,6 +33,14 @@ pub(crate) struct Held {
     pub excess: u32,
 }
 
+/// What a record holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Hold {
+    Nothing,
+    Called,
+    Inside { excess: bool },
+}
+
 /// What a changed record comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
@@ -68,15 +76,15 @@ impl Held {
         }
     }
 
-    /// One record more, or one less.
-    fn count(&mut self, record: &Record, by: fn(u32, u32) -> u32) {
-        match record {
-            Record::Called(_) => self.called = by(self.called, 1),
-            Record::Inside(session) => {
+    /// One more that holds so, or one less.
+    fn count(&mut self, hold: Hold, by: fn(u32, u32) -> u32) {
+        match hold {
+            Hold::Nothing => {}
+            Hold::Called => self.called = by(self.called, 1),
+            Hold::Inside { excess } => {
                 self.inside = by(self.inside, 1);
-                self.excess = by(self.excess, u32::from(session.excess));
+                self.excess = by(self.excess, u32::from(excess));
             }
-            Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
         }
     }
 
@@ -114,28 +122,23 @@ impl Slots {
         let before = self.pieces.change(place.0 / PIECE, |piece| {
             let before = std::mem::replace(&mut piece.records[of_piece(place)], record);
             piece.held = piece.held + u16::from(record.is_some()) - u16::from(before.is_some());
-            before
+            hold(before.as_ref())
         });
+        let after = hold(record.as_ref());
+        // PERF: most records that change go on holding what they held.
+        if before == after {
+            return Moved::No;
+        }
         let is_virtual = self.virtuals.get(place);
-        if let Some(record) = &before {
-            self.count(record, is_virtual, u32::saturating_sub);
+        for held in [Some(&mut self.held), is_virtual.then_some(&mut self.virtually)] {
+            let Some(held) = held else { continue };
+            held.count(before, u32::saturating_sub);
+            held.count(after, u32::saturating_add);
         }
-        if let Some(record) = &record {
-            self.count(record, is_virtual, u32::saturating_add);
-        }
-        let holds = |record: Option<Record>| record.is_some_and(|record| record.holds_slot());
-        match (holds(before), holds(record)) {
-            (false, true) => Moved::In,
-            (true, false) => Moved::Out,
+        match (before, after) {
+            (Hold::Nothing, _) => Moved::In,
+            (_, Hold::Nothing) => Moved::Out,
             _ => Moved::No,
-        }
-    }
-
-    /// One record more, or one less.
-    fn count(&mut self, record: &Record, is_virtual: bool, by: fn(u32, u32) -> u32) {
-        self.held.count(record, by);
-        if is_virtual {
-            self.virtually.count(record, by);
         }
     }
 
@@ -153,7 +156,7 @@ impl Slots {
         if self.virtuals.set(place)
             && let Some(record) = self.get(place).copied()
         {
-            self.virtually.count(&record, u32::saturating_add);
+            self.virtually.count(hold(Some(&record)), u32::saturating_add);
         }
     }
 
@@ -167,7 +170,7 @@ impl Slots {
         self.virtually = Held::default();
         for (place, record) in self.pieces.iter().flat_map(|(index, piece)| piece.iter(index)) {
             if virtuals.get(place) {
-                self.virtually.count(record, u32::saturating_add);
+                self.virtually.count(hold(Some(record)), u32::saturating_add);
             }
         }
         self.virtuals = virtuals;
@@ -245,6 +248,14 @@ impl Piece {
 impl Leaf for Piece {
     fn count(&self) -> u16 {
         self.held
+    }
+}
+
+fn hold(record: Option<&Record>) -> Hold {
+    match record {
+        Some(Record::Called(_)) => Hold::Called,
+        Some(Record::Inside(session)) => Hold::Inside { excess: session.excess },
+        Some(Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. }) | None => Hold::Nothing,
     }
 }
 
