@@ -16,7 +16,7 @@ pub(crate) fn write_settings(w: &mut Writer, settings: &Settings) {
         stock: settings.stock,
         lanes: settings.lanes.clone(),
         bypass_most: settings.bypass_most,
-        load_control: settings.load_control.clone(),
+        load_control: settings.load_control,
     };
     let optional = optional.fields();
     w.u8(mode_byte(settings.mode) | if optional.is_empty() { 0 } else { MORE });

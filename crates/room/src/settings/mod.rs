@@ -101,7 +101,7 @@ pub struct Overrides {
     pub messages: BTreeMap<String, String>,
     /// What the room goes by instead of its configured schedule.
     pub schedule: Option<Schedule>,
-    ///
+    /// Pieces that there are, in each line.
     pub stock: Option<u32>,
 }
 
