@@ -71,7 +71,7 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
         How::NotAtAll => std::panic::resume_unwind(Box::new("an entry that the machine cannot apply")),
         How::Wrong => wrongly(state, entry),
         How::Right => {
-            let rooted = state.rooted();
+            let before = state.view();
             let effects = state.apply(entry);
             with(|watch| {
                 watch.last = Some(state.view());
@@ -88,7 +88,9 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
                     let faults = watch.added.look(entry, &effects, &view, root);
                     watch.ledger.faults.extend(faults);
                 }
-                watch.ledger.applied(watch.acting, rooted, state, entry, &effects, root);
+                watch
+                    .ledger
+                    .applied(watch.acting, &before, state, entry, &effects, root);
             });
             effects
         }

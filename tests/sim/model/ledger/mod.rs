@@ -86,7 +86,7 @@ impl Ledger {
     pub fn applied(
         &mut self,
         gate: GateId,
-        was_rooted: bool,
+        before: &View,
         state: &mut State,
         entry: &Entry,
         effects: &Effects,
@@ -129,7 +129,7 @@ impl Ledger {
             if self.blind {
                 return;
             }
-            self.book(&mut history, was_rooted, state, entry, effects);
+            self.book(&mut history, before, state, entry, effects);
             history.sequence = at.sequence;
             for number in history.book.ended.drain(..) {
                 self.known.end(number, at);
@@ -191,11 +191,11 @@ impl Ledger {
         }
     }
 
-    fn book(&mut self, history: &mut History, was_rooted: bool, state: &mut State, entry: &Entry, effects: &Effects) {
+    fn book(&mut self, history: &mut History, before: &View, state: &mut State, entry: &Entry, effects: &Effects) {
         let at = entry.position;
         let book = &mut history.book;
         book.turn_to(at.sequence);
-        if was_rooted {
+        if before.rooted {
             pass(book, entry.time.0);
         } else {
             book.time = Some(entry.time.0);
@@ -208,18 +208,18 @@ impl Ledger {
         let view = state.view();
         let line = rooms::line(&view);
         history.book.rehearse(&view);
-        if !effects.ignored && was_rooted {
+        if !effects.ignored && before.rooted {
             self.known.hear(entry);
             self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
         }
         history.book.expire();
         let Some(line) = line else { return };
-        let before = history.book.calls;
+        let calls = history.book.calls;
         self.call(&mut history.book, at, line);
-        let made = history.book.calls - before;
+        let made = history.book.calls - calls;
         self.calls += made;
-        self.judge(&history.book, made, (entry, effects), was_rooted, (&view, line));
-        if !effects.ignored && was_rooted {
+        self.judge(&history.book, made, (entry, effects), before, (&view, line));
+        if !effects.ignored && before.rooted {
             self.sample(history, entry, &view, line);
         }
     }
@@ -371,7 +371,7 @@ impl Ledger {
         book: &Book,
         made: u64,
         (entry, effects): (&Entry, &Effects),
-        was_rooted: bool,
+        before: &View,
         (view, line): (&View, &LineView),
     ) {
         let (at, figures) = (entry.position, &line.figures);
@@ -390,7 +390,9 @@ impl Ledger {
             ));
         }
         let (ordered, beyond) = self.ordered(entry, effects);
-        let able = was_rooted && !view.alarm && !book::is_quiet(view, &rooms::room());
+        // Votes are counted after the calls: an entry that raises an alarm, or ends one, has called as before it.
+        let heard = before.rooted && !before.alarm;
+        let able = heard && !book::is_quiet(view, &rooms::room());
         let may_call = able && settings.mode == Mode::Auto;
         let adopting = book.clock < book.adopting_until || entry.batch.adopt.is_some();
         if made > 0 {
@@ -401,8 +403,8 @@ impl Ledger {
             }
             self.beyond += u64::from(slots.saturating_sub(capacity)).min(made);
             // An operator is heard while a room heals.
-            let heard = was_rooted && !view.alarm && view.adopting.is_none();
-            let told = heard && matches!(settings.mode, Mode::Auto | Mode::Hold) && made <= ordered;
+            let told =
+                heard && view.adopting.is_none() && matches!(settings.mode, Mode::Auto | Mode::Hold) && made <= ordered;
             if !(may_call || told) || adopting {
                 self.fault(&format!("{at:?}: {made} called while nobody may be"));
             }
