@@ -167,21 +167,16 @@ impl Tree {
     }
 }
 
-/// Whether an item stands for tests alone: `#[cfg(test)]`, `#[cfg(any(test, fuzzing))]`, `#[test]`.
+/// Whether an item stands for tests alone: `#[test]`, or under a `cfg` of tests, fuzzing, or the feature `testing`.
 #[must_use]
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
         Meta::List(list) if list.path.is_ident("cfg") => {
             let condition = list.tokens.to_string().replace(' ', "");
-            [
-                "test",
-                "any(test,fuzzing)",
-                "fuzzing",
-                "feature=\"testing\"",
-                "any(test,feature=\"testing\")",
-            ]
-            .contains(&condition.as_str())
+            let any = condition.strip_prefix("any(").and_then(|any| any.strip_suffix(')'));
+            let of_tests = ["test", "fuzzing", "feature=\"testing\""];
+            any.unwrap_or(&condition).split(',').all(|one| of_tests.contains(&one))
         }
         _ => false,
     })
