@@ -249,7 +249,7 @@ impl Rootless {
                 return Break(Transition::FallBehind(VERSION + 1));
             }
             if self.gone_on {
-                context.odd("the root of the log is not to be had any more", now);
+                context.odd("the first snapshot of the log cannot be found any more", now);
                 return Break(Transition::restart(self.old, None));
             }
             tracing::error!("the snapshot of a root cannot be had; the next is waited for");
