@@ -2,7 +2,7 @@
 //!
 //! The crate is a library with a thin binary. `room` and `token` are pure; `store` gives order and durability; `replica`
 //! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
-//! `pages` and `limit`; `admin` and `cli` are for the operator. An arrow never points back (`docs/explanation/architecture.md`).
+//! `pages` and `limit`; `admin` and `cli` are for the operator. Which part may use which is in `docs/explanation/architecture.md`.
 
 pub mod accounts;
 pub mod admin;

@@ -1,7 +1,7 @@
 //! The framing guard: between a client's socket and hyper, it lets pass only bytes that can be read in one way.
 //!
 //! hyper follows RFC 9112 where that lets a recipient be lenient: it ignores a length beside `chunked`, merges equal
-//! lengths, takes a bare LF for the end of a line, skips chunk extensions. A upstream's parser may do otherwise, and the
+//! lengths, takes a bare LF for the end of a line, skips chunk extensions. An upstream's parser may do otherwise, and the
 //! difference is how requests are smuggled. A refused head is replaced by an empty request that the connection's loop
 //! answers with the reason, so that answers stay in order.
 
