@@ -2,7 +2,7 @@
 //!
 //! They are cut into runs of one lane and era with rising numbers. A run is written as differences when it is sparse and
 //! as a bitmap when that is shorter, so that a generation's marks cost a bit to two bytes each. Any list, sorted or not,
-//! comes back as it was.
+//! comes back as it was. Only the form that is written is read, so that equal lists have equal bytes.
 
 use crate::codec::{Read, Reader, Writer};
 use ropeline_ids::{Era, LaneId, Number};
@@ -23,7 +23,13 @@ pub(crate) fn write(w: &mut Writer, numbers: &[Named]) {
 pub(crate) fn read(r: &mut Reader) -> Read<Vec<Named>> {
     let mut numbers = Vec::new();
     for _ in 0..r.count(RUN_BYTES)? {
-        read_run(r, &mut numbers)?;
+        let start = numbers.len();
+        let form = read_run(r, &mut numbers)?;
+        let (before, run) = numbers.split_at(start);
+        let joined = before.last().zip(run.first()).is_some_and(|(a, b)| follows(*a, *b));
+        if joined || form_of(run) != form {
+            return r.wrong();
+        }
     }
     Ok(numbers)
 }
@@ -32,32 +38,46 @@ fn follows(a: Named, b: Named) -> bool {
     a.0 == b.0 && a.1.era == b.1.era && a.1.n < b.1.n
 }
 
-fn write_run(w: &mut Writer, run: &[Named]) {
-    let [(lane, first), .., (_, last)] = run else {
-        return run
-            .first()
-            .into_iter()
-            .for_each(|one| write_head(w, *one, DIFFERENCES, &mut |w| w.count(0)));
-    };
-    let bitmap_bytes = usize::try_from((last.n - first.n) / 8)
-        .unwrap_or(usize::MAX)
-        .saturating_add(1);
-    if bitmap_bytes > run.len() {
-        return write_head(w, (*lane, *first), DIFFERENCES, &mut |w| write_differences(w, run));
-    }
-    write_head(w, (*lane, *first), BITMAP, &mut |w| {
-        let bits = bitmap(run, bitmap_bytes);
-        w.count(bits.len());
-        w.raw(&bits);
-    });
+/// How a run is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Differences,
+    /// Of so many bytes; there is at least one, and none at the end is empty.
+    Bitmap(usize),
 }
 
-fn write_head(w: &mut Writer, (lane, first): Named, form: u8, rest: &mut dyn FnMut(&mut Writer)) {
+/// The shorter form; of one number, and of none, there are only differences.
+fn form_of(run: &[Named]) -> Form {
+    let [(_, first), .., (_, last)] = run else {
+        return Form::Differences;
+    };
+    let bytes = usize::try_from((last.n - first.n) / 8)
+        .unwrap_or(usize::MAX)
+        .saturating_add(1);
+    if bytes > run.len() {
+        Form::Differences
+    } else {
+        Form::Bitmap(bytes)
+    }
+}
+
+fn write_run(w: &mut Writer, run: &[Named]) {
+    let Some((lane, first)) = run.first() else { return };
     w.u8(lane.0);
     w.u64(first.era.0);
-    w.u8(form);
-    w.u32(first.n);
-    rest(w);
+    match form_of(run) {
+        Form::Differences => {
+            w.u8(DIFFERENCES);
+            w.u32(first.n);
+            write_differences(w, run);
+        }
+        Form::Bitmap(bytes) => {
+            w.u8(BITMAP);
+            w.u32(first.n);
+            w.count(bytes);
+            w.raw(&bitmap(run, bytes));
+        }
+    }
 }
 
 fn write_differences(w: &mut Writer, run: &[Named]) {
@@ -79,7 +99,7 @@ fn bitmap(run: &[Named], bytes: usize) -> Vec<u8> {
     bits
 }
 
-fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<()> {
+fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<Form> {
     let lane = r.lane()?;
     let era = Era(r.u64()?);
     let form = r.u8()?;
@@ -100,11 +120,16 @@ fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<()> {
                 n = next;
                 add(n);
             }
-            Ok(())
+            Ok(Form::Differences)
         }
         BITMAP => {
             let len = r.count(1)?;
-            read_bitmap(r.raw(len)?, first, add).map_or_else(|| r.wrong(), Ok)
+            let bits = r.raw(len)?;
+            // The first bit stands for the first number.
+            if bits.first().is_none_or(|byte| byte & 1 == 0) {
+                return r.wrong();
+            }
+            read_bitmap(bits, first, add).map_or_else(|| r.wrong(), |()| Ok(Form::Bitmap(len)))
         }
         _ => r.wrong(),
     }
@@ -160,14 +185,41 @@ mod tests {
         assert!(round(&sparse) < 2_020);
     }
 
+    /// A list of runs of era 1, each a form, a first number and bytes behind their count.
+    fn runs(runs: &[(u8, u32, &[u8])]) -> Read<Vec<Named>> {
+        let mut w = Writer::default();
+        w.list(runs, |w, (form, first, rest)| {
+            w.u8(0);
+            w.u64(1);
+            w.u8(*form);
+            w.u32(*first);
+            w.count(rest.len());
+            w.raw(rest);
+        });
+        let mut r = Reader::new(&w.bytes, "marks");
+        let numbers = read(&mut r)?;
+        r.finish().map(|()| numbers)
+    }
+
     #[test]
     fn runs_beyond_the_last_number_are_refused() {
-        let mut w = Writer::default();
-        w.count(1);
-        write_head(&mut w, named(0, 1, u32::MAX), BITMAP, &mut |w| {
-            w.count(1);
-            w.u8(0b11);
-        });
-        assert!(read(&mut Reader::new(&w.bytes, "marks")).is_err());
+        assert!(runs(&[(BITMAP, u32::MAX - 1, &[0b11])]).is_ok());
+        assert!(runs(&[(BITMAP, u32::MAX, &[0b11])]).is_err());
+    }
+
+    #[test]
+    fn a_list_is_read_in_the_one_form_that_is_written() {
+        assert!(runs(&[(DIFFERENCES, 5, &[])]).is_ok());
+        for (why, others) in [
+            ("one number is no bitmap", &[(BITMAP, 5, &[1_u8][..])][..]),
+            ("nothing is no bitmap", &[(BITMAP, 5, &[])]),
+            ("the first bit is another number's", &[(BITMAP, 5, &[0b110])]),
+            ("an empty byte at the end", &[(BITMAP, 5, &[0b11, 0])]),
+            ("differences are longer", &[(DIFFERENCES, 5, &[1, 1])]),
+            ("a bitmap is longer", &[(BITMAP, 5, &[1, 0, 0, 1])]),
+            ("two runs are one", &[(DIFFERENCES, 5, &[]), (DIFFERENCES, 6, &[])]),
+        ] {
+            assert!(runs(others).is_err(), "{why}");
+        }
     }
 }
