@@ -1,5 +1,5 @@
 //! Rooms that come and go at run time, where nobody carries it out: what is read of a request, and who may make one.
-//! What becomes of them at a whole gate is in `tests/cli/added.rs`.
+//! What becomes of them at a whole gate is in `tests/cli/rooms/added.rs`.
 
 use ropeline::admin::{Entrance, May, Named, Options, Token};
 use serde_json::json;

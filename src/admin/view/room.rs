@@ -249,7 +249,7 @@ pub fn visitor(visitor: &Visitor, standing: Standing, now: Clock) -> api::Visito
     }
 }
 
-/// The design's word for it.
+/// Its word in the API.
 pub fn state(standing: Standing) -> &'static str {
     match standing {
         Standing::Waiting(_) => "waiting",

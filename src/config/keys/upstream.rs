@@ -114,9 +114,9 @@ pub(super) const UPSTREAM: Table = Table {
                     with a method other than GET, HEAD and OPTIONS, such as a payment provider's callback.",
             ),
         number("retries", 0..=2).or("1").about(
-            "Maximum number of retries of a request. A retry needs a request without a body, an idempotent method, \
-                no byte of \
-                 a response, and another server. A failed connection is always tried elsewhere.",
+            "Maximum number of retries of a request. A retry needs a request without a body, an idempotent method, no \
+                byte of a response, and another server, unless a kept connection had ended. A failed connection is \
+                always tried elsewhere.",
         ),
         number("retry_budget", 0..=100)
             .or("20")

@@ -1,4 +1,4 @@
-//! Settings that would break what the design promises about the pace of a room are refused, each with the reason.
+//! Settings that would break what `docs/explanation/the-room.md` promises about the pace of a room are refused, each with the reason.
 //!
 //! A waiting page asks again within the smaller of `grace`/4 and `claim_deadline`/2, the first time within `firm_within`/2
 //! (`room::pace`); less than a second of time for that would be a stampede of its own. A gate notices after two seconds

@@ -44,7 +44,7 @@ fn counted(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
     count(seat, visit, worth.as_ref())
 }
 
-/// As [`Gate::count_question`], where the worth of the tokens is known and the visitor does not leave.
+/// As [`count_question`], where the worth of the tokens is known and the visitor does not leave.
 pub fn count(seat: &Seat<'_>, visit: &Visit, worth: Option<&Worth>) -> Result<(), Over> {
     if seat.shown.rehearsal().is_some() {
         return Ok(());

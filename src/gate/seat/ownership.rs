@@ -78,7 +78,7 @@ fn owners(seat: &Seat<'_>, worth: &Worth) -> [Option<Tag>; 2] {
 }
 
 /// Records in the log to whom the numbers belong that a request of an account shows, where it does not know; a visitor who joined before
-/// signing in has that place from now on. SECURITY: only after [`Seat::is_foreign`].
+/// signing in has that place from now on. SECURITY: only after [`is_foreign`].
 pub async fn own(seat: &Seat<'_>, visit: &Visit, worth: Worth) -> Worth {
     if seat.shown.tags().is_empty() {
         return worth;

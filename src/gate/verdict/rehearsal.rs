@@ -2,7 +2,7 @@
 //!
 //! SECURITY: a request with a mark is a virtual visitor's or is refused. A mark that is not genuine, is over, or is of a rehearsal that
 //! is not under way is refused on every path, so that a request which was sent for one can never count as a person's. What
-//! would go to the shop ends here, at [`Gate::forward`](crate::gate::Gate), unless the mark and the room both say that it is
+//! would go to the shop ends here, at [`forward`](crate::gate::forward::forward), unless the mark and the room both say that it is
 //! forwarded. Tokens of virtual visitors are of kinds that nothing else reads; while a rehearsal is under way, a cookie of theirs without
 //! the mark, as where a person copied it or a proxy took the mark away, keeps its request from the upstream too.
 

@@ -1,6 +1,6 @@
 //! The order of one lane, reckoned from what gates said and not from what the room made of it.
 //!
-//! The rule held to is the design's: of two visitors of a lane who are present, the lower number is called first. A visitor
+//! The rule held to is the room's: of two visitors of a lane who are present, the lower number is called first. A visitor
 //! is *surely* present for `firm_within` after joining and for half of `grace` after a mark, unless called or gone. The
 //! place that an account gives up counts as gone. A call that leaves a lower number waiting that is surely present is an
 //! inversion. A visitor who is only perhaps present is left out, so that no inversion is invented; the room's own rules of generations and horizons are not needed for it.

@@ -1,4 +1,4 @@
-//! The design's contract with the outside, a test for each row, in rooms that are empty or full.
+//! The contract of `docs/reference/answers.md`, a test for each row, in rooms that are empty or full.
 
 mod behind_one_address;
 mod bodies;

@@ -15,7 +15,7 @@ use crate::state::past::Proof;
 use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
 
 impl Line {
-    /// Applies everything of a section but its joins, in the design's order. Says how many items were passed over.
+    /// Applies everything of a section but its joins, in the order that `docs/explanation/the-room.md` has. Says how many items were passed over.
     pub fn apply(&mut self, section: &Section, rules: &Rules, current: Current, m: &mut Context) -> u32 {
         let mut skipped = 0;
         let mut note = |applied: bool| skipped += u32::from(!applied);

@@ -438,7 +438,7 @@ impl Line {
         w.clock(self.busy);
     }
 
-    /// What else a snapshot has of the line is given by [`Line::set_tally`], [`Line::set_rehearsed`] and through its lanes; then
+    /// What else a snapshot has of the line is given by [`Line::set_tally`], [`Line::read_rehearsed`] and through its lanes; then
     /// [`Line::derive`] works out what follows.
     pub fn read(r: &mut Reader) -> Read<Self> {
         let lanes = r.list(60, Lane::read)?;

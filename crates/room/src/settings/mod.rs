@@ -63,7 +63,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The design's defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.
+    /// The defaults: capacity 100, no rate, session 5 min, claim 90 s, grace 4 min, firm 20 s, late 10 min.
     fn default() -> Self {
         Self {
             mode: Mode::Auto,

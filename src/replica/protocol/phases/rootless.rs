@@ -12,7 +12,7 @@ use crate::replica::protocol::context::Context;
 use crate::replica::protocol::step::{Ask, Asked, Saving};
 use crate::replica::publish::Condition;
 use crate::replica::recover::{decode, snapshot};
-use crate::room::{Batch, Entry, GateId, Root, State, StateHash, VERSION};
+use crate::room::{Batch, Entry, GateId, NEWEST, Root, State, StateHash};
 use crate::store::{self, Append, Exchanged, Occasion, Snapshot};
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -246,7 +246,7 @@ impl Rootless {
         let whole = root.is_some();
         let Some(mut state) = root.as_ref().and_then(decode) else {
             if whole {
-                return Break(Transition::FallBehind(VERSION + 1));
+                return Break(Transition::FallBehind(NEWEST + 1));
             }
             if self.gone_on {
                 context.odd("the first snapshot of the log cannot be found any more", now);

@@ -6,7 +6,7 @@ use super::transition::{Basis, Origin, Restart, Transition, Turn};
 use crate::replica::protocol::context::Context;
 use crate::replica::protocol::step::{Ask, Asked};
 use crate::replica::recover::decode;
-use crate::room::VERSION;
+use crate::room::NEWEST;
 use crate::store::Loaded;
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Starting {
         let unreadable = !alone && !snapshots.is_empty();
         let found = snapshots.into_iter().find_map(|base| Some((decode(&base)?, base)));
         if unreadable && found.is_none() {
-            return Transition::FallBehind(VERSION + 1);
+            return Transition::FallBehind(NEWEST + 1);
         }
         if let Some((state, base)) = found {
             let answered = state.answered(context.identity.gate());

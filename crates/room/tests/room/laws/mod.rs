@@ -1,4 +1,4 @@
-//! The design's invariants over random histories, beside the naive model and without it.
+//! The room's laws over random histories, beside the naive model and without it.
 
 mod history;
 mod known;

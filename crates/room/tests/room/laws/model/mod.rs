@@ -1,4 +1,4 @@
-//! The naive log: one room, its roster, and the order of an entry, written down as the design says it.
+//! The naive log: one room, its roster, and the order of an entry, written down as `docs/explanation/the-room.md` says it.
 
 mod lane;
 mod line;
