@@ -17,6 +17,26 @@ fn example() -> Value {
     serde_json::from_str(figures).expect("JSON")
 }
 
+/// The rows of the table of places in the documentation.
+fn places() -> Vec<(u64, u64)> {
+    let (_, rows) = DOCS
+        .split_once("| number | place |\n| --- | --- |\n")
+        .expect("the table");
+    let cells = |row: &str| {
+        let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().parse());
+        Some((cells.next()?.ok()?, cells.next()?.ok()?))
+    };
+    rows.lines().map_while(cells).collect()
+}
+
+/// As English writes it.
+fn grouped(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
+    }
+}
+
 async fn opened(look: Look) -> Browser {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("static/draw.html");
     let browser = Browser::start(look).await;
@@ -45,14 +65,11 @@ async fn says(browser: &Browser, figures: &Value, [number, place, kept]: [&str; 
 async fn the_page_gives_the_places_of_the_documentation_and_of_the_program() {
     let browser = opened(Look::default()).await;
     let figures = example();
-    for (number, place) in [("1", "644,618"), ("4 711", "947,521"), ("1,000,003", "469,559")] {
-        let shown = says(
-            &browser,
-            &figures,
-            [number, "", ""],
-            &format!("stands at place {place}."),
-        )
-        .await;
+    let places = places();
+    assert_eq!(places.len(), 6);
+    for (number, place) in places {
+        let wanted = format!("stands at place {}.", grouped(place));
+        let shown = says(&browser, &figures, [&grouped(number), "", ""], &wanted).await;
         assert!(
             shown.contains("All fits") && shown.contains("drand quicknet round 22000000"),
             "{shown}"
@@ -133,7 +150,7 @@ async fn the_page_tells_each_change_in_a_sentence() {
         &browser,
         &figures,
         ["4711", "542078", ""],
-        "You were shown place 947,522, and these figures give 947,521.",
+        "You were shown place 542,078, and these figures give 542,077.",
     )
     .await;
     says(&browser, &figures, ["", "", &other], "none of this draw's fingerprints").await;
