@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Where a proxy asks about a request (`forward_auth`), the request takes the same way, and its end at the upstream is leave to pass.
-//! Handlers are functions of what they need: a visitor's [`Seat`](seat::Seat), and the [`Gate`] where they forward.
+//! Handlers are functions of what they need: a visitor's `Seat`, and the `Gate` where they forward.
 
 mod bounds;
 mod endpoints;

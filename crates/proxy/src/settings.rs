@@ -49,7 +49,7 @@ pub struct ServerSettings {
     pub announced: Vec<IpNet>,
     /// Takes HTTP/2 in the clear from clients that begin with it; never by an upgrade.
     pub h2c: bool,
-    /// Length of the kernel's queue of connections not yet accepted, for [`crate::listen::serve()`] and [`ServerSettings::bind`].
+    /// Length of the kernel's queue of connections not yet accepted, for [`serve`](crate::serve) and [`ServerSettings::bind`].
     pub backlog: u32,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so does
 //! the simulation, with faults. [`Protocol::next`] gives the next call of the log, [`Protocol::answer`] takes what came of it;
-//! at most one is asked at a time. The gate is in one [`Phase`]. Each phase has its own file under `phases/` and fields that
-//! only it has, and ends with a [`Transition`] to another; `Protocol::enter` is the one place where phases change. What lives
-//! across phases is in the [`Context`], in parts that own their fields.
+//! at most one is asked at a time. The gate is in one `Phase`. Each phase has its own file under `phases/` and fields that
+//! only it has, and ends with a `Transition` to another; `Protocol::enter` is the one place where phases change. What lives
+//! across phases is in the `Context`, in parts that own their fields.
 
 mod adoption;
 mod checkpoints;

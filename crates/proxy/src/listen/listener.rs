@@ -14,7 +14,7 @@ use crate::listen::unix::{Custody, SocketFile};
 use crate::settings::ServerSettings;
 use crate::tls::Tls;
 
-/// A listener for [`crate::listen::serve()`].
+/// A listener for [`serve`](crate::serve).
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: Socket,
@@ -192,7 +192,7 @@ impl fmt::Display for Endpoint {
 }
 
 impl ServerSettings {
-    /// Binds a listener with this backlog, ready for [`crate::listen::serve()`]. `SO_REUSEADDR` is set, so a restart finds its port free.
+    /// Binds a listener with this backlog, ready for [`serve`](crate::serve). `SO_REUSEADDR` is set, so a restart finds its port free.
     pub fn bind(&self, address: SocketAddr) -> io::Result<TcpListener> {
         let domain = socket2::Domain::for_address(address);
         let socket = socket2::Socket::new(domain, socket2::Type::STREAM, Some(socket2::Protocol::TCP))?;

@@ -1,7 +1,7 @@
 //! When a room is open: windows in wall time, and how far a room has followed them.
 //!
 //! A room knows instants and no calendar: zones, weekdays and summer time are worked out by the gates
-//! ([`crate::calendar`]), and the log carries what they come to. The room follows the time of its entries and never goes
+//! (`src/calendar`), and the log carries what they come to. The room follows the time of its entries and never goes
 //! back: what has begun stays begun whatever the store's clock does.
 
 use crate::codec::{Read, Reader, Writer};

@@ -1,7 +1,7 @@
 //! Orders of admission: in which order those are called who joined before an opening. Without one it is the order of arrival, as
 //! for all who join later: the lowest place first.
 //!
-//! To add an order: a file here with an [`Arrangement`] of it, and its line in [`ORDERS`]. Configuration, log, snapshots, reports
+//! To add an order: a file here with an [`Arrangement`] of it, and its line in `ORDERS`. Configuration, log, snapshots, reports
 //! and `verify-draw` know it by that line.
 
 mod random;
@@ -42,7 +42,7 @@ const ORDERS: [Registered; 1] = [Registered {
     arrange: |key, count| Arc::new(Permutation::new(key, count)),
 }];
 
-/// An order that a room may draw by: where it stands among [`ORDERS`].
+/// An order that a room may draw by: where it stands among `ORDERS`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, std::hash::Hash, Debug, Default)]
 pub struct AdmissionOrder(u8);
 
