@@ -262,7 +262,7 @@ fn replica_options(store: &Store, keyring: Keyring, comes_after: bool) -> replic
             _ => options.read_within,
         },
         charge: if comes_after { Charge::Before } else { Charge::Own },
-        knows: store.machine_version.map_or(VERSION, |most| most.min(NEWEST)),
+        knows: highest_version(store.machine_version),
         archive: store.archive.clone(),
         keyring: Some(keyring),
         ..options
@@ -280,4 +280,22 @@ fn open_shared(store: &Store, url: &RedisUrl) -> Result<Box<dyn Log>, StartError
         ..redis::Options::default()
     };
     Ok(Box::new(RedisLog::open(url, options)?))
+}
+
+/// The highest machine version that this gate may bring into force: the operator's, as far as the binary knows it.
+fn highest_version(set: Option<u16>) -> u16 {
+    set.map_or(VERSION, |set| set.min(NEWEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_holds_a_gate_back_or_lets_it_on_as_far_as_it_knows() {
+        // Tests know one version more than is in use.
+        assert_eq!(NEWEST, VERSION + 1);
+        let set = [None, Some(VERSION), Some(NEWEST), Some(NEWEST + 7)];
+        assert_eq!(set.map(highest_version), [VERSION, VERSION, NEWEST, NEWEST]);
+    }
 }

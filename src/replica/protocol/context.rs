@@ -125,12 +125,6 @@ impl Context {
         }
     }
 
-    /// Nothing is called or numbered from here on, and visitors who wait are asked to come again.
-    pub fn halt(&mut self, now: Duration) {
-        self.shared.freeze(now);
-        self.outgoing.drop_all();
-    }
-
     /// The era above which a new log is to begin, since a genuine token is of it.
     pub fn foreign_era(&self, state: &State, now: Duration) -> Option<u64> {
         let highest = self.shared.foreign.load(Ordering::Relaxed);

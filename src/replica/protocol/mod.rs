@@ -346,7 +346,7 @@ impl Protocol {
                     version,
                     "the log goes on with a machine version that this binary lacks: upgrade this gate"
                 );
-                context.halt(now);
+                context.shared.freeze(now);
                 Phase::Behind { version }
             }
             Transition::End => {
@@ -355,6 +355,10 @@ impl Protocol {
             }
         };
         self.show(now);
+        // Only now: a visitor who is asked to come again may look at once how the gate stands.
+        if matches!(self.phase, Phase::Halted(_) | Phase::Behind { .. }) {
+            self.context.outgoing.drop_all();
+        }
     }
 
     /// Shows others how the gate stands to its log.

@@ -31,7 +31,7 @@ impl Halted {
             context.publish_first(state, now);
         }
         tracing::error!(position = ?at, "an entry cannot be applied: the rooms stand still before it; see `ropeline skip`");
-        context.halt(now);
+        context.shared.freeze(now);
         Self {
             at,
             old,
