@@ -72,9 +72,8 @@ pub(super) const ROOM: Table = Table {
             .unset("with the end of the sale")
             .about("Time from which visitors are told whether they have bought a piece of the `stock`."),
         number("stock", 1..=MAX_STOCK).unset("nothing is counted").about(
-            "Number of pieces for sale, for each line of visitors. Nobody is called beyond it, and when all are sold \
-                everybody is told. \
-                 See docs/guides/stock.md.",
+            "Number of pieces for sale, for each line of visitors. No more visitors are called than there are pieces, and \
+                the page says when all are sold. See docs/guides/stock.md.",
         ),
         list("completes_on", &ANSWER).or("[]").about(
             "Responses of the upstream to a purchase. Each counts one piece of the `stock` and ends the session \

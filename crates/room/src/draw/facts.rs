@@ -32,7 +32,7 @@ pub struct Beacon<'a> {
 /// One lane's draw, all of it known.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
-    /// By which those who are drawn stand.
+    /// The order in which the drawn visitors are called.
     pub order: AdmissionOrder,
     pub room: &'a str,
     /// Empty in a room with a single line.

@@ -12,7 +12,7 @@ use ropeline_ids::{Edition, Era, LaneId, LineName, Wall};
 /// The line is drawn at the opening.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Drawing {
-    /// By which those who joined before stand.
+    /// The order of the visitors who joined before the opening.
     pub order: AdmissionOrder,
     /// The name of a public value that nobody can know before the opening; `None`: the secret alone decides.
     pub beacon: Option<String>,

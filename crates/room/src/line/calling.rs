@@ -249,14 +249,14 @@ impl Line {
         self.take_slot((id, place), call);
     }
 
-    /// Whoever stands there was called.
+    /// Counts a call that was just made.
     fn take_slot(&mut self, due: Due, call: Call) {
         self.tally.follow(Moved::In, &self.lanes, due);
         self.deadlines.add(call.due(), due);
     }
 }
 
-/// The first call of whoever is called now.
+/// A visitor's first call, made now.
 fn fresh_call(settings: &Settings, m: &Context) -> Call {
     Call {
         deadline: m.clock.plus(settings.claim_deadline_ms),

@@ -218,7 +218,7 @@ impl Line {
         late
     }
 
-    /// A number that was used up where its era went on: whoever is in line with it here is in line no more, and leaves
+    /// A number that was used up where its era went on. A visitor who waits with it here leaves the line, with
     /// `record`. A session goes on, and a call whose number is spent may still be claimed.
     pub fn use_up(
         &mut self,

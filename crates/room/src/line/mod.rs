@@ -213,7 +213,7 @@ impl Line {
         self.index();
     }
 
-    /// Whoever has just joined is present by a mark from now on, for `firm_within` at least and for half of `grace` more at most.
+    /// Makes newcomers present by a mark from now on, for `firm_within` at least and for half of `grace` more at most.
     pub fn mark_newcomers(&mut self, settings: &Settings, now: Clock) {
         let any = self.lanes.iter().any(|lane| lane.presence.newcomers().next().is_some());
         // As in `advance`: a generation begins with its first mark.
@@ -272,7 +272,7 @@ impl Line {
     }
 
     fn forget_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
-        // What was sold is sold, whoever comes back.
+        // A line with purchases is kept.
         let empty = self.is_empty() && self.tally.winners().is_empty();
         empty.then(|| self.busy.plus(settings.late_window_ms).max(m.held_until))
     }

@@ -1,5 +1,5 @@
-//! Orders of admission: in which order those are called who joined before an opening. Without one it is the order of arrival, as
-//! for all who join later: the lowest place first.
+//! Orders of admission: the order in which the visitors who joined before an opening are called. Without one, and for all later
+//! visitors, it is the order of arrival.
 //!
 //! To add an order: a file here with an [`Arrangement`] of it, and its line in `ORDERS`. Configuration, log, snapshots, reports
 //! and `verify-draw` know it by that line.
@@ -13,15 +13,15 @@ use crate::codec::{Read, Reader};
 
 pub use random::Permutation;
 
-/// Where each of those who are drawn stands: a bijection of 0..count, both by arrival and by turn. The same on every machine.
+/// The places of a draw: a bijection between arrivals and turns, both from 0 to the count. The same on every machine.
 pub trait Arrangement: Debug + Send + Sync {
-    /// How many are drawn.
+    /// The number of drawn visitors.
     fn count(&self) -> u32;
 
-    /// Where the one who came as this number stands; `None` at or above the count.
+    /// The place of an arrival; `None` at or above the count.
     fn place(&self, number: u32) -> Option<u32>;
 
-    /// Who stands at a place; `None` at or above the count.
+    /// The arrival that has a place; `None` at or above the count.
     fn number(&self, place: u32) -> Option<u32>;
 }
 
@@ -31,7 +31,7 @@ struct Registered {
     form: u32,
     /// As `queueing_method` names it.
     name: &'static str,
-    /// Of so many, by the key that their draw gives.
+    /// Makes the places of this many visitors from the key of their draw.
     arrange: fn(&[u8; 32], u32) -> Arc<dyn Arrangement>,
 }
 
@@ -70,7 +70,7 @@ impl AdmissionOrder {
         self.registered().form
     }
 
-    /// Of so many, by the key that their draw gives.
+    /// The places of this many visitors, from the key of their draw.
     #[must_use]
     pub fn arrange(self, key: &[u8; 32], count: u32) -> Arc<dyn Arrangement> {
         (self.registered().arrange)(key, count)
