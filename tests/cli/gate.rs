@@ -153,6 +153,12 @@ impl Gate {
         value.unwrap_or_else(|| panic!("no {sample} in:\n{metrics}"))
     }
 
+    /// Waits for the first log line with this message, and returns its fields. What a request causes may be logged after
+    /// its answer.
+    pub fn logs(&self, message: &str) -> Value {
+        until(message, || line_with(&self.program.err(), message))
+    }
+
     /// Tells it to stop, and waits until it has.
     pub fn stop(self) -> Ended {
         self.program.signal(Signal::TERM);

@@ -235,7 +235,7 @@ fn a_key_that_goes_while_its_tokens_are_about_is_told_of_with_the_date_until_whi
     ] {
         assert!(told.contains(words), "{told}");
     }
-    assert!(gate.program.err().contains("the change may cost visitors their places"));
+    gate.logs("the change may cost visitors their places");
     // Through the API as well.
     let last = gate.asks_admin("/api/v1/reload").json();
     assert!(

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gate::{Gate, Site, line_with};
+use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::program::Ended;
 use crate::until;
@@ -319,7 +319,7 @@ fn a_gate_that_cannot_take_a_room_says_so_and_goes_on_until_it_can() {
     assert!(untaken(&one).is_null());
     assert_eq!(all(&two)[1], ("vip".to_owned(), "elsewhere".to_owned()));
     assert!(two.program.runs() && two.figure("ropeline_rooms_untaken") == 1);
-    let line = line_with(&two.program.err(), "a room that an operator added is not taken here").unwrap();
+    let line = two.logs("a room that an operator added is not taken here");
     assert_eq!(line["room"], "vip");
     let shown = second.run(&["gates", "--admin", &two.admin.to_string()]);
     assert!(shown.out.contains("The room vip, which an operator added"), "{shown:?}");

@@ -73,7 +73,7 @@ fn who_is_behind_a_unix_socket_can_be_trusted_and_can_announce() {
         figures.contains("ropeline_connections_unannounced_total 1\n"),
         "{figures}"
     );
-    let told = line_with(&gate.program.err(), "did not begin with a PROXY header").unwrap();
+    let told = gate.logs("did not begin with a PROXY header");
     assert_eq!(told["level"], "WARN", "{told}");
 }
 

@@ -255,8 +255,7 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
             .contains("ropeline_certificate_reloads_total{outcome=\"refused\"} 1")
             .then_some(())
     });
-    let log = secured.gate.program.err();
-    let line = line_with(&log, "the old one stays").unwrap_or_else(|| panic!("{log}"));
+    let line = secured.gate.logs("the old one stays");
     assert!(
         line["error"]
             .as_str()

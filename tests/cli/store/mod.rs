@@ -10,7 +10,7 @@ mod replay;
 
 use std::time::Duration;
 
-use crate::gate::{Gate, Site, line_with};
+use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::harness::toxic::{Proxy, Toxic};
 use crate::program::Program;
@@ -40,11 +40,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     assert_eq!(gate.asks_admin("/api/v1/gates").json()["gate"]["condition"], "starting");
     let told = site.run(&["rooms", "--admin", &gate.admin.to_string()]);
     assert!(told.out.contains("has not read its log yet"), "{told:?}");
-    assert!(
-        gate.program.err().contains("the store cannot be reached yet"),
-        "{}",
-        gate.program.err()
-    );
+    gate.logs("the store cannot be reached yet");
 
     store.restart();
     // Whoever comes as the store is back stands behind those who waited through it.
@@ -124,7 +120,7 @@ fn a_store_that_must_not_have_the_log_ends_the_start_and_says_what_to_set() {
     std::fs::write(site.path("password"), "kept-from-the-gate\n").unwrap();
     site.set_store("password = { file = \"password\" }");
     let gate = site.start();
-    let served = line_with(&gate.program.err(), "the store is in use").expect("the store is named");
+    let served = gate.logs("the store is in use");
     assert!(
         served["server"].as_str().is_some_and(|server| !server.is_empty()),
         "{served}"
