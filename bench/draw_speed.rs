@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ropeline::draw::{AdmissionOrder, Arrangement as _, Draw, Hash, Permutation};
 use ropeline::room::{
-    Batch, Change, Drawing, Edition, Entry, Era, Forms, GateId, LaneId, LineName, Number, Position, RoomChange,
+    Batch, Change, Drawing, Edition, Entry, Epoch, Forms, GateId, LaneId, LineName, Number, Position, RoomChange,
     RoomName, Schedule, Section, Settings, State, VERSION, Wall, Window,
 };
 
@@ -62,7 +62,9 @@ fn draw_line(count: u32) {
         room.say(1, None, vec![Section { joins, ..only() }]);
     }
     for start in (0..count).step_by(400_000) {
-        let marks = from(start, 400_000).map(|n| (LANE, Number { era: ERA, n })).collect();
+        let marks = from(start, 400_000)
+            .map(|n| (LANE, Number { epoch: EPOCH, n }))
+            .collect();
         room.say(1, None, vec![Section { marks, ..only() }]);
     }
     room.say(OPENS_MS, None, Vec::new());
@@ -95,7 +97,7 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let mut room = Self {
-            state: State::empty(ERA.0, true),
+            state: State::empty(EPOCH.0, true),
             time: 1_000,
             serial: 0,
         };
@@ -188,6 +190,6 @@ fn only() -> Section {
 }
 
 const LANE: LaneId = LaneId(0);
-const ERA: Era = Era(1_000);
+const EPOCH: Epoch = Epoch(1_000);
 const SECRET: Hash = Hash([0x5a; 32]);
 const OPENS_MS: u64 = 1_000_000;

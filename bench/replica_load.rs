@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use ropeline::replica::protocol::{Answer, Ask, Protocol, Setup, Step};
 use ropeline::replica::{Condition, Note, Options};
 use ropeline::room::{
-    Batch, Entry, Era, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State, StateHash,
-    Visitor, Vote, Wall,
+    Batch, Entry, Epoch, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State,
+    StateHash, Visitor, Vote, Wall,
 };
 use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
 
@@ -32,7 +32,7 @@ fn main() {
 /// A log of this bench's own, and the other gates that write to it.
 #[derive(Default)]
 struct Store {
-    incarnation: u64,
+    epoch: u64,
     entries: Vec<Entry>,
     root: Option<(StateHash, Snapshot)>,
     version: u16,
@@ -198,10 +198,10 @@ impl Store {
                 ..Loaded::default()
             }),
             Ask::Begin {
-                beginning: Beginning::First { incarnation, append },
+                beginning: Beginning::First { epoch, append },
                 ..
             } => {
-                self.incarnation = incarnation;
+                self.epoch = epoch;
                 self.take(&append);
                 Answer::Begun(Begun::Begun)
             }
@@ -255,7 +255,7 @@ impl Store {
         let sequence = self.entries.len() as u64 + 1;
         self.entries.push(Entry {
             position: Position {
-                incarnation: self.incarnation,
+                epoch: self.epoch,
                 sequence,
             },
             gate,
@@ -274,7 +274,7 @@ impl Store {
 
     fn number(&self, n: u64) -> Number {
         Number {
-            era: Era(self.incarnation),
+            epoch: Epoch(self.epoch),
             n: u32::try_from(1 + n % u64::from(WAITING)).unwrap_or(1),
         }
     }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ropeline::room::{
-    Batch, Change, Entry, Era, GateId, LaneId, LineName, LineView, Mode, Number, Overrides, Position, RoomChange,
+    Batch, Change, Entry, Epoch, GateId, LaneId, LineName, LineView, Mode, Number, Overrides, Position, RoomChange,
     RoomName, Section, Settings, State, VERSION, View, Wall,
 };
 
 pub const LANE: LaneId = LaneId(0);
-pub const ERA: u64 = 1_000;
+pub const EPOCH: u64 = 1_000;
 
 /// The room's state, as the replica of a gate keeps it.
 pub struct Gate {
@@ -24,7 +24,7 @@ impl Gate {
     /// A room with these settings and nobody in it.
     pub fn new(settings: Settings) -> Self {
         let mut gate = Self {
-            state: State::empty(ERA, true),
+            state: State::empty(EPOCH, true),
             views: [None, None],
             time: 1,
             serial: 0,
@@ -164,7 +164,7 @@ pub fn only() -> Section {
 }
 
 pub fn number(n: u32) -> Number {
-    Number { era: Era(ERA), n }
+    Number { epoch: Epoch(EPOCH), n }
 }
 
 pub fn named(numbers: impl Iterator<Item = u32>) -> Vec<(LaneId, Number)> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ropeline::accounts::Identity;
-use ropeline::room::{Era, Number, RoomName, Tag};
+use ropeline::room::{Epoch, Number, RoomName, Tag};
 use ropeline::token::{Key, KeyId, Keyring, Secret, account_tags};
 use serde_json::Value;
 
@@ -203,7 +203,7 @@ fn first(crowd: &Crowd, order: &Order, names: &HashMap<Tag, u64>) -> BTreeSet<u6
 
 fn whose(winner: &Value, order: &Order, names: &HashMap<Tag, u64>) -> Option<u64> {
     let number = Number {
-        era: Era(winner["era"].as_u64()?),
+        epoch: Epoch(winner["era"].as_u64()?),
         n: u32::try_from(winner["number"].as_u64()?).ok()?,
     };
     names.get(order.numbers.get(&number)?).copied()

@@ -277,7 +277,7 @@ session_duration = "20 min"
                 return 0, b""
             raise
 
-    async def era(self):
+    async def epoch(self):
         _, body = await self.asks("GET /api/v1/gates")
         return json.loads(body)["log"]["position"].split("-")[0]
 
@@ -408,7 +408,7 @@ async def places(streams):
     return all_of_them
 
 
-async def trial(name, gate, streams, insiders, era, seconds):
+async def trial(name, gate, streams, insiders, epoch, seconds):
     """One kind of change under load; a line of the table."""
     ended, failures = Stream.ended, len(Visitor.failures)
     joined, shaken, stop = [], [], asyncio.Event()
@@ -447,7 +447,7 @@ async def trial(name, gate, streams, insiders, era, seconds):
     )
     check(f"wrk: connect, read, write, status, timeout {errors}; visitors: {noted[:5]}", failed == 0)
     check(f"places lost or altered: {lost[:5]}", not lost)
-    check("the log is the same", await gate.era() == era)
+    check("the log is the same", await gate.epoch() == epoch)
     if name not in ("reload", "change"):
         check("every stream was told to come back", Stream.ended - ended >= len(streams))
 
@@ -490,15 +490,15 @@ async def run(binary, kind, folder):
         check("a place for everybody", sorted(at) == list(range(1, WAITING + 1)))
         for stream, place in zip(streams, at):
             stream.place = place
-        era = await gate.era()
-        print(f"\n{kind}: {WAITING} waiting on streams, {INSIDE} inside, log {era}\n")
+        epoch = await gate.epoch()
+        print(f"\n{kind}: {WAITING} waiting on streams, {INSIDE} inside, log {epoch}\n")
         print(
             "| what | requests | over TLS | handshakes | joins | streams that came back | failed | places lost | took |"
             " slowest answer |"
         )
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
         for name, seconds in (("restart", 12), ("upgrade", 8), ("upgrades", 14), ("reload", 6), ("change", 6)):
-            await trial(name, gate, streams, insiders, era, seconds)
+            await trial(name, gate, streams, insiders, epoch, seconds)
     except BaseException:
         with open(os.path.join(folder, "log"), encoding="utf-8") as file:
             sys.stderr.write("".join(file.readlines()[-30:]))

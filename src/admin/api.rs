@@ -301,7 +301,7 @@ pub struct Gates {
 /// The log as this gate has read it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Log {
-    /// The last entry read, `INCARNATION-SEQUENCE`, empty before the first: a text, since the numbers are more than JSON's readers keep exactly.
+    /// The last entry read, `EPOCH-SEQUENCE`, empty before the first: a text, since the numbers are more than JSON's readers keep exactly.
     pub position: String,
     /// The chain over all entries up to there, in hex: what an archive of the log is checked against.
     #[serde(default)]

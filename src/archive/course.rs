@@ -100,9 +100,9 @@ impl Course {
 
     /// How a piece whose first entry is at `first`, with the chain `before` it, stands to the history so far.
     fn joint(&self, first: Position, before: Chain) -> Joint {
-        let Some(at) = self.at.filter(|at| at.incarnation == first.incarnation) else {
+        let Some(at) = self.at.filter(|at| at.epoch == first.epoch) else {
             return if first.sequence == 1 {
-                Joint::Begins(self.link(first.incarnation, before))
+                Joint::Begins(self.link(first.epoch, before))
             } else if self.at.is_none() {
                 Joint::Begins(Link::First)
             } else {
@@ -119,7 +119,7 @@ impl Course {
 
     /// Takes up a piece behind `at`, with any history before.
     pub fn enter(&mut self, at: Position, chain: Chain) {
-        if self.at.is_none_or(|before| before.incarnation != at.incarnation) {
+        if self.at.is_none_or(|before| before.epoch != at.epoch) {
             self.recent.clear();
             self.ends.clear();
         }
@@ -153,8 +153,8 @@ impl Course {
         }
     }
 
-    fn link(&self, incarnation: u64, before: Chain) -> Link {
-        let from = |chain| Chain::begin(incarnation, chain) == before;
+    fn link(&self, epoch: u64, before: Chain) -> Link {
+        let from = |chain| Chain::begin(epoch, chain) == before;
         // Gates that share a store name an empty state as the root of a log begun from nothing.
         let empty = Chain::begin(0, Chain::default());
         let from_nothing = from(Chain::default()) || from(empty);
@@ -179,8 +179,8 @@ const MOST_RECENT: usize = 65_536;
 mod tests {
     use super::*;
 
-    fn at(incarnation: u64, sequence: u64) -> Position {
-        Position { incarnation, sequence }
+    fn at(epoch: u64, sequence: u64) -> Position {
+        Position { epoch, sequence }
     }
 
     fn chain(entries: u64) -> Chain {

@@ -41,7 +41,7 @@ impl Cutter {
     pub fn applied(&mut self, entry: &Entry, passed_over: bool, state: &State) -> Option<Cut> {
         let next = Position {
             sequence: self.open.last + 1,
-            incarnation: self.open.incarnation,
+            epoch: self.open.epoch,
         };
         if entry.position != next {
             return self.begin(state);
@@ -140,7 +140,7 @@ mod tests {
                 ),
                 6 => {
                     let number = Number {
-                        era: ropeline_ids::Era(7),
+                        epoch: ropeline_ids::Epoch(7),
                         n: 0,
                     };
                     let claim = Claim {
@@ -158,7 +158,7 @@ mod tests {
                 }
                 7..150 => {
                     let number = Number {
-                        era: ropeline_ids::Era(7),
+                        epoch: ropeline_ids::Epoch(7),
                         n: 0,
                     };
                     log.hear(

@@ -24,7 +24,7 @@ pub struct Folder {
 /// The name of a file of an archive: sorts by epoch and sequence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name {
-    pub incarnation: u64,
+    pub epoch: u64,
     pub first: u64,
     pub last: u64,
 }
@@ -119,7 +119,7 @@ impl Folder {
         }
         let names = self.names()?;
         let mut ends: BTreeMap<u64, u64> = BTreeMap::new();
-        for name in names.iter().filter(|name| name.incarnation == wanted.incarnation) {
+        for name in names.iter().filter(|name| name.epoch == wanted.epoch) {
             let end = ends.entry(name.first).or_default();
             *end = (*end).max(name.last);
         }
@@ -149,7 +149,7 @@ impl Name {
     #[must_use]
     pub fn of(segment: &Segment) -> Self {
         Self {
-            incarnation: segment.incarnation,
+            epoch: segment.epoch,
             first: segment.first,
             last: segment.last,
         }
@@ -157,13 +157,13 @@ impl Name {
 
     #[must_use]
     pub fn file(&self) -> String {
-        format!("{:016x}-{:012}-{:012}.{FILE}", self.incarnation, self.first, self.last)
+        format!("{:016x}-{:012}-{:012}.{FILE}", self.epoch, self.first, self.last)
     }
 
     fn parse(file: &str) -> Option<Self> {
         let mut fields = file.strip_suffix(FILE)?.strip_suffix('.')?.split('-');
         let name = Self {
-            incarnation: u64::from_str_radix(fields.next()?, 16).ok()?,
+            epoch: u64::from_str_radix(fields.next()?, 16).ok()?,
             first: fields.next()?.parse().ok()?,
             last: fields.next()?.parse().ok()?,
         };
@@ -217,12 +217,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_read_back_and_sorts_by_incarnation_and_sequence() {
-        let name = |incarnation, first, last| Name {
-            incarnation,
-            first,
-            last,
-        };
+    fn a_name_is_read_back_and_sorts_by_epoch_and_sequence() {
+        let name = |epoch, first, last| Name { epoch, first, last };
         let names = [name(9, 7, 8), name(10, 1, 2), name(10, 99, 100), name(10, 1_000, 1_001)];
         assert!(names.is_sorted_by(|a, b| a < b && a.file() < b.file()));
         assert!(names.iter().all(|name| Name::parse(&name.file()) == Some(*name)));

@@ -31,7 +31,7 @@ impl History {
     /// Without the files that hold nothing after `position`.
     #[must_use]
     pub fn after(mut self, position: Position) -> Self {
-        let later = |name: &Name| (name.incarnation, name.last) > (position.incarnation, position.sequence);
+        let later = |name: &Name| (name.epoch, name.last) > (position.epoch, position.sequence);
         self.files.retain(|(name, _)| later(name));
         self
     }
@@ -85,7 +85,7 @@ impl Piece<'_> {
     fn walk(&self, course: &mut Course, step: &mut dyn FnMut(Step<'_>)) {
         let segment = self.segment;
         let first = Position {
-            incarnation: segment.incarnation,
+            epoch: segment.epoch,
             sequence: segment.first,
         };
         if !course.take_up(self.file, first, segment.before, step) {

@@ -12,7 +12,7 @@ use crate::room::{Chain, Entry, Position, Wall};
 /// A range of entries on its way into a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Segment {
-    pub incarnation: u64,
+    pub epoch: u64,
     /// Sequences of the first entry and of the last.
     pub first: u64,
     pub last: u64,
@@ -60,7 +60,7 @@ impl Segment {
     #[must_use]
     pub fn behind(at: Position, before: Chain, base: Option<Vec<u8>>) -> Self {
         Self {
-            incarnation: at.incarnation,
+            epoch: at.epoch,
             first: at.sequence + 1,
             last: at.sequence,
             before,
@@ -117,7 +117,7 @@ impl Segment {
     #[must_use]
     pub fn end(&self) -> Position {
         Position {
-            incarnation: self.incarnation,
+            epoch: self.epoch,
             sequence: self.last,
         }
     }
@@ -128,7 +128,7 @@ impl Segment {
         let base = self.base.as_deref().unwrap_or_default();
         let base_len = u32::try_from(base.len()).map_err(io::Error::other)?;
         to.put(MAGIC)?;
-        to.put(&self.incarnation.to_le_bytes())?;
+        to.put(&self.epoch.to_le_bytes())?;
         to.put(&self.first.to_le_bytes())?;
         to.put(&self.before.0)?;
         to.put(&self.from.0.to_le_bytes())?;
@@ -169,7 +169,7 @@ impl Segment {
         for stored in self.entries() {
             let stored = stored?;
             let here = Position {
-                incarnation: self.incarnation,
+                epoch: self.epoch,
                 sequence: due,
             };
             let is_first = due == self.first;
@@ -213,7 +213,7 @@ impl Segment {
 fn parse(body: &[u8]) -> Option<Segment> {
     let mut rest = body.strip_prefix(MAGIC)?;
     let rest = &mut rest;
-    let incarnation = take_u64(rest)?;
+    let epoch = take_u64(rest)?;
     let first = take_u64(rest)?;
     let before = take_chain(rest)?;
     let from = Wall(take_u64(rest)?);
@@ -232,7 +232,7 @@ fn parse(body: &[u8]) -> Option<Segment> {
     let to = Wall(take_u64(rest)?);
     let after = take_chain(rest)?;
     let segment = Segment {
-        incarnation,
+        epoch,
         first,
         last,
         before,
@@ -304,10 +304,7 @@ pub(super) mod tests {
 
     pub fn entry(sequence: u64) -> Entry {
         Entry {
-            position: Position {
-                incarnation: 7,
-                sequence,
-            },
+            position: Position { epoch: 7, sequence },
             gate: GateId(9),
             serial: sequence,
             previous: (sequence - 1).to_le_bytes(),
@@ -325,7 +322,7 @@ pub(super) mod tests {
             chain = chain.then(&entry(sequence).encode(), sequence == 4);
         }
         let at = Position {
-            incarnation: 7,
+            epoch: 7,
             sequence: first - 1,
         };
         let mut segment = Segment::behind(at, chain, Some(b"a state".to_vec()));

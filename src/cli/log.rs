@@ -34,7 +34,7 @@ pub struct LogArgs {
     /// A folder or the store's URL
     #[arg(value_name = "FROM")]
     from_where: String,
-    /// Start at this entry: incarnation-sequence, as printed
+    /// Start at this entry: epoch-sequence, as printed
     #[arg(long, value_name = "POSITION")]
     from: Option<String>,
     /// Only entries about this room
@@ -145,8 +145,8 @@ impl Show {
         match step {
             Step::Entry { stored, .. } => self.entry(stored),
             Step::Fault(fault) => self.fault(&fault.to_string()),
-            Step::Begins { first, .. } if self.last.is_none_or(|last| last.incarnation < first.incarnation) => {
-                self.note(&format!("log {} begins", first.incarnation));
+            Step::Begins { first, .. } if self.last.is_none_or(|last| last.epoch < first.epoch) => {
+                self.note(&format!("log {} begins", first.epoch));
             }
             Step::Begins { .. } | Step::File { .. } | Step::Base { .. } => {}
         }
@@ -203,9 +203,9 @@ fn is_about(stored: &Stored, only: Option<&str>) -> bool {
 
 /// As positions are shown.
 fn position(text: &str) -> Option<Position> {
-    let (incarnation, sequence) = text.split_once('-')?;
+    let (epoch, sequence) = text.split_once('-')?;
     Some(Position {
-        incarnation: incarnation.parse().ok()?,
+        epoch: epoch.parse().ok()?,
         sequence: sequence.parse().ok()?,
     })
 }

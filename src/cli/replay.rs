@@ -63,15 +63,15 @@ fn show(progress: &Progress<'_>, terminal: bool) {
 
 fn text(report: &Report) -> String {
     let mut text = format!(
-        "entries      {}\njoins        {}\nskipped      {}\nincarnations {}\nfiles        {}\nsnapshots    {} as written\n\
+        "entries      {}\njoins        {}\nskipped      {}\nepochs       {}\nfiles        {}\nsnapshots    {} as written\n\
          position     {}-{}\nstate        {}\ntook         {:.2} s\n",
         report.entries,
         report.joins,
         report.skipped,
-        report.incarnations,
+        report.epochs,
         report.parts,
         report.snapshots_matched,
-        report.position.incarnation,
+        report.position.epoch,
         report.position.sequence,
         hex(&report.hash),
         report.took.as_secs_f64(),

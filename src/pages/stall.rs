@@ -114,7 +114,7 @@ pub fn whole_minutes(ms: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::room::testing::Hand;
-    use crate::room::{Drawing, Era, LaneId, LineName, Number, Schedule, Settings, Window};
+    use crate::room::{Drawing, Epoch, LaneId, LineName, Number, Schedule, Settings, Window};
 
     fn stall(hand: &mut Hand) -> Option<Stall> {
         let view = hand.state.view();
@@ -164,7 +164,7 @@ mod tests {
         for (settings, told) in [(drawn, Stall::Draw), (Settings::default(), Stall::Healing)] {
             let mut hand = Hand::with_room(settings);
             let mut section = Hand::section();
-            section.marks.push((LaneId(0), Number { era: Era(3), n: 2 }));
+            section.marks.push((LaneId(0), Number { epoch: Epoch(3), n: 2 }));
             hand.hear(1_000, section);
             assert_eq!(stall(&mut hand), Some(told));
         }

@@ -22,7 +22,7 @@ use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
 use crate::archive::{self, Archiver};
-use crate::room::{Clock, Edition, Effects, Entry, Era, GateId, Reported, RoomName, Settings, State, View};
+use crate::room::{Clock, Edition, Effects, Entry, Epoch, GateId, Reported, RoomName, Settings, State, View};
 use crate::store::{Log, Unavailable};
 use crate::time;
 
@@ -182,9 +182,9 @@ impl Replica {
         let _ = self.inbox.try_send(Message::Load(reports));
     }
 
-    /// Tells of a genuine token of `era`; one above the rooms' own begins a new log above it.
-    pub fn foreign_era(&self, era: Era) {
-        if era.0 <= self.load().position.incarnation || era.0 <= self.shared.foreign.fetch_max(era.0, Ordering::Relaxed)
+    /// Tells of a genuine token of `epoch`; one above the rooms' own begins a new log above it.
+    pub fn foreign_epoch(&self, epoch: Epoch) {
+        if epoch.0 <= self.load().position.epoch || epoch.0 <= self.shared.foreign.fetch_max(epoch.0, Ordering::Relaxed)
         {
             return;
         }

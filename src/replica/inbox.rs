@@ -181,7 +181,7 @@ pub(super) enum Message {
     Skip(Position),
     Raise(u16),
     RootNow(oneshot::Sender<Result<(), NoEnd>>),
-    /// Something outside the queue wants attention: stop, or an era from elsewhere.
+    /// Something outside the queue wants attention: stop, or an epoch from elsewhere.
     Wake,
 }
 

@@ -45,7 +45,7 @@ pub(super) struct Shared {
     /// How long a stop waits for a log that is to take notes which no later request says again.
     pub patience_ms: AtomicU64,
     pub abandon: AtomicBool,
-    /// The highest era seen on a genuine token from elsewhere.
+    /// The highest epoch seen on a genuine token from elsewhere.
     pub foreign: AtomicU64,
     pub pending_joins: AtomicUsize,
     pub counts: Counts,

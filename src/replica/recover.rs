@@ -56,7 +56,7 @@ pub(super) fn decode(snapshot: &Snapshot) -> Option<State> {
 pub(super) fn follows(state: &State, entry: &Entry) -> bool {
     let at = state.position();
     let next = Position {
-        incarnation: at.incarnation,
+        epoch: at.epoch,
         sequence: at.sequence + 1,
     };
     entry.position == next && entry.previous == state.nonce()

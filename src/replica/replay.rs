@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::recover::{follows, guarded};
-use crate::room::{Entry, Era, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
+use crate::room::{Entry, Epoch, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
 use crate::store::{Damage, Kept, KeptPart, ReadError, Snapshot};
 use crate::time;
 
@@ -15,7 +15,7 @@ use crate::time;
 pub struct Report {
     pub parts: u32,
     /// Lives of the log: one more for each unclean start.
-    pub incarnations: u32,
+    pub epochs: u32,
     pub entries: u64,
     /// Items in them that the rooms passed over.
     pub skipped: u64,
@@ -168,12 +168,12 @@ impl Run<'_> {
         let reached = self.state.take();
         let same_life = reached
             .as_ref()
-            .is_some_and(|state| state.position().incarnation == position.incarnation);
-        self.report.incarnations += u32::from(!same_life);
+            .is_some_and(|state| state.position().epoch == position.epoch);
+        self.report.epochs += u32::from(!same_life);
         let reached = reached.map(|mut state| {
             let before = state.position();
             if !same_life {
-                state.go_on(position.incarnation, base.hash());
+                state.go_on(position.epoch, base.hash());
             }
             (before, state)
         });
@@ -248,7 +248,7 @@ impl Run<'_> {
             ..first
         };
         let lane = (joined.room.clone(), joined.line.clone(), joined.lane);
-        let highest = self.highest.entry(lane).or_insert(Number { era: Era(0), n: 0 });
+        let highest = self.highest.entry(lane).or_insert(Number { epoch: Epoch(0), n: 0 });
         if last <= *highest {
             return 0;
         }

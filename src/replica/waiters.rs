@@ -166,7 +166,7 @@ fn numbered(joined: &Joined, index: usize) -> JoinOutcome {
         return JoinOutcome::Later;
     };
     match first.n.checked_add(index) {
-        Some(n) if index < joined.count => JoinOutcome::Numbered(joined.lane, Number { era: first.era, n }),
+        Some(n) if index < joined.count => JoinOutcome::Numbered(joined.lane, Number { epoch: first.epoch, n }),
         _ => JoinOutcome::Later,
     }
 }

@@ -53,7 +53,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
         Change::Call(order) => called(order),
         Change::Evict(eviction) => format!(
             "takes out number {}/{} of lane {}",
-            eviction.number.era.0, eviction.number.n, eviction.lane.0
+            eviction.number.epoch.0, eviction.number.n, eviction.lane.0
         ),
         Change::Add(addition) => format!("adds the room: {}", configured(&addition.settings, None)),
         Change::Rehearse(order) => {
@@ -283,7 +283,10 @@ fn among_gates(batch: &Batch) -> Vec<String> {
         batch.adopt.map(|adopt| {
             let whole = if adopt.whole { ", all of it" } else { "" };
             let done = if adopt.done { ", the last that is brought" } else { "" };
-            format!("brings back era {} up to {}{whole}{done}", adopt.era.0, adopt.sequence)
+            format!(
+                "brings back epoch {} up to {}{whole}{done}",
+                adopt.epoch.0, adopt.sequence
+            )
         }),
         flag(batch.goodbye, "goodbye"),
     ];

@@ -117,7 +117,7 @@ pub struct Covers {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Log {
     /// A text, since it is more than JSON's readers keep exactly.
-    pub incarnation: String,
+    pub epoch: String,
     pub since: Option<String>,
     /// `first`, `whole`, `lost`, `nothing` or `elsewhere`: what it goes on from.
     pub goes_on_from: &'static str,

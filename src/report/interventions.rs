@@ -366,7 +366,7 @@ fn evicted(eviction: &Eviction, view: Option<&View>, room: Option<&RoomView>) ->
     };
     format!(
         "number {}/{} of lane {} taken out, who was {stood}",
-        number.era.0, number.n, lane.0
+        number.epoch.0, number.n, lane.0
     )
 }
 

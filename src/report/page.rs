@@ -64,7 +64,7 @@ const KINDS: [(&str, &str); 5] = [
     ("silence", "no gate reached the log, or its clock was set"),
     ("no root", "nobody called: a new log waited for its root"),
     ("alarm", "nobody called: the gates' states differed"),
-    ("adopting", "nobody called: a gate brought back an era"),
+    ("adopting", "nobody called: a gate brought back an epoch"),
     ("healing", "nobody called: everything had been lost, visitors came back"),
 ];
 

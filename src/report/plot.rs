@@ -97,23 +97,23 @@ fn order(points: &Points, lane: u8, many: bool) -> Plot {
     let first = points.iter().map(|point| point.at_ms).min().unwrap_or(0);
     let last = points.iter().map(|point| point.at_ms).max().unwrap_or(0);
     let span = (last - first).max(1_000);
-    // Eras one upon the other: a newer one's numbers stand behind all older ones.
-    let mut eras: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+    // Epochs one upon the other: a newer one's numbers stand behind all older ones.
+    let mut epochs: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
     for point in &points {
-        let (low, high) = eras.entry(point.era).or_insert((point.number, point.number));
+        let (low, high) = epochs.entry(point.epoch).or_insert((point.number, point.number));
         (*low, *high) = ((*low).min(point.number), (*high).max(point.number));
     }
     let mut bases = BTreeMap::new();
     let mut base = 0;
-    for (era, (low, high)) in &eras {
-        bases.insert(*era, base);
+    for (epoch, (low, high)) in &epochs {
+        bases.insert(*epoch, base);
         base += u64::from(high - low) + 1;
     }
     let frame = Frame::new(1, float(base).max(4.0));
     let mut svg = open(&frame, "Number against the time of its call", first, span);
     for point in points {
-        let low = eras.get(&point.era).map_or(0, |(low, _)| *low);
-        let base = bases.get(&point.era).copied().unwrap_or(0);
+        let low = epochs.get(&point.epoch).map_or(0, |(low, _)| *low);
+        let base = bases.get(&point.epoch).copied().unwrap_or(0);
         let (x, y) = (
             across(float(point.at_ms - first) / float(span)),
             frame.y(float(base + u64::from(point.number - low))),

@@ -131,7 +131,7 @@ impl<'a> Replay<'a> {
             self.more.logs += 1;
         } else {
             self.covers.logs.push(Log {
-                incarnation: first.incarnation.to_string(),
+                epoch: first.epoch.to_string(),
                 since: None,
                 goes_on_from,
                 entries_lost,
@@ -141,12 +141,12 @@ impl<'a> Replay<'a> {
 
     /// Logs that only visitors' tickets named, and that are not here.
     fn lost_logs(&self) -> Vec<u64> {
-        let is_here = |incarnation: &u64| {
-            let incarnation = incarnation.to_string();
-            self.covers.logs.iter().any(|log| log.incarnation == incarnation)
+        let is_here = |epoch: &u64| {
+            let epoch = epoch.to_string();
+            self.covers.logs.iter().any(|log| log.epoch == epoch)
         };
         let lost = self.state.iter().flat_map(State::lost_logs);
-        lost.filter(|incarnation| !is_here(incarnation)).collect()
+        lost.filter(|epoch| !is_here(epoch)).collect()
     }
 
     /// A state that was written down: proof of the replay so far, or where it begins again.

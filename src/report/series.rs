@@ -51,7 +51,7 @@ pub struct Point {
     pub lane: u8,
     /// A text, since it is more than JSON's readers keep exactly.
     #[serde(serialize_with = "as_text")]
-    pub era: u64,
+    pub epoch: u64,
     pub number: u32,
     /// Not the first call of this number.
     pub again: bool,
@@ -197,7 +197,7 @@ mod tests {
             points.add(Point {
                 at_ms: u64::from(number),
                 lane: 0,
-                era: 1,
+                epoch: 1,
                 number,
                 again: false,
             });

@@ -30,7 +30,7 @@ impl Start {
 
     /// Counts the entry's vote, if it is one on this state.
     pub fn count(&mut self, entry: &Entry) {
-        let same_log = entry.position.incarnation == self.position.incarnation;
+        let same_log = entry.position.epoch == self.position.epoch;
         let vote = entry.batch.vote.filter(|vote| vote.sequence == self.position.sequence);
         if let Some(vote) = vote.filter(|_| same_log) {
             self.votes += 1;
@@ -62,7 +62,7 @@ pub(super) fn is_proved(state: &State, bytes: &[u8], link: Option<Link>, before:
         (Some(Link::Whole), Some(before)) => {
             let begun = |from: &State, root: Root| {
                 let mut begun = State::decode(&from.encode()).ok()?;
-                begun.begin(state.position().incarnation, root);
+                begun.begin(state.position().epoch, root);
                 Some(begun.encode())
             };
             let leads = |from: &State| {

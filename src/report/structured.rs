@@ -62,7 +62,7 @@ fn among_gates(batch: &Batch) -> Value {
     if let Some(adopt) = batch.adopt {
         said.insert(
             "adopt".into(),
-            json!({ "era": adopt.era.0.to_string(), "sequence": adopt.sequence, "floor": adopt.floor, "whole": adopt.whole,
+            json!({ "era": adopt.epoch.0.to_string(), "sequence": adopt.sequence, "floor": adopt.floor, "whole": adopt.whole,
                     "done": adopt.done }),
         );
     }
@@ -113,6 +113,6 @@ fn line(section: &Section) -> Value {
 }
 
 fn numbers(who: &[(LaneId, Number)]) -> Vec<Value> {
-    let number = |(lane, number): &(LaneId, Number)| json!([lane.0, format!("{}/{}", number.era.0, number.n)]);
+    let number = |(lane, number): &(LaneId, Number)| json!([lane.0, format!("{}/{}", number.epoch.0, number.n)]);
     who.iter().map(number).collect()
 }

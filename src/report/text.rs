@@ -263,7 +263,7 @@ fn trail(text: &mut String, findings: &Findings) {
             "nothing" => "begins from nothing: everything was lost".to_owned(),
             _ => "begins from a history that is not here".to_owned(),
         };
-        row(text, "new log", &format!("{since} {}: {from}", log.incarnation));
+        row(text, "new log", &format!("{since} {}: {from}", log.epoch));
     }
     for interruption in &findings.interruptions {
         let to = interruption.to.as_ref().map_or("the end", |to| to.time.as_str());

@@ -8,7 +8,7 @@ pub(super) struct Grounds<'a> {
     pub covers: &'a Covers,
     /// The fault of where the history begins.
     pub beginning: Option<String>,
-    /// Incarnations of logs of which there is nothing but what visitors showed.
+    /// Epochs of logs of which there is nothing but what visitors showed.
     pub lost_logs: Vec<u64>,
     /// The fault of states that gates voted against.
     pub disowned: Option<String>,
@@ -60,9 +60,9 @@ impl Grounds<'_> {
             .not_listed
             .said()
             .map(|what| format!("there is more than a report lists: {what}"));
-        let told = self.lost_logs.iter().map(|incarnation| {
+        let told = self.lost_logs.iter().map(|epoch| {
             format!(
-                "visitors came back with tickets of the log {incarnation}, which was lost with every gate and is not here: nothing is \
+                "visitors came back with tickets of the log {epoch}, which was lost with every gate and is not here: nothing is \
                  known of whom it called"
             )
         });
@@ -75,7 +75,7 @@ impl Grounds<'_> {
 /// Why a log that does not go on from the whole of the one before is a loss.
 fn lost(log: &Log) -> Option<String> {
     let since = log.since.as_deref().unwrap_or("its first entry");
-    let began = format!("the log {}, of {since},", log.incarnation);
+    let began = format!("the log {}, of {since},", log.epoch);
     match log.goes_on_from {
         "whole" => None,
         "lost" => Some(format!(

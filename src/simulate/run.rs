@@ -362,7 +362,7 @@ fn serving(plan: &Plan) -> Option<Serving> {
 
 pub(super) fn seat(person: &Person) -> (LaneId, Number) {
     let number = Number {
-        era: ropeline_ids::Era(1),
+        epoch: ropeline_ids::Epoch(1),
         n: person.number,
     };
     (LaneId(person.lane), number)

@@ -1,6 +1,6 @@
 //! The store: the ordered log of entries, embedded or in Redis. No rule of a room is here.
 //!
-//! A log is an ordered record of entries within one epoch, which `incarnation` names. The replica appends what its gate saw, reads what is new,
+//! A log is an ordered record of entries within one epoch, which `epoch` names. The replica appends what its gate saw, reads what is new,
 //! and applies it. A log may refuse, answer late, or repeat; it never reorders and never invents. [`Embedded`] is a folder with
 //! a redb file for a single gate; [`redis`] is shared by many gates. Both pass the same suite (`tests/store`).
 
@@ -76,7 +76,7 @@ pub enum Beginning {
     /// For a gate that has the log to itself: the log is of the root's epoch, and starts from it.
     Root(Snapshot),
     /// For gates that share it: no root yet, and this gate's [`Spoke`](crate::room::Spoke) as the first entry.
-    First { incarnation: u64, append: Box<Append> },
+    First { epoch: u64, append: Box<Append> },
 }
 
 /// The log's answer to an exchange.
@@ -95,7 +95,7 @@ pub enum Exchanged {
     /// The entries after the position are gone: load the snapshot.
     Moved,
     /// This history ends here: the log is of another epoch, shorter than was read of it, or lost (0).
-    Broken { incarnation: u64 },
+    Broken { epoch: u64 },
 }
 
 /// Why a snapshot is saved.
@@ -111,7 +111,7 @@ pub enum Occasion {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Loaded {
     /// The log's epoch, 0 when there is no log (or none that can be read).
-    pub incarnation: u64,
+    pub epoch: u64,
     /// The highest epoch that ever left a trace here; a new log stands above it.
     pub last_known: u64,
     /// There was never a log here, for certain: nothing can have been lost.
@@ -132,7 +132,7 @@ pub struct Loaded {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Skips {
     /// The log's epoch, 0 when there is no log.
-    pub incarnation: u64,
+    pub epoch: u64,
     /// As [`Loaded::skips`].
     pub positions: Vec<Position>,
 }
@@ -142,7 +142,7 @@ pub enum Begun {
     Begun,
     /// Another gate began a log meanwhile.
     Lost {
-        incarnation: u64,
+        epoch: u64,
     },
 }
 
@@ -154,7 +154,7 @@ pub const READ_MAX_ENTRIES: usize = 1_024;
 /// `max(last known, seconds × 2^24) + 1 + random 24 bits`, so that two who begin at once differ and time orders the rest.
 /// `None` when `last_known` leaves no room above it.
 #[must_use]
-pub fn next_incarnation(last_known: u64, time: Wall, random: u32) -> Option<u64> {
+pub fn next_epoch(last_known: u64, time: Wall, random: u32) -> Option<u64> {
     let by_time = (time.0 / 1_000).checked_mul(1 << 24)?;
     last_known.max(by_time).checked_add(1 + u64::from(random & 0x00FF_FFFF))
 }
@@ -164,12 +164,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_incarnation_stands_above_the_last_known_and_above_the_time() {
+    fn an_epoch_stands_above_the_last_known_and_above_the_time() {
         let time = Wall(1_800_000_000_000);
         let by_time = 1_800_000_000_u64 << 24;
-        assert_eq!(next_incarnation(0, time, 0), Some(by_time + 1));
-        assert_eq!(next_incarnation(by_time + 9, time, 5), Some(by_time + 15));
-        assert_eq!(next_incarnation(0, time, u32::MAX), Some(by_time + 1 + 0x00FF_FFFF));
-        assert_eq!(next_incarnation(u64::MAX, time, 0), None);
+        assert_eq!(next_epoch(0, time, 0), Some(by_time + 1));
+        assert_eq!(next_epoch(by_time + 9, time, 5), Some(by_time + 15));
+        assert_eq!(next_epoch(0, time, u32::MAX), Some(by_time + 1 + 0x00FF_FFFF));
+        assert_eq!(next_epoch(u64::MAX, time, 0), None);
     }
 }

@@ -53,12 +53,9 @@ pub struct Rootless {
 impl Rootless {
     /// A log of this epoch before its first entry, whose sequence is 1.
     #[must_use]
-    pub fn new(incarnation: u64) -> Self {
+    pub fn new(epoch: u64) -> Self {
         Self {
-            position: Position {
-                incarnation,
-                sequence: 0,
-            },
+            position: Position { epoch, sequence: 0 },
             nonce: [0; 8],
             time: None,
             clock_ms: 0,
@@ -74,7 +71,7 @@ impl Rootless {
 
     /// Adds the next entry. Total: one of another log, or that was added before, changes nothing.
     pub fn apply(&mut self, entry: &Entry) {
-        let mine = entry.position.incarnation == self.position.incarnation && entry.position > self.position;
+        let mine = entry.position.epoch == self.position.epoch && entry.position > self.position;
         if !mine {
             return;
         }

@@ -33,7 +33,7 @@ impl Snapshot {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + self.state.len() + SUM);
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&self.position.incarnation.to_le_bytes());
+        bytes.extend_from_slice(&self.position.epoch.to_le_bytes());
         bytes.extend_from_slice(&self.position.sequence.to_le_bytes());
         bytes.extend_from_slice(&self.nonce);
         bytes.extend_from_slice(&self.time.0.to_le_bytes());
@@ -62,7 +62,7 @@ impl Snapshot {
         let number = |index| u64::from_le_bytes(word(index));
         Ok(Self {
             position: Position {
-                incarnation: number(0),
+                epoch: number(0),
                 sequence: number(1),
             },
             nonce: word(2),
@@ -83,10 +83,7 @@ mod tests {
 
     fn snapshot() -> Snapshot {
         Snapshot {
-            position: Position {
-                incarnation: 7,
-                sequence: 9,
-            },
+            position: Position { epoch: 7, sequence: 9 },
             nonce: *b"noncense",
             time: Wall(1_800_000_000_123),
             state: b"a state of some rooms".to_vec(),

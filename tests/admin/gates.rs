@@ -39,7 +39,7 @@ fn gates(gate: &Gate) -> api::Gates {
 }
 
 fn spelled(at: Position) -> String {
-    format!("{}-{}", at.incarnation, at.sequence)
+    format!("{}-{}", at.epoch, at.sequence)
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_operators_word_that_does_not_fit_changes_nothing_and_says_why() {
             409,
             "this gate is not frozen",
         ),
-        ("/api/v1/skip", json!({ "position": "17" }), 422, "INCARNATION-SEQUENCE"),
+        ("/api/v1/skip", json!({ "position": "17" }), 422, "EPOCH-SEQUENCE"),
         ("/api/v1/skip", json!({ "position": 17 }), 400, "the body"),
         (
             "/api/v1/skip",

@@ -14,7 +14,7 @@ use crate::crowd::ledger::Ledger;
 
 /// A log from its first entry on.
 struct Life {
-    incarnation: u64,
+    epoch: u64,
     /// What it starts from.
     root: Option<Snapshot>,
     entries: Vec<Entry>,
@@ -54,13 +54,10 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
                 find_root(log.as_mut(), life);
                 continue;
             }
-            Ok(Exchanged::Broken { incarnation }) if incarnation > at.incarnation => {
-                at = Position {
-                    incarnation,
-                    sequence: 0,
-                };
+            Ok(Exchanged::Broken { epoch }) if epoch > at.epoch => {
+                at = Position { epoch, sequence: 0 };
                 lives.push(Life {
-                    incarnation,
+                    epoch,
                     root: None,
                     entries: Vec::new(),
                 });
@@ -103,8 +100,8 @@ fn judge(lives: &[Life], capacity: u64) -> Ledger {
             continue;
         };
         let mut state = State::decode(&root.state).unwrap();
-        state.begin(life.incarnation, Root::Hash(root.hash()));
-        if root.position.incarnation == read.incarnation {
+        state.begin(life.epoch, Root::Hash(root.hash()));
+        if root.position.epoch == read.epoch {
             ledger.unread += root.position.sequence.saturating_sub(read.sequence);
         }
         ledger.new_root(&mut state, root.position < read);

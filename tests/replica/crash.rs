@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use ropeline::replica::{Arrival, Replica};
-use ropeline::room::{Era, LaneId, LineName, Number, Settings};
+use ropeline::room::{Epoch, LaneId, LineName, Number, Settings};
 use ropeline::store::{Embedded, OpenError, Options};
 
 use crate::gate::{Site, hold, main, number};
@@ -45,11 +45,11 @@ fn killed_at_any_moment_every_number_told_keeps_its_place_and_none_is_told_twice
         // Each life is cut a little elsewhere; the rest of the pipe is read too, since it was told.
         let mut told = 0;
         for line in lines {
-            let Some((era, n)) = line.strip_prefix("joined ").and_then(|number| number.split_once(' ')) else {
+            let Some((epoch, n)) = line.strip_prefix("joined ").and_then(|number| number.split_once(' ')) else {
                 continue;
             };
             let number = Number {
-                era: Era(era.parse().unwrap()),
+                epoch: Epoch(epoch.parse().unwrap()),
                 n: n.parse().unwrap(),
             };
             assert!(all.insert(number), "life {life}: {number:?} was told twice");
@@ -68,10 +68,7 @@ fn killed_at_any_moment_every_number_told_keeps_its_place_and_none_is_told_twice
     gate.stop();
     let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(report.proved() && report.gaps.is_empty(), "{report:?}");
-    assert!(
-        report.joins > all.len() as u64 && report.incarnations == 11,
-        "{report:?}"
-    );
+    assert!(report.joins > all.len() as u64 && report.epochs == 11, "{report:?}");
 }
 
 #[test]
@@ -109,7 +106,7 @@ fn joins_until_killed() {
     let mut out = std::io::stdout();
     loop {
         let joined = runtime.block_on(replica.join(&main(), &LineName::ONLY, LaneId(0), Arrival::first()));
-        let Number { era, n } = number(joined);
-        writeln!(out, "joined {} {n}", era.0).unwrap();
+        let Number { epoch, n } = number(joined);
+        writeln!(out, "joined {} {n}", epoch.0).unwrap();
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use ropeline::replica::{Arrival, JoinOutcome, MAX_PENDING_JOINS, Note, Unrecorded};
-use ropeline::room::{Era, LaneId, LineName, PendingId, Standing};
+use ropeline::room::{Epoch, LaneId, LineName, PendingId, Standing};
 use ropeline::store::Append;
 
 use crate::gate::{Faults, Gate, Site, hold, main, number, visitor};
@@ -231,44 +231,44 @@ fn a_history_that_ends_goes_on_as_a_new_log_with_everybody_in_it() {
     hold(&mut site);
     let gate = site.start();
     let old: Vec<_> = gate.join_many(10).into_iter().map(number).collect();
-    let incarnation = gate.incarnation();
+    let epoch = gate.epoch();
     gate.faults.broken.store(true, Ordering::Relaxed);
     let new = gate.numbered();
-    assert!(gate.incarnation() > incarnation);
-    assert_eq!(new.era, Era(gate.incarnation()));
+    assert!(gate.epoch() > epoch);
+    assert_eq!(new.epoch, Epoch(gate.epoch()));
     gate.check_in(&[&old[..], &[new]].concat());
     gate.stop();
     let report = ropeline::replica::replay(&site.path(), &mut |_| {}).unwrap();
     assert!(
-        report.proved() && report.gaps.is_empty() && report.incarnations == 2,
+        report.proved() && report.gaps.is_empty() && report.epochs == 2,
         "{report:?}"
     );
 }
 
 #[test]
-fn an_era_from_elsewhere_begins_a_log_above_it() {
+fn an_epoch_from_elsewhere_begins_a_log_above_it() {
     let mut site = Site::new(1);
     hold(&mut site);
     let gate = site.start();
     let old = gate.numbered();
-    let incarnation = gate.incarnation();
-    gate.replica.foreign_era(Era(incarnation - 1));
-    gate.replica.foreign_era(Era(incarnation));
+    let epoch = gate.epoch();
+    gate.replica.foreign_epoch(Epoch(epoch - 1));
+    gate.replica.foreign_epoch(Epoch(epoch));
     assert_eq!(
-        gate.numbered().era,
-        Era(incarnation),
-        "lower and equal eras change nothing"
+        gate.numbered().epoch,
+        Epoch(epoch),
+        "lower and equal epochs change nothing"
     );
-    gate.replica.foreign_era(Era(u64::MAX));
-    assert_eq!(gate.numbered().era, Era(incarnation), "nothing can stand above that");
+    gate.replica.foreign_epoch(Epoch(u64::MAX));
+    assert_eq!(gate.numbered().epoch, Epoch(epoch), "nothing can stand above that");
     gate.stop();
     let gate = site.start();
-    gate.replica.foreign_era(Era(incarnation + (1 << 40)));
+    gate.replica.foreign_epoch(Epoch(epoch + (1 << 40)));
     gate.until("the new log", |replica| {
-        replica.view().position.incarnation > incarnation + (1 << 40)
+        replica.view().position.epoch > epoch + (1 << 40)
     });
     let new = gate.numbered();
-    assert!(new.era.0 > incarnation + (1 << 40));
+    assert!(new.epoch.0 > epoch + (1 << 40));
     assert!(matches!(gate.standing(old), Standing::Waiting(waiting) if waiting.ahead == 0));
     gate.stop();
 }
@@ -304,11 +304,11 @@ fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log
     site.options.goodbye_within = Duration::from_millis(300);
     let gate = site.start();
     let first = gate.numbered();
-    let incarnation = gate.incarnation();
+    let epoch = gate.epoch();
     gate.faults.refuse.store(true, Ordering::Relaxed);
     gate.stop();
     let gate = site.start();
-    assert!(gate.incarnation() > incarnation);
+    assert!(gate.epoch() > epoch);
     assert!(matches!(gate.standing(first), Standing::Waiting(_)));
     gate.stop();
 }

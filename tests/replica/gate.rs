@@ -177,7 +177,7 @@ impl Gate {
         self.check_in_of_lives(numbers, 0);
     }
 
-    /// As [`Self::check_in`], where behind the last of each era so many may stand who joined, and whom nobody told their number.
+    /// As [`Self::check_in`], where behind the last of each epoch so many may stand who joined, and whom nobody told their number.
     pub fn check_in_of_lives(&self, numbers: &[Number], untold: u64) {
         for number in numbers {
             self.replica.note(visitor(*number), Note::Mark);
@@ -186,8 +186,8 @@ impl Gate {
         self.record(*last, Note::Mark);
         let mut least = 0;
         for (at, number) in numbers.iter().enumerate() {
-            let begins_era = at > 0 && numbers[at - 1].era != number.era;
-            let places = least..=least + if begins_era { untold } else { 0 };
+            let begins_epoch = at > 0 && numbers[at - 1].epoch != number.epoch;
+            let places = least..=least + if begins_epoch { untold } else { 0 };
             let standing = self.standing(*number);
             let Standing::Waiting(waiting) = standing else {
                 panic!("{number:?} does not wait: {standing:?}");
@@ -225,8 +225,8 @@ impl Gate {
         drop(self.thread.take());
     }
 
-    pub fn incarnation(&self) -> u64 {
-        self.replica.view().position.incarnation
+    pub fn epoch(&self) -> u64 {
+        self.replica.view().position.epoch
     }
 }
 
@@ -268,9 +268,7 @@ impl Log for Faulty {
             return Err(Unavailable::new(Trouble::Disk, "a test refuses"));
         }
         if self.faults.broken.swap(false, Ordering::Relaxed) {
-            return Ok(Exchanged::Broken {
-                incarnation: at.incarnation,
-            });
+            return Ok(Exchanged::Broken { epoch: at.epoch });
         }
         let answer = self.inner.exchange(at, append);
         if self.faults.swallow.load(Ordering::Relaxed) {

@@ -49,7 +49,7 @@ fn a_log_of_stops_and_crashes_replays_to_the_state_written_down() {
     assert!(report.proved(), "{report:?}");
     assert!(report.gaps.is_empty(), "{report:?}");
     assert_eq!(
-        (report.joins, report.incarnations),
+        (report.joins, report.epochs),
         (6 * 70, 4),
         "the first life, and one more after each of three crashes"
     );

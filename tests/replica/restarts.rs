@@ -15,13 +15,13 @@ fn after_a_stop_the_same_log_goes_on() {
     hold(&mut site);
     let gate = site.start();
     let first = gate.numbered();
-    let incarnation = gate.incarnation();
+    let epoch = gate.epoch();
     gate.stop();
     let gate = site.start();
-    assert_eq!(gate.incarnation(), incarnation);
+    assert_eq!(gate.epoch(), epoch);
     assert!(matches!(gate.standing(first), Standing::Waiting(_)));
     let second = gate.numbered();
-    assert_eq!((second.era, second.n), (first.era, first.n + 1));
+    assert_eq!((second.epoch, second.n), (first.epoch, first.n + 1));
     gate.stop();
 }
 
@@ -30,16 +30,16 @@ fn after_a_crash_a_new_log_begins_and_nobody_loses_their_place() {
     let mut site = Site::new(1);
     hold(&mut site);
     let mut all = Vec::new();
-    let mut incarnations = BTreeSet::new();
+    let mut epochs = BTreeSet::new();
     for _ in 0..5 {
         let gate = site.start();
-        incarnations.insert(gate.incarnation());
+        epochs.insert(gate.epoch());
         gate.check_in(&all);
         all.extend(gate.join_many(20).into_iter().map(number));
         gate.crash();
     }
     assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
-    assert_eq!(incarnations.len(), 5);
+    assert_eq!(epochs.len(), 5);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn an_older_copy_put_back_begins_a_new_log_so_that_no_number_is_issued_again() {
         assert!(matches!(gate.standing(early), Standing::Waiting(_)));
         let next = gate.numbered();
         assert!(
-            late.iter().all(|number| number.era < next.era),
+            late.iter().all(|number| number.epoch < next.epoch),
             "whole {whole}: {next:?}"
         );
         gate.stop();

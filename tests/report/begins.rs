@@ -4,14 +4,14 @@ use ropeline::room::{Batch, NEWEST, State, VERSION};
 
 use super::crowd::{Crowd, settings};
 use super::forged::{Anew, forge, pieces, refused, sound};
-use super::hall::{Hall, INCARNATION};
+use super::hall::{EPOCH, Hall};
 
 /// The chain does not cover the state that a log begins from. One that runs an older version would leave every entry alone, and
 /// one of a log that may have lost visitors would call nobody for the first seconds.
 #[test]
 fn a_first_state_that_is_forged_is_not_a_first_start() {
     let folder = tempfile::tempdir().unwrap();
-    let begun = State::empty(INCARNATION, true).with_version(NEWEST);
+    let begun = State::empty(EPOCH, true).with_version(NEWEST);
     let (mut hall, mut crowd) = (Hall::of(begun), Crowd::new(29));
     hall.archive(1, folder.path());
     hall.configure(1, settings());
@@ -23,16 +23,16 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
         "the vote on the first state is the only one"
     );
     sound("as it was filed", &[folder.path()], &["--expect", &end]);
-    let incarnation = hall.state.position().incarnation;
+    let epoch = hall.state.position().epoch;
     for (what, first, says) in [
         (
             "an older version",
-            State::empty(incarnation, true),
+            State::empty(epoch, true),
             "and the rooms before it run version",
         ),
         (
             "another first call",
-            State::empty(incarnation, false).with_version(NEWEST),
+            State::empty(epoch, false).with_version(NEWEST),
             "no vote of a gate is for the state at",
         ),
     ] {
@@ -46,7 +46,7 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
 #[test]
 fn a_log_whose_version_rises_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let first = State::empty(INCARNATION, true);
+    let first = State::empty(EPOCH, true);
     let (mut hall, mut crowd) = (Hall::of(first), Crowd::new(31));
     hall.archive(1, folder.path());
     hall.comes_old(2);

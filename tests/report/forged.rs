@@ -223,7 +223,7 @@ fn a_header_that_is_forged_does_not_fit_the_file() {
     let path = folder.path().join(name.file());
     let honest = fs::read(&path).unwrap();
     let foot = honest.len() - 32 - 32 - 24;
-    // Incarnation, first, chain before, time of the first; last, count, time of the last, chain after.
+    // Epoch, first, chain before, time of the first; last, count, time of the last, chain after.
     for at in [19, 27, 35, 67, foot, foot + 8, foot + 16, foot + 24] {
         let mut forged = honest.clone();
         forged[at] ^= 1;

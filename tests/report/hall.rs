@@ -39,7 +39,7 @@ pub fn section() -> Section {
 
 impl Hall {
     pub fn new() -> Self {
-        Self::of(State::empty(INCARNATION, true))
+        Self::of(State::empty(EPOCH, true))
     }
 
     /// A log that begins from this state.
@@ -148,7 +148,7 @@ impl Hall {
 
     fn begin_from(&mut self, mut state: State) {
         let (position, nonce, hash) = (state.position(), state.nonce(), state.hash());
-        state.begin(self.state.position().incarnation + 1_000, Root::Hash(hash));
+        state.begin(self.state.position().epoch + 1_000, Root::Hash(hash));
         self.state = state;
         self.checkpoint = None;
         let gates: Vec<GateId> = self.gates.keys().copied().collect();
@@ -199,7 +199,7 @@ impl Hall {
     pub fn after_a_wiped_store(&self) -> Self {
         Self {
             time: self.time,
-            ..Self::of(State::empty(self.state.position().incarnation + 1_000, false))
+            ..Self::of(State::empty(self.state.position().epoch + 1_000, false))
         }
     }
 
@@ -242,4 +242,4 @@ impl Hall {
     }
 }
 
-pub const INCARNATION: u64 = 30_198_988_800_000_007;
+pub const EPOCH: u64 = 30_198_988_800_000_007;

@@ -1,11 +1,11 @@
 //! Logs that end and begin: each goes on from the one before, and what was lost in between is told.
 
 use ropeline::report::Findings;
-use ropeline::room::{Batch, Era, LaneId, LineName, Number, Section, Settings};
+use ropeline::room::{Batch, Epoch, LaneId, LineName, Number, Section, Settings};
 
 use super::crowd::{Crowd, settings};
 use super::fair::report;
-use super::hall::{Hall, INCARNATION, room, section};
+use super::hall::{EPOCH, Hall, room, section};
 
 /// Three lives of the log: the second goes on from the whole of the first, the third without the end of the second.
 #[test]
@@ -98,7 +98,7 @@ fn lost_behind_newcomers(lose: fn(&mut Hall, &[u8])) -> (Number, Findings) {
 #[test]
 fn who_has_just_joined_is_called_first_in_a_new_log_too() {
     let (called, findings) = lost_behind_newcomers(Hall::lose_store);
-    assert_eq!((called.era, called.n), (Era(INCARNATION), 1));
+    assert_eq!((called.epoch, called.n), (Epoch(EPOCH), 1));
     assert_eq!(findings.verdict.first_wrong, None, "{findings:#?}");
     assert!(findings.verdict.whole && findings.verdict.fair);
 }
@@ -107,7 +107,7 @@ fn who_has_just_joined_is_called_first_in_a_new_log_too() {
 #[test]
 fn who_had_just_joined_and_is_passed_by_in_a_new_log_is_an_inversion() {
     let (called, findings) = lost_behind_newcomers(Hall::lose_store_to_an_earlier_build);
-    assert!(called.era > Era(INCARNATION));
+    assert!(called.epoch > Epoch(EPOCH));
     assert!(findings.verdict.whole && !findings.verdict.fair);
     let inversion = &findings.lines[0].inversions[0];
     assert!(
@@ -130,7 +130,7 @@ fn a_log_of_which_only_tickets_tell_is_in_the_verdict() {
         crowd.pass(&mut hall, &[1], 10, 2);
         if lost {
             let number = Number {
-                era: Era(INCARNATION - 1),
+                epoch: Epoch(EPOCH - 1),
                 n: 7,
             };
             let mark = Section {
@@ -142,7 +142,7 @@ fn a_log_of_which_only_tickets_tell_is_in_the_verdict() {
         crowd.pass(&mut hall, &[1], 65, 2);
         hall.leave(1);
         let findings = report(&folder);
-        let told = format!("tickets of the log {}", INCARNATION - 1);
+        let told = format!("tickets of the log {}", EPOCH - 1);
         let wrong = &findings.verdict.wrong;
         let told = wrong.iter().filter(|wrong| wrong.contains(&told)).count();
         assert_eq!((told, wrong.len()), (usize::from(lost), usize::from(lost)), "{wrong:?}");

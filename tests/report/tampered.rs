@@ -59,7 +59,7 @@ fn copy(of: &TempDir) -> TempDir {
 fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) -> Chain {
     let was = Folder::new(folder).read(name).unwrap().unwrap();
     let at = Position {
-        incarnation: was.incarnation,
+        epoch: was.epoch,
         sequence: was.first - 1,
     };
     let mut forged = Segment::behind(at, before, was.base.clone());
@@ -133,7 +133,7 @@ fn a_removed_file_leaves_a_gap_that_is_told_with_its_ends() {
     fs::remove_file(path(folder.path(), 1)).unwrap();
     let findings = report(&folder);
     let told = wrong(&findings);
-    let before = format!("between {}-{}", gone.incarnation, gone.first - 1);
+    let before = format!("between {}-{}", gone.epoch, gone.first - 1);
     assert!(told.contains("entries are missing") && told.contains(&before), "{told}");
     assert!(findings.covers.entries_not_replayed > 0);
 }
@@ -225,9 +225,9 @@ fn a_state_of_another_history_to_begin_from_is_found() {
         fs::write(folder.path().join(name.file()), bytes).unwrap();
     };
     // It would have called nobody for five seconds.
-    begin_from(&State::empty(was.incarnation, false));
+    begin_from(&State::empty(was.epoch, false));
     assert!(wrong(&report(&folder)).contains("most gates confirmed another state"));
-    let mut state = State::empty(was.incarnation, true);
+    let mut state = State::empty(was.epoch, true);
     state.apply(&was.entries().next().unwrap().unwrap().entry);
     begin_from(&state);
     assert!(wrong(&report(&folder)).contains("is not the one before the entries"));

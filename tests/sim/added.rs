@@ -96,11 +96,11 @@ impl RoomBook {
     /// After every entry, in the rooms of the first gate that applies it.
     pub fn look(&mut self, entry: &Entry, effects: &Effects, view: &View, root: Option<Position>) -> Vec<String> {
         let at = entry.position;
-        if at.sequence == 1 && !self.logs.contains_key(&at.incarnation) {
-            let before = root.and_then(|root| Some(self.logs.get(&root.incarnation)?.back_at(root.sequence)));
-            self.logs.insert(at.incarnation, before.unwrap_or_default());
+        if at.sequence == 1 && !self.logs.contains_key(&at.epoch) {
+            let before = root.and_then(|root| Some(self.logs.get(&root.epoch)?.back_at(root.sequence)));
+            self.logs.insert(at.epoch, before.unwrap_or_default());
         }
-        let Some(mut log) = self.logs.remove(&at.incarnation) else {
+        let Some(mut log) = self.logs.remove(&at.epoch) else {
             return Vec::new();
         };
         let mut faults = Vec::new();
@@ -108,7 +108,7 @@ impl RoomBook {
             log.sequence = at.sequence;
             faults = self.judge(&mut log, entry, effects, view);
         }
-        self.logs.insert(at.incarnation, log);
+        self.logs.insert(at.epoch, log);
         faults.into_iter().map(|fault| format!("{at:?}: {fault}")).collect()
     }
 
@@ -154,7 +154,7 @@ impl RoomBook {
             for n in (first.n..).take(joined.count as usize) {
                 self.seen.joined += 1;
                 if !self.issued.insert((joined.room.clone(), Number { n, ..first })) {
-                    faults.push(format!("{n} of {:?} is given twice in {}", first.era, joined.room));
+                    faults.push(format!("{n} of {:?} is given twice in {}", first.epoch, joined.room));
                 }
             }
         }

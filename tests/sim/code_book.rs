@@ -87,11 +87,11 @@ pub fn look(watch: &mut Watch, entry: &Entry, effects: &Effects) {
     let at = entry.position;
     let root = watch.roots.get(&watch.acting).copied();
     let book = &mut watch.codes;
-    if at.sequence == 1 && !book.logs.contains_key(&at.incarnation) {
-        let before = root.and_then(|root| Some(book.logs.get(&root.incarnation)?.back_at(root.sequence)));
-        book.logs.insert(at.incarnation, before.unwrap_or_default());
+    if at.sequence == 1 && !book.logs.contains_key(&at.epoch) {
+        let before = root.and_then(|root| Some(book.logs.get(&root.epoch)?.back_at(root.sequence)));
+        book.logs.insert(at.epoch, before.unwrap_or_default());
     }
-    let Some(mut log) = book.logs.remove(&at.incarnation) else {
+    let Some(mut log) = book.logs.remove(&at.epoch) else {
         return;
     };
     if at.sequence > log.sequence {
@@ -100,7 +100,7 @@ pub fn look(watch: &mut Watch, entry: &Entry, effects: &Effects) {
         let faults = faults.into_iter().map(|fault| format!("{at:?}: {fault}"));
         watch.ledger.faults.extend(faults);
     }
-    book.logs.insert(at.incarnation, log);
+    book.logs.insert(at.epoch, log);
 }
 
 fn judge(log: &mut Log, seen: &mut Seen, entry: &Entry, effects: &Effects, view: &View) -> Vec<String> {

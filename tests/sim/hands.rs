@@ -19,7 +19,7 @@ impl Ledger {
             let count = u64::from(order.count);
             most = (most.0 + count, most.1 + if order.beyond { count } else { 0 });
             let Some(who) = &change.who else { continue };
-            if !self.orders.insert((entry.position.incarnation, who.reason.clone())) {
+            if !self.orders.insert((entry.position.epoch, who.reason.clone())) {
                 self.fault(&format!("{:?}: order {} is done twice", entry.position, who.reason));
             }
         }

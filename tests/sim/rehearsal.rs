@@ -126,8 +126,8 @@ impl World {
         let Some(gate) = self.slots[slot].gate.as_mut() else {
             return;
         };
-        gate.protocol.foreign(visitor.number.era);
-        if visitor.number.era.0 <= gate.view.position.incarnation {
+        gate.protocol.foreign(visitor.number.epoch);
+        if visitor.number.epoch.0 <= gate.view.position.epoch {
             gate.note(visitor, note, self.now);
         }
     }

@@ -4,7 +4,7 @@
 
 use ropeline::room::{Batch, Entry, GateId, Position, VERSION, Wall};
 use ropeline::store::{
-    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, next_incarnation,
+    Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, next_epoch,
 };
 
 /// Where a log is kept, so that it can be opened again; empty at first.
@@ -22,11 +22,8 @@ pub fn append(serial: u64) -> Append {
     }
 }
 
-pub fn root(incarnation: u64) -> Snapshot {
-    let position = Position {
-        incarnation,
-        sequence: 0,
-    };
+pub fn root(epoch: u64) -> Snapshot {
+    let position = Position { epoch, sequence: 0 };
     Snapshot {
         position,
         nonce: *b"root-one",
@@ -35,13 +32,13 @@ pub fn root(incarnation: u64) -> Snapshot {
     }
 }
 
-/// What a log of this incarnation begins with: a root for a gate that has it to itself, else the beginner's first word.
-pub fn beginning(log: &dyn Log, incarnation: u64) -> Beginning {
+/// What a log of this epoch begins with: a root for a gate that has it to itself, else the beginner's first word.
+pub fn beginning(log: &dyn Log, epoch: u64) -> Beginning {
     if log.alone() {
-        return Beginning::Root(root(incarnation));
+        return Beginning::Root(root(epoch));
     }
     Beginning::First {
-        incarnation,
+        epoch,
         append: Box::new(append(0)),
     }
 }
@@ -50,9 +47,9 @@ pub fn beginning(log: &dyn Log, incarnation: u64) -> Beginning {
 pub fn start(beginning: &Beginning) -> (Position, [u8; 8]) {
     match beginning {
         Beginning::Root(root) => (root.position, root.nonce),
-        Beginning::First { incarnation, append } => {
+        Beginning::First { epoch, append } => {
             let position = Position {
-                incarnation: *incarnation,
+                epoch: *epoch,
                 sequence: 1,
             };
             (position, append.nonce)
@@ -68,13 +65,13 @@ pub fn begin(log: &mut dyn Log) -> Position {
 /// As [`begin`], with the nonce that the next entry names.
 fn begin_chained(log: &mut dyn Log) -> (Position, [u8; 8]) {
     let Loaded {
-        incarnation,
+        epoch,
         last_known,
         time,
         ..
     } = log.load().unwrap();
-    let beginning = beginning(log, next_incarnation(last_known, time, 7).unwrap());
-    assert_eq!(log.begin(incarnation, &beginning), Ok(Begun::Begun));
+    let beginning = beginning(log, next_epoch(last_known, time, 7).unwrap());
+    assert_eq!(log.begin(epoch, &beginning), Ok(Begun::Begun));
     start(&beginning)
 }
 
@@ -109,16 +106,13 @@ pub fn fill(log: &mut dyn Log, mut at: Position, count: u64) -> Position {
 pub fn an_empty_store_says_so(store: &impl Store) {
     let mut log = store.open();
     let loaded = log.load().unwrap();
-    assert_eq!((loaded.incarnation, loaded.last_known, loaded.clean), (0, 0, false));
+    assert_eq!((loaded.epoch, loaded.last_known, loaded.clean), (0, 0, false));
     assert!(loaded.snapshots.is_empty() && loaded.time > Wall(0));
     assert_eq!(log.skips(), Ok(Skips::default()));
-    let nowhere = Position {
-        incarnation: 5,
-        sequence: 0,
-    };
+    let nowhere = Position { epoch: 5, sequence: 0 };
     assert_eq!(
         log.exchange(nowhere, Some(&append(1))),
-        Ok(Exchanged::Broken { incarnation: 0 })
+        Ok(Exchanged::Broken { epoch: 0 })
     );
 }
 
@@ -190,17 +184,15 @@ pub fn an_append_is_fenced(store: &impl Store) {
     let mut log = store.open();
     let start = begin(log.as_mut());
     let end = fill(log.as_mut(), start, 3);
-    let broken = Ok(Exchanged::Broken {
-        incarnation: start.incarnation,
-    });
+    let broken = Ok(Exchanged::Broken { epoch: start.epoch });
     assert_eq!(
         log.exchange(after(end, 1), Some(&append(4))),
         broken,
         "beyond the tail: entries were lost"
     );
-    for incarnation in [start.incarnation - 1, start.incarnation + 1] {
-        let elsewhere = Position { incarnation, ..end };
-        assert_eq!(log.exchange(elsewhere, Some(&append(4))), broken, "another incarnation");
+    for epoch in [start.epoch - 1, start.epoch + 1] {
+        let elsewhere = Position { epoch, ..end };
+        assert_eq!(log.exchange(elsewhere, Some(&append(4))), broken, "another epoch");
         assert_eq!(log.exchange(elsewhere, None), broken, "reading it is no better");
     }
     assert!(exchange(log.as_mut(), end, None).is_empty(), "nothing was appended");
@@ -210,12 +202,12 @@ pub fn a_new_log_ends_the_old_one(store: &impl Store) {
     let mut log = store.open();
     let old = begin(log.as_mut());
     let end = fill(log.as_mut(), old, 3);
-    let incarnation = old.incarnation + 99;
-    let next = beginning(log.as_ref(), incarnation);
-    assert_eq!(log.begin(old.incarnation, &next), Ok(Begun::Begun));
-    let broken = Ok(Exchanged::Broken { incarnation });
+    let epoch = old.epoch + 99;
+    let next = beginning(log.as_ref(), epoch);
+    assert_eq!(log.begin(old.epoch, &next), Ok(Begun::Begun));
+    let broken = Ok(Exchanged::Broken { epoch });
     assert_eq!(log.exchange(end, Some(&append(4))), broken);
-    assert_eq!(log.load().unwrap().incarnation, incarnation);
+    assert_eq!(log.load().unwrap().epoch, epoch);
     let (start, nonce) = start(&next);
     let entries = exchange(log.as_mut(), start, Some(&append(1)));
     assert_eq!((entries[0].position, entries[0].previous), (after(start, 1), nonce));
@@ -229,14 +221,11 @@ pub fn a_new_log_ends_the_old_one(store: &impl Store) {
 pub fn of_two_who_begin_at_once_one_does(store: &impl Store) {
     let mut log = store.open();
     let old = begin(log.as_mut());
-    let (one, other) = (old.incarnation + 5, old.incarnation + 6);
-    let beginnings = [one, other].map(|incarnation| beginning(log.as_ref(), incarnation));
-    assert_eq!(log.begin(old.incarnation, &beginnings[0]), Ok(Begun::Begun));
-    assert_eq!(
-        log.begin(old.incarnation, &beginnings[1]),
-        Ok(Begun::Lost { incarnation: one })
-    );
-    assert_eq!(log.load().unwrap().incarnation, one);
+    let (one, other) = (old.epoch + 5, old.epoch + 6);
+    let beginnings = [one, other].map(|epoch| beginning(log.as_ref(), epoch));
+    assert_eq!(log.begin(old.epoch, &beginnings[0]), Ok(Begun::Begun));
+    assert_eq!(log.begin(old.epoch, &beginnings[1]), Ok(Begun::Lost { epoch: one }));
+    assert_eq!(log.load().unwrap().epoch, one);
 }
 
 pub fn saving_keeps_the_later_snapshot(store: &impl Store) {
@@ -257,7 +246,7 @@ pub fn saving_keeps_the_later_snapshot(store: &impl Store) {
     };
     let foreign = Snapshot {
         position: Position {
-            incarnation: start.incarnation - 1,
+            epoch: start.epoch - 1,
             sequence: 900,
         },
         ..later.clone()
@@ -281,7 +270,7 @@ pub fn what_is_skipped_stays_so(store: &impl Store) {
     let end = fill(log.as_mut(), start, 2);
     assert_eq!(log.load().unwrap().skips, []);
     let mut skips = Skips {
-        incarnation: start.incarnation,
+        epoch: start.epoch,
         positions: Vec::new(),
     };
     assert_eq!(log.skips().as_ref(), Ok(&skips));

@@ -91,7 +91,7 @@ fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
     // Whatever was found, a new log can begin above it, and takes entries.
     let seen = log.load().unwrap();
     let next = root(seen.last_known.max(loaded.last_known) + 1);
-    log.begin(seen.incarnation, &Beginning::Root(next.clone())).unwrap();
+    log.begin(seen.epoch, &Beginning::Root(next.clone())).unwrap();
     assert_eq!(exchange(&mut log, next.position, Some(&append(1))).len(), 1);
     (loaded, usize::try_from(at.sequence).unwrap())
 }
@@ -148,7 +148,7 @@ fn a_log_cut_anywhere_is_set_aside_and_the_snapshot_stands() {
                 .unwrap();
         });
         let (loaded, reached) = start_over(&folder, &entries);
-        assert_eq!((loaded.incarnation, loaded.clean), (0, false), "cut to {keep}");
+        assert_eq!((loaded.epoch, loaded.clean), (0, false), "cut to {keep}");
         assert_eq!(reached, 50, "cut to {keep}");
         assert!(aside(&folder, "log.redb"), "cut to {keep}");
     }
@@ -177,19 +177,19 @@ fn with_log_and_snapshot_gone_the_last_closed_part_is_better_than_nothing() {
     let (start, _) = written(&folder, true);
     let mut log = folder.embedded();
     let loaded = log.load().unwrap();
-    log.begin(loaded.incarnation, &Beginning::Root(root(loaded.incarnation + 1)))
+    log.begin(loaded.epoch, &Beginning::Root(root(loaded.epoch + 1)))
         .unwrap();
     drop(log);
     fs::write(folder.path().join("log.redb"), b"nothing of the kind").unwrap();
     fs::write(folder.path().join("snapshot"), b"nor this").unwrap();
     let loaded = folder.embedded().load().unwrap();
-    assert_eq!(loaded.incarnation, start.incarnation);
+    assert_eq!(loaded.epoch, start.epoch);
     assert!(!loaded.clean, "it was not the end");
     assert!(
         loaded
             .snapshots
             .iter()
-            .all(|snapshot| snapshot.position.incarnation == start.incarnation)
+            .all(|snapshot| snapshot.position.epoch == start.epoch)
     );
 }
 

@@ -96,7 +96,7 @@ fn a_new_log_starts_from_its_root() {
     let store = Folder::new();
     let mut log = store.open();
     let start = begin(log.as_mut());
-    let next = root(start.incarnation + 99);
-    log.begin(start.incarnation, &Beginning::Root(next.clone())).unwrap();
+    let next = root(start.epoch + 99);
+    log.begin(start.epoch, &Beginning::Root(next.clone())).unwrap();
     assert_eq!(log.load().unwrap().snapshots, [next]);
 }

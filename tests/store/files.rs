@@ -137,8 +137,7 @@ fn a_new_log_leaves_the_old_one_for_replay() {
     let mut log = folder.embedded();
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
-    log.begin(start.incarnation, &Beginning::Root(root(start.incarnation + 1)))
-        .unwrap();
+    log.begin(start.epoch, &Beginning::Root(root(start.epoch + 1))).unwrap();
     drop(log);
     let kept = Kept::open(&folder.path()).unwrap();
     assert_eq!(kept.files().len(), 2);
@@ -201,7 +200,7 @@ fn a_first_start_that_crashed_leaves_nothing_in_the_way() {
     drop(folder.embedded());
     fs::write(folder.path().join("log.redb.next"), vec![0; 4_096]).unwrap();
     let mut log = folder.embedded();
-    assert_eq!(log.load().unwrap().incarnation, 0);
+    assert_eq!(log.load().unwrap().epoch, 0);
     let start = begin(&mut log);
     fill(&mut log, start, 1);
     assert_eq!(names(&folder).iter().filter(|name| name.contains("damaged")).count(), 0);

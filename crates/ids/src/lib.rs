@@ -26,7 +26,7 @@ pub use account::{Identity, MAX_IDENTITY, Tag};
 pub use hash::Hash;
 pub use name::{LineName, MAX_LANE_NAME, RoomName};
 pub use number::{
-    CallId, CodeId, Edition, Era, GateId, LaneId, Number, PendingId, Place, Position, RehearsalId, Visitor,
+    CallId, CodeId, Edition, Epoch, GateId, LaneId, Number, PendingId, Place, Position, RehearsalId, Visitor,
 };
 pub use secret::Secret;
 pub use time::{Clock, Wall};

@@ -8,18 +8,18 @@ use crate::name::{LineName, RoomName};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneId(pub u8);
 
-/// One unbroken life of a log: the incarnation of the log that issued a number.
+/// One unbroken life of a log: the epoch of the log that issued a number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Era(pub u64);
+pub struct Epoch(pub u64);
 
-/// A visitor's place in order of arrival, ordered as the pair (era, n); never issued twice.
+/// A visitor's place in order of arrival, ordered as the pair (epoch, n); never issued twice.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Number {
-    pub era: Era,
+    pub epoch: Epoch,
     pub n: u32,
 }
 
-/// base(era) + n: the numbers of all eras of a lane on one axis.
+/// base(epoch) + n: the numbers of all epochs of a lane on one axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Place(pub u64);
 
@@ -81,17 +81,17 @@ pub struct Visitor {
     pub rehearsal: Option<RehearsalId>,
 }
 
-/// Where an entry stands in the log: (incarnation, sequence), dense within an incarnation.
+/// Where an entry stands in the log: (epoch, sequence), dense within an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {
-    pub incarnation: u64,
+    pub epoch: u64,
     pub sequence: u64,
 }
 
-/// As the log's own ids: incarnation, a hyphen, sequence.
+/// As the log's own ids: epoch, a hyphen, sequence.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.incarnation, self.sequence)
+        write!(f, "{}-{}", self.epoch, self.sequence)
     }
 }
 

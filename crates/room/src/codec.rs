@@ -3,7 +3,7 @@
 //! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
 //! against the bytes that are left before anything is allocated for it.
 
-use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Place, RoomName, Wall};
+use ropeline_ids::{Clock, Edition, Epoch, LaneId, LineName, Number, Place, RoomName, Wall};
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Writer {
     }
 
     pub fn number(&mut self, number: Number) {
-        self.u64(number.era.0);
+        self.u64(number.epoch.0);
         self.u32(number.n);
     }
 
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
 
     pub fn number(&mut self) -> Read<Number> {
         Ok(Number {
-            era: Era(self.u64()?),
+            epoch: Epoch(self.u64()?),
             n: self.u32()?,
         })
     }

@@ -4,7 +4,7 @@
 //! From the outside in: `state` applies an `entry` of the log and carries it from part to part: roster, versions,
 //! checkpoints, `recovery` after a lost log, and the rooms. A `room` has its settings, schedule and draw, and keeps its lines; it
 //! wakes those of which something is due. A `line` is what happened (`events`) and who is called (`calling`). A `lane` is
-//! numbers (`era`), who is present (`presence`, over `bits`), and who holds a slot (`slots`). The request path reads `view`.
+//! numbers (`epoch`), who is present (`presence`, over `bits`), and who holds a slot (`slots`). The request path reads `view`.
 //!
 //! ```
 //! use ropeline_room::{Batch, Change, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, Wall};
@@ -13,7 +13,7 @@
 //! let mut state = State::empty(7, true);
 //! let configured = RoomChange { room: room.clone(), revision: 1, change: Change::Configure(Settings::default()), who: None };
 //! let entry = Entry {
-//!     position: Position { incarnation: 7, sequence: 1 },
+//!     position: Position { epoch: 7, sequence: 1 },
 //!     gate: GateId(1),
 //!     serial: 1,
 //!     previous: state.nonce(),
@@ -64,7 +64,7 @@ pub use room::codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Spent
 pub use room::edition::is_reset;
 pub use room::rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
 pub use ropeline_ids::{
-    CallId, Clock, CodeId, Edition, Era, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
+    CallId, Clock, CodeId, Edition, Epoch, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
     RehearsalId, RoomName, Tag, Visitor, Wall,
 };
 pub use settings::lanes::{MAX_LANES, NamedLane, ONLY_LANE};

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::{Key, KeyId, Pass, PassId, Ticket, TicketPlace};
     use ropeline_ids::Secret;
-    use ropeline_ids::{Edition, Era, LaneId, Number};
+    use ropeline_ids::{Edition, Epoch, LaneId, Number};
 
     const ID: RehearsalId = RehearsalId([3; 8]);
 
@@ -123,7 +123,7 @@ mod tests {
             line: LineName::ONLY,
             lane: LaneId(0),
             edition: Edition(0),
-            place: TicketPlace::Numbered(Number { era: Era(1), n: 7 }),
+            place: TicketPlace::Numbered(Number { epoch: Epoch(1), n: 7 }),
             joined_at: Wall(5),
             identity: None,
         }
@@ -159,7 +159,7 @@ mod tests {
             line: line.clone(),
             lane: LaneId(0),
             edition: Edition(0),
-            number: Number { era: Era(1), n: 7 },
+            number: Number { epoch: Epoch(1), n: 7 },
             call: 1,
             id: PassId([1; 8]),
             expires_at: Wall(9),

@@ -6,7 +6,7 @@ use sha2::Sha256;
 use super::key::{Keyring, SignedBy, Signer};
 use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
-use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
+use ropeline_ids::{CallId, Edition, Epoch, LaneId, LineName, Number, RehearsalId, RoomName, Wall};
 
 /// A MAC over a call, from which the session's name for the upstream is made. Any gate with the key can thus check whether a
 /// gate gave a name. Admission does not depend on it: the pass has its own signature.
@@ -151,7 +151,7 @@ pub(super) fn call_mac(
 ) -> Hmac<Sha256> {
     let mut mac = signer.mac_of(&context(room, line, edition).parts(CALL));
     mac.update(&[call.lane.0, call.count]);
-    mac.update(&call.number.era.0.to_le_bytes());
+    mac.update(&call.number.epoch.0.to_le_bytes());
     mac.update(&call.number.n.to_le_bytes());
     mac
 }
@@ -181,12 +181,12 @@ impl Context<'_> {
     }
 }
 
-/// lane (1), edition (4), era (8), n (4), call (1), pass id (8), expires at (8); little-endian.
+/// lane (1), edition (4), epoch (8), n (4), call (1), pass id (8), expires at (8); little-endian.
 fn encode(pass: &Pass) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
     bytes.push(pass.lane.0);
     bytes.extend(pass.edition.0.to_le_bytes());
-    bytes.extend(pass.number.era.0.to_le_bytes());
+    bytes.extend(pass.number.epoch.0.to_le_bytes());
     bytes.extend(pass.number.n.to_le_bytes());
     bytes.push(pass.call);
     bytes.extend(pass.id.0);
@@ -202,7 +202,7 @@ fn decode(room: &RoomName, line: &LineName, payload: &[u8]) -> Option<Pass> {
         lane: LaneId(fields.u8()?),
         edition: Edition(fields.u32()?),
         number: Number {
-            era: Era(fields.u64()?),
+            epoch: Epoch(fields.u64()?),
             n: fields.u32()?,
         },
         call: fields.u8()?,

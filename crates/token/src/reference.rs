@@ -1,6 +1,6 @@
 //! The reference: a short code that names a visitor's place, to be read out over the telephone and typed by support.
 //!
-//! It consists of two characters for the era, then number and lane, then a check character, in Crockford's base32, which has
+//! It consists of two characters for the epoch, then number and lane, then a check character, in Crockford's base32, which has
 //! no letter that looks like a digit (<https://www.crockford.com/base32.html>). The check character is a weighted sum over
 //! GF(32). It detects any single wrong character and any swap of two neighbours. A reference is no proof and no secret.
 
@@ -8,14 +8,14 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use ropeline_ids::{Era, LaneId, Visitor};
+use ropeline_ids::{Epoch, LaneId, Visitor};
 
-/// One visitor of a line: lane, number, and ten bits of the era's hash.
+/// One visitor of a line: lane, number, and ten bits of the epoch's hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Reference {
     pub lane: LaneId,
-    /// 0 to 1,023, from the era's hash; [`Reference::matches`] finds the era.
-    pub era_tag: u16,
+    /// 0 to 1,023, from the epoch's hash; [`Reference::matches`] finds the epoch.
+    pub epoch_tag: u16,
     pub n: u32,
 }
 
@@ -29,7 +29,7 @@ impl Reference {
         let lane = LaneId(visitor.lane.0 & 7);
         Self {
             lane,
-            era_tag: era_tag(visitor.number.era),
+            epoch_tag: epoch_tag(visitor.number.epoch),
             n: visitor.number.n,
         }
     }
@@ -51,15 +51,15 @@ impl Reference {
         let place = body.iter().fold(0_u64, |place, digit| place << 5 | u64::from(*digit));
         Some(Self {
             lane: LaneId(place.to_le_bytes()[0] & 7),
-            era_tag: u16::from(high) << 5 | u16::from(low),
+            epoch_tag: u16::from(high) << 5 | u16::from(low),
             n: u32::try_from(place >> 3).ok()?,
         })
     }
 
-    /// Whether the number may be of `era`. One era in a thousand matches by chance.
+    /// Whether the number may be of `epoch`. One epoch in a thousand matches by chance.
     #[must_use]
-    pub fn matches(&self, era: Era) -> bool {
-        self.era_tag == era_tag(era)
+    pub fn matches(&self, epoch: Epoch) -> bool {
+        self.epoch_tag == epoch_tag(epoch)
     }
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Reference {
         let place = u64::from(self.n) << 3 | u64::from(self.lane.0 & 7);
         let length = place.checked_ilog2().unwrap_or(0) / 5 + 1;
         let mut digits = Digits::default();
-        let tag = [5, 0].map(|shift| low_five(u64::from(self.era_tag) >> shift));
+        let tag = [5, 0].map(|shift| low_five(u64::from(self.epoch_tag) >> shift));
         let body = (0..length).rev().map(|at| low_five(place >> (5 * at)));
         for digit in tag.into_iter().chain(body) {
             digits.push(digit).ok_or(fmt::Error)?;
@@ -105,8 +105,8 @@ impl Digits {
     }
 }
 
-fn era_tag(era: Era) -> u16 {
-    let digest = Sha256::digest(era.0.to_le_bytes());
+fn epoch_tag(epoch: Epoch) -> u16 {
+    let digest = Sha256::digest(epoch.0.to_le_bytes());
     u16::from_be_bytes([digest[0] & 3, digest[1]])
 }
 
@@ -147,9 +147,9 @@ mod tests {
     use proptest::prelude::*;
     use ropeline_ids::{LineName, Number, RoomName};
 
-    fn reference(era: u64, n: u32, lane: u8) -> Reference {
+    fn reference(epoch: u64, n: u32, lane: u8) -> Reference {
         let room = RoomName::new("shop").expect("a room");
-        let number = Number { era: Era(era), n };
+        let number = Number { epoch: Epoch(epoch), n };
         Reference::of(&Visitor {
             room,
             line: LineName::ONLY,
@@ -161,18 +161,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_read_back(era: u64, n: u32, lane in 0_u8..8) {
-            let shown = reference(era, n, lane);
+        fn what_is_shown_is_read_back(epoch: u64, n: u32, lane in 0_u8..8) {
+            let shown = reference(epoch, n, lane);
             let text = shown.to_string();
             prop_assert!(text.len() <= Reference::MAX_LEN);
             prop_assert_eq!(Reference::parse(&text), Some(shown));
             prop_assert_eq!(Reference::parse(&text.to_lowercase().replace('-', " ")), Some(shown));
-            prop_assert!(shown.matches(Era(era)));
+            prop_assert!(shown.matches(Epoch(epoch)));
         }
 
         #[test]
-        fn a_wrong_character_and_swapped_neighbours_are_found(era: u64, n: u32, lane in 0_u8..8) {
-            let text = reference(era, n, lane).to_string().replace('-', "");
+        fn a_wrong_character_and_swapped_neighbours_are_found(epoch: u64, n: u32, lane in 0_u8..8) {
+            let text = reference(epoch, n, lane).to_string().replace('-', "");
             for at in 0..text.len() {
                 for symbol in ALPHABET {
                     let mut wrong = text.clone().into_bytes();

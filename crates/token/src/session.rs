@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 use super::key::Keyring;
 use super::pass::{Pass, PassId, call_mac, context};
 use super::seal::Fields;
-use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
+use ropeline_ids::{CallId, Edition, Epoch, LaneId, LineName, Number, RoomName};
 
 /// A parsed session name. It is genuine only if [`SessionName::call`] finds its call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +64,7 @@ impl SessionName {
             lane: LaneId(fields.u8()?),
             edition: Edition(fields.u32()?),
             number: Number {
-                era: Era(fields.u64()?),
+                epoch: Epoch(fields.u64()?),
                 n: fields.u32()?,
             },
             proof: fields.take()?,
@@ -90,7 +90,7 @@ impl SessionName {
         })
     }
 
-    /// version (1), length and room, length and line, lane (1), edition (4), era (8), n (4), proof (16); little-endian.
+    /// version (1), length and room, length and line, lane (1), edition (4), epoch (8), n (4), proof (16); little-endian.
     fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(MAX_BYTES);
         bytes.push(VERSION);
@@ -100,7 +100,7 @@ impl SessionName {
         }
         bytes.push(self.lane.0);
         bytes.extend(self.edition.0.to_le_bytes());
-        bytes.extend(self.number.era.0.to_le_bytes());
+        bytes.extend(self.number.epoch.0.to_le_bytes());
         bytes.extend(self.number.n.to_le_bytes());
         bytes.extend(self.proof);
         URL_SAFE_NO_PAD.encode(bytes)
@@ -113,7 +113,7 @@ impl SessionName {
             hash.update(part);
         }
         hash.update([self.lane.0]);
-        hash.update(self.number.era.0.to_le_bytes());
+        hash.update(self.number.epoch.0.to_le_bytes());
         hash.update(self.number.n.to_le_bytes());
         hash.update(id.0);
         let mut proof = [0; PROOF];

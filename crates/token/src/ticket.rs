@@ -3,7 +3,7 @@
 use super::key::{Keyring, SignedBy};
 use super::seal::{Fields, MAX_PAYLOAD, Scope, unproved};
 use super::{MAX_TRIES, name};
-use ropeline_ids::{Edition, Era, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
+use ropeline_ids::{Edition, Epoch, LaneId, LineName, Number, PendingId, RehearsalId, RoomName, Tag, Wall};
 
 /// The place that a ticket proves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -106,7 +106,7 @@ fn scope<'a>(room: &'a RoomName, line: &'a LineName, rehearsal: Option<Rehearsal
     }
 }
 
-/// flags (1), lane (1), edition (4), joined at (8), then era (8) and n (4) or the pending id (12), then the identity (8)
+/// flags (1), lane (1), edition (4), joined at (8), then epoch (8) and n (4) or the pending id (12), then the identity (8)
 /// if there is one; little-endian.
 fn encode(ticket: &Ticket) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
@@ -117,7 +117,7 @@ fn encode(ticket: &Ticket) -> Vec<u8> {
     bytes.extend(ticket.joined_at.0.to_le_bytes());
     match ticket.place {
         TicketPlace::Numbered(number) => {
-            bytes.extend(number.era.0.to_le_bytes());
+            bytes.extend(number.epoch.0.to_le_bytes());
             bytes.extend(number.n.to_le_bytes());
         }
         TicketPlace::Pending(id) => bytes.extend(id.0),
@@ -153,7 +153,7 @@ fn decode_place(pending: bool, fields: &mut Fields<'_>) -> Option<TicketPlace> {
         return Some(TicketPlace::Pending(PendingId(fields.take()?)));
     }
     Some(TicketPlace::Numbered(Number {
-        era: Era(fields.u64()?),
+        epoch: Epoch(fields.u64()?),
         n: fields.u32()?,
     }))
 }

@@ -27,7 +27,8 @@ pub struct SpentCode {
     /// The lane that its visitor stood in.
     pub lane: String,
     /// The visitor's number: of this epoch, and from 0 on.
-    pub era: u64,
+    #[serde(rename = "era")]
+    pub epoch: u64,
     pub number: u32,
     pub reference: String,
 }

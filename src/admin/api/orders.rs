@@ -135,7 +135,7 @@ pub struct Changed {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Skip {
-    /// `INCARNATION-SEQUENCE`, as the frozen gate names it.
+    /// `EPOCH-SEQUENCE`, as the frozen gate names it.
     pub position: String,
 }
 

@@ -43,7 +43,8 @@ pub struct Winner {
     pub line: String,
     pub lane: u8,
     /// The visitor's number: of this epoch, and from 0 on.
-    pub era: u64,
+    #[serde(rename = "era")]
+    pub epoch: u64,
     pub number: u32,
     pub reference: String,
     /// RFC 3339.

@@ -58,7 +58,7 @@ fn shown(room: &Named, code: CodeId, spent: &Spent) -> api::SpentCode {
         grants: grant.to_string(),
         line: spent.line.to_string(),
         lane,
-        era: spent.number.era.0,
+        epoch: spent.number.epoch.0,
         number: spent.number.n,
         reference: Reference::of(&visitor).to_string(),
     }

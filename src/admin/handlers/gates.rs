@@ -67,7 +67,7 @@ pub async fn skip(
     JsonBody(api::Skip { position }): JsonBody<api::Skip>,
 ) -> Result<Response, Problem> {
     let Some(position) = parse(&position) else {
-        let detail = format!("position: {position:?} is none; it is INCARNATION-SEQUENCE, as the frozen gate names it");
+        let detail = format!("position: {position:?} is none; it is EPOCH-SEQUENCE, as the frozen gate names it");
         return Err(Problem::mistakes(vec![detail]));
     };
     // Passed over here and applied elsewhere, an entry would make two rooms of one.
@@ -137,9 +137,9 @@ fn may_raise(view: &View, wanted: u16) -> Result<(), Problem> {
 }
 
 fn parse(text: &str) -> Option<Position> {
-    let (incarnation, sequence) = text.split_once('-')?;
+    let (epoch, sequence) = text.split_once('-')?;
     Some(Position {
-        incarnation: incarnation.parse().ok()?,
+        epoch: epoch.parse().ok()?,
         sequence: sequence.parse().ok()?,
     })
 }

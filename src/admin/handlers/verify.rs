@@ -88,7 +88,7 @@ fn judged_at(heard: Clock, now: Clock, extension_ms: u64) -> Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Called, Era, LaneId, Number, Wall};
+    use crate::room::{Called, Epoch, LaneId, Number, Wall};
 
     #[test]
     fn a_session_stands_as_long_as_its_pass_is_honoured() {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn only_the_call_asked_about_stands() {
-        let number = Number { era: Era(1), n: 7 };
+        let number = Number { epoch: Epoch(1), n: 7 };
         let call = |count| CallId {
             lane: LaneId(0),
             number,

@@ -92,12 +92,13 @@ fn find(
 
 /// The newest number that the reference can mean and that the line has heard of.
 fn known(line: &LineView, reference: Reference, now: Clock) -> Option<(Number, Standing)> {
-    let eras = line
-        .eras(reference.lane)
+    let epochs = line
+        .epochs(reference.lane)
         .into_iter()
         .rev()
-        .filter(|era| reference.matches(*era));
-    eras.map(|era| Number { era, n: reference.n })
+        .filter(|epoch| reference.matches(*epoch));
+    epochs
+        .map(|epoch| Number { epoch, n: reference.n })
         .map(|number| (number, line.standing(reference.lane, number, now)))
         .find(|(_, standing)| *standing != Standing::Unknown)
 }

@@ -76,7 +76,7 @@ fn shown(room: &RoomName, line: &LineName, place: usize, winner: &Winner) -> api
         place: place as u64,
         line: line.to_string(),
         lane: winner.lane.0,
-        era: winner.number.era.0,
+        epoch: winner.number.epoch.0,
         number: winner.number.n,
         reference: Reference::of(&visitor).to_string(),
         completed_at: rfc3339(winner.at),

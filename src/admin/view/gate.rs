@@ -43,7 +43,7 @@ pub fn gates(replica: &Replica) -> api::Gates {
 
 /// False while the view only stands in for one: the gate has not read its log yet.
 fn has_read(view: &View) -> bool {
-    view.position.incarnation != 0
+    view.position.epoch != 0
 }
 
 /// Whether a gate's word on the confirmed checkpoint is what most have; `None` when it has said nothing about that one.
@@ -133,7 +133,7 @@ const FALLEN: &str = "failed";
 
 /// A position as operators write it.
 pub fn spelled(at: Position) -> String {
-    format!("{}-{}", at.incarnation, at.sequence)
+    format!("{}-{}", at.epoch, at.sequence)
 }
 
 pub fn hex(bytes: &[u8]) -> String {

@@ -58,7 +58,7 @@ fn listed(spent: &[api::SpentCode], format: Format) -> String {
                 let _ = writeln!(
                     text,
                     "{},{},{},{line},{lane},{},{},{},{}",
-                    code.code, code.used_at, code.grants, code.era, code.number, code.reference, code.expires
+                    code.code, code.used_at, code.grants, code.epoch, code.number, code.reference, code.expires
                 );
             }
         }

@@ -54,16 +54,13 @@ pub(super) fn show(args: &LogArgs, show: &mut Show) -> Result<(), Failure> {
                 show.note(&format!("entries between {gone} and {at} are gone from the store"));
                 continue;
             }
-            Ok(Exchanged::Broken { incarnation: 0 }) => show.note("the store has no log any more"),
-            Ok(Exchanged::Broken { incarnation }) if incarnation == at.incarnation => {
+            Ok(Exchanged::Broken { epoch: 0 }) => show.note("the store has no log any more"),
+            Ok(Exchanged::Broken { epoch }) if epoch == at.epoch => {
                 show.note(&format!("the store has less of this log than {at}"));
             }
-            Ok(Exchanged::Broken { incarnation }) => {
-                show.note(&format!("log {incarnation} begins"));
-                at = Position {
-                    incarnation,
-                    sequence: 0,
-                };
+            Ok(Exchanged::Broken { epoch }) => {
+                show.note(&format!("log {epoch} begins"));
+                at = Position { epoch, sequence: 0 };
                 continue;
             }
             Err(reason) if args.follow => show.fault(&reason.to_string()),
@@ -81,7 +78,7 @@ fn start(log: &mut RedisLog, show: &Show) -> Result<Option<Position>, Unavailabl
     let oldest = log.origin()?;
     let asked = show
         .last
-        .filter(|asked| oldest.is_some_and(|oldest| oldest.incarnation == asked.incarnation));
+        .filter(|asked| oldest.is_some_and(|oldest| oldest.epoch == asked.epoch));
     Ok(asked.or(oldest))
 }
 

@@ -41,7 +41,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = SKIP_HELP)]
 pub struct SkipArgs {
-    /// The position that the frozen gate reports, as INCARNATION-SEQUENCE
+    /// The position that the frozen gate reports, as EPOCH-SEQUENCE
     position: String,
     #[command(flatten)]
     admin: AdminArgs,

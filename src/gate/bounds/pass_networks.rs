@@ -94,7 +94,7 @@ impl Networks {
 mod tests {
     use super::*;
     use crate::token::PassId;
-    use ropeline_ids::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+    use ropeline_ids::{Edition, Epoch, LaneId, LineName, Number, RoomName, Wall};
 
     fn pass(id: u8) -> Pass {
         Pass {
@@ -102,7 +102,7 @@ mod tests {
             line: LineName::ONLY,
             lane: LaneId(0),
             edition: Edition(0),
-            number: Number { era: Era(1), n: 7 },
+            number: Number { epoch: Epoch(1), n: 7 },
             call: 1,
             id: PassId([id; 8]),
             expires_at: Wall(0),

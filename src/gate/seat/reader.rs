@@ -5,7 +5,7 @@
 
 use crate::replica::Note;
 use crate::room::{
-    Clock, Edition, Era, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
+    Clock, Edition, Epoch, LaneId, LineName, Number, RoomName, SLACK_MS, Standing, View, Visitor, Wall, is_reset,
 };
 use crate::token::{Keyring, Pass, PassId, Ticket, TicketPlace};
 
@@ -26,7 +26,7 @@ pub struct Reader<'a> {
     /// Sessions of this edition and later ones go on ([`crate::room::RoomView::voided`]).
     pub voided: Edition,
     /// From this epoch on a token's number counts with any lower edition ([`crate::room::RoomView::spared`]).
-    pub spared: Option<Era>,
+    pub spared: Option<Epoch>,
     /// The view's clock with what has passed since the view was published.
     pub now: Clock,
     pub wall: Wall,
@@ -143,7 +143,7 @@ impl Reader<'_> {
     }
 
     /// Numbers that count with any edition do so until the next sale begins.
-    fn spared_now(&self) -> Option<Era> {
+    fn spared_now(&self) -> Option<Epoch> {
         self.spared.filter(|_| self.edition == self.voided)
     }
 

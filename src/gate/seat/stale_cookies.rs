@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::token::{Key, KeyId, Keyring, Pass, PassId, Secret, Ticket, TicketPlace};
-    use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName};
+    use ropeline_ids::{CallId, Edition, Epoch, LaneId, LineName, Number, RoomName};
 
     const SESSION_MS: u64 = 300_000;
     const NOW: Wall = Wall(100_000_000);
@@ -169,7 +169,7 @@ mod tests {
             line: LineName::new(line).unwrap(),
             lane: LaneId(0),
             edition: Edition(0),
-            place: TicketPlace::Numbered(Number { era: Era(1), n: 1 }),
+            place: TicketPlace::Numbered(Number { epoch: Epoch(1), n: 1 }),
             joined_at: Wall(joined),
             identity: None,
         };
@@ -180,7 +180,7 @@ mod tests {
         let (room, line_name) = (RoomName::new("shop").unwrap(), LineName::new(line).unwrap());
         let call = CallId {
             lane: LaneId(0),
-            number: Number { era: Era(1), n: 1 },
+            number: Number { epoch: Epoch(1), n: 1 },
             count: 1,
         };
         let pass = Pass {

@@ -85,12 +85,12 @@ impl Drop for Guard {
 impl Right {
     /// Of a visitor with this number, for tests.
     pub fn sample(n: u32) -> Self {
-        use ropeline_ids::{Era, LaneId, Number};
+        use ropeline_ids::{Epoch, LaneId, Number};
         Self::Session(Arc::new(Visitor {
             room: RoomName::new("shop").expect("a name"),
             line: LineName::ONLY,
             lane: LaneId(0),
-            number: Number { era: Era(1), n },
+            number: Number { epoch: Epoch(1), n },
             rehearsal: None,
         }))
     }

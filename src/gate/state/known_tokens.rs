@@ -155,7 +155,7 @@ fn alone<'t>(mut values: impl Iterator<Item = &'t str>) -> Option<&'t str> {
 mod tests {
     use super::*;
     use crate::token::{Key, KeyId, PassId, Secret, TicketPlace};
-    use ropeline_ids::{CallId, Edition, Era, LaneId, Number, Wall};
+    use ropeline_ids::{CallId, Edition, Epoch, LaneId, Number, Wall};
 
     fn keyring(byte: u8) -> Keyring {
         let (id, secret) = (KeyId::new("a").unwrap(), Secret::new([byte; 32]));
@@ -166,7 +166,7 @@ mod tests {
         (RoomName::new("shop").unwrap(), LineName::new(line).unwrap())
     }
 
-    const NUMBER: Number = Number { era: Era(1), n: 7 };
+    const NUMBER: Number = Number { epoch: Epoch(1), n: 7 };
 
     const CALL: CallId = CallId {
         lane: LaneId(0),

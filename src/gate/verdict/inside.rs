@@ -122,7 +122,7 @@ pub fn tell(seat: &Seat<'_>, named: &Named<'_>) {
     let replica = &seat.shared.replica;
     let (lane, number) = (named.pass.lane, named.pass.number);
     if named.standing == Standing::Unknown {
-        replica.foreign_era(number.era);
+        replica.foreign_epoch(number.epoch);
         replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
     }
     // PERF: most requests have nothing to tell.
@@ -315,11 +315,11 @@ fn is_due(shown: Wall, fresh: Wall, tolerance_ms: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline_ids::{CallId, Era};
+    use ropeline_ids::{CallId, Epoch};
 
     #[test]
     fn a_request_uses_its_session_for_a_whole_one_from_then_on_and_never_beyond_the_rooms_end() {
-        let number = Number { era: Era(1), n: 1 };
+        let number = Number { epoch: Epoch(1), n: 1 };
         let inside = Inside {
             call: CallId {
                 lane: LaneId(0),

@@ -38,9 +38,9 @@ pub async fn give_back(seat: &Seat<'_>, visit: &Visit, worth: Worth) -> Worth {
     let Some(visitor) = seat.ticket_visitor().filter(|_| worth.ticket() == TicketState::Unknown) else {
         return worth;
     };
-    seat.shared.replica.foreign_era(visitor.number.era);
+    seat.shared.replica.foreign_epoch(visitor.number.epoch);
     // Of an epoch above the rooms' own: it is their log that is behind, and the next one stands above it.
-    let ahead = visitor.number.era.0 > seat.shared.replica.load().position.incarnation;
+    let ahead = visitor.number.epoch.0 > seat.shared.replica.load().position.epoch;
     if ahead || seat.shared.replica.cut_off().is_some() {
         return worth;
     }

@@ -89,7 +89,7 @@ impl StreamFrame {
             .chain([waiting]);
         Self {
             index: 0,
-            id: format!("{}-{}", view.position.incarnation, view.position.sequence),
+            id: format!("{}-{}", view.position.epoch, view.position.sequence),
             scalars: Scalars {
                 waiting,
                 revision: room.announced(),

@@ -126,10 +126,13 @@ impl Resting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline_ids::Era;
+    use ropeline_ids::Epoch;
 
     fn number(n: u32) -> Number {
-        Number { era: Era::default(), n }
+        Number {
+            epoch: Epoch::default(),
+            n,
+        }
     }
 
     fn woken(resting: &Resting) -> bool {

@@ -7,7 +7,7 @@ use super::sizes::ITEM_BYTES;
 use super::*;
 use crate::replica::inbox::{Arrival, JoinOutcome, Joiner, Note, Noted, Permit};
 use crate::replica::publish::Shared;
-use crate::room::{CallOrder, End, Era, LaneId, Number, Overrides, PendingId, Section, Settings, Visitor};
+use crate::room::{CallOrder, End, Epoch, LaneId, Number, Overrides, PendingId, Section, Settings, Visitor};
 
 pub(super) fn name(name: &str) -> RoomName {
     RoomName::new(name).unwrap()
@@ -18,9 +18,9 @@ fn line(line: usize) -> LineName {
 }
 
 pub(super) fn number(n: u32) -> Number {
-    // A new era for each: the worst that a list of numbers can be to write.
+    // A new epoch for each: the worst that a list of numbers can be to write.
     Number {
-        era: Era(u64::from(n) << 30),
+        epoch: Epoch(u64::from(n) << 30),
         n: n.wrapping_mul(0x9E37_79B9),
     }
 }

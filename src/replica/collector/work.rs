@@ -12,7 +12,7 @@ use crate::room::{
     Bound, Claim, Completion, Edition, End, LaneId, LineName, Number, RehearsalId, RoomName, Section, Tag,
 };
 
-/// The most that a number takes which is told by its distance from one of the same lane and era.
+/// The most that a number takes which is told by its distance from one of the same lane and epoch.
 const NEXT_BYTES: usize = 5;
 
 /// A line, and whose: a rehearsal's visitors have sections of their own.
@@ -57,7 +57,7 @@ impl Kind {
         matches!(self, Self::Complete | Self::Leave | Self::End)
     }
 
-    /// Its numbers go in bulk: one of the same lane and era as the one before it is told by the difference.
+    /// Its numbers go in bulk: one of the same lane and epoch as the one before it is told by the difference.
     fn is_bulk(self) -> bool {
         matches!(self, Self::Leave | Self::Reopen | Self::Renew | Self::Mark)
     }
@@ -128,7 +128,7 @@ impl Work {
         let mut last = None;
         while let Some(((kind, seat), word)) = self.notes.pop_first() {
             let waits = kind.is_final() && opened.contains(&seat);
-            let run = (kind, seat.0, seat.1.era);
+            let run = (kind, seat.0, seat.1.epoch);
             let bytes = if kind.is_bulk() && last == Some(run) {
                 NEXT_BYTES
             } else {
@@ -190,7 +190,7 @@ pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::{Batch, Era, MAX_BATCH_BYTES};
+    use crate::room::{Batch, Epoch, MAX_BATCH_BYTES};
 
     #[test]
     fn marks_that_lie_together_fill_a_batch_and_those_far_apart_fit_it_too() {
@@ -199,7 +199,7 @@ mod tests {
         for apart in [100, 140_000] {
             let mut work = Work::default();
             for n in (0..30_000).map(|n| n * apart) {
-                let seat = (LaneId(0), Number { era: Era(1), n });
+                let seat = (LaneId(0), Number { epoch: Epoch(1), n });
                 work.notes.insert((Kind::Mark, seat), Word::default());
             }
             let mut sizes = Vec::new();

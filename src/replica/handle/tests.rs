@@ -60,10 +60,10 @@ async fn a_log_that_is_released_is_another_process_s_until_it_is_given_back() {
     let folder = tempfile::tempdir().unwrap();
     let (replica, mut thread) = start(folder.path(), State::apply);
     replica.change(name(), message("one"), None).await.unwrap();
-    let era = replica.view().position.incarnation;
+    let epoch = replica.view().position.epoch;
     thread.release();
     let (next, next_thread) = start(folder.path(), State::apply);
-    assert_eq!(next.view().position.incarnation, era, "a clean end");
+    assert_eq!(next.view().position.epoch, epoch, "a clean end");
     assert_eq!(next.view().roster.len(), 1, "the other said goodbye");
     next.change(name(), message("two"), None).await.unwrap();
     next_thread.stop();
@@ -72,7 +72,7 @@ async fn a_log_that_is_released_is_another_process_s_until_it_is_given_back() {
     ));
     replica.change(name(), message("three"), None).await.unwrap();
     let view = replica.view();
-    assert_eq!((view.position.incarnation, view.roster.len()), (era, 1));
+    assert_eq!((view.position.epoch, view.roster.len()), (epoch, 1));
     thread.stop();
     assert!(Embedded::open(folder.path(), store::Options::default()).is_ok());
 }

@@ -266,7 +266,7 @@ mod tests {
     use super::*;
     use crate::replica::Condition;
     use crate::replica::publish::Shared;
-    use crate::room::{Edition, Era, Number};
+    use crate::room::{Edition, Epoch, Number};
     use crate::store::{Trouble, Unavailable};
 
     /// How long a newcomer whom nobody numbers is kept waiting, in all.
@@ -321,7 +321,7 @@ mod tests {
             room: RoomName::new("drop").unwrap(),
             line: LineName::ONLY,
             lane: LaneId(0),
-            number: Number { era: Era(1), n: 7 },
+            number: Number { epoch: Epoch(1), n: 7 },
             rehearsal: None,
         };
         let bought = Note::Complete {

@@ -34,7 +34,7 @@ impl Adoption {
 
     /// Works out what this gate knows of earlier logs, the last of them as in `old`, and the log of `state` has lost.
     pub fn bring_back(&mut self, old: Option<State>, state: &State) {
-        let elsewhere = |old: &State| old.position().incarnation != state.position().incarnation;
+        let elsewhere = |old: &State| old.position().epoch != state.position().epoch;
         // A part of an earlier adoption may be what the new log lacks.
         let lost = [self.lost.take(), old].into_iter().flatten().filter(elsewhere);
         let mut visitors = take(&mut self.batches);
@@ -67,9 +67,9 @@ impl Adoption {
         self.lost = None;
     }
 
-    /// The next to be brought back is known, and so is the adoption's last, whose log changed the eras before it too.
+    /// The next to be brought back is known, and so is the adoption's last, whose log changed the epochs before it too.
     fn is_known(&self, state: &State) -> bool {
-        let known = |adopt: &Adopt| state.ended_at(adopt.era) >= Some(adopt.sequence);
+        let known = |adopt: &Adopt| state.ended_at(adopt.epoch) >= Some(adopt.sequence);
         let mut adopts = self.batches.iter().map_while(|(batch, _)| batch.adopt).peekable();
         adopts.peek().is_some_and(known) && adopts.find(|adopt| adopt.done).is_none_or(|last| known(&last))
     }

@@ -125,17 +125,17 @@ impl Context {
         }
     }
 
-    /// The era above which a new log is to begin, since a genuine token is of it.
-    pub fn foreign_era(&self, state: &State, now: Duration) -> Option<u64> {
+    /// The epoch above which a new log is to begin, since a genuine token is of it.
+    pub fn foreign_epoch(&self, state: &State, now: Duration) -> Option<u64> {
         let highest = self.shared.foreign.load(Ordering::Relaxed);
-        self.foreign.era(highest, state, self.reader.time(), now)
+        self.foreign.epoch(highest, state, self.reader.time(), now)
     }
 
-    /// As [`Context::foreign_era`]; the log is begun.
-    pub fn take_foreign_era(&mut self, state: &State, now: Duration) -> Option<u64> {
-        let era = self.foreign_era(state, now)?;
+    /// As [`Context::foreign_epoch`]; the log is begun.
+    pub fn take_foreign_epoch(&mut self, state: &State, now: Duration) -> Option<u64> {
+        let epoch = self.foreign_epoch(state, now)?;
         self.foreign.begins(now);
-        Some(era)
+        Some(epoch)
     }
 
     /// All rooms of a shared log are empty, and for a while no visitor has asked this gate for one: the log is read when it is
@@ -152,7 +152,7 @@ impl Context {
 
     /// No state of a log has been shown yet, only the configured rooms with nobody in them.
     fn shows_placeholders(&self) -> bool {
-        self.shared.load().position.incarnation == 0
+        self.shared.load().position.epoch == 0
     }
 }
 

@@ -1,27 +1,27 @@
-//! Eras of genuine tokens above the rooms' own: a store that lost its last entries gave them before.
+//! Epochs of genuine tokens above the rooms' own: a store that lost its last entries gave them before.
 
 use std::time::Duration;
 
 use crate::room::{State, Wall};
-use crate::store::next_incarnation;
+use crate::store::next_epoch;
 
 #[derive(Default)]
 pub(super) struct Foreign {
-    /// When the last log was begun for a token of a foreign era.
+    /// When the last log was begun for a token of a foreign epoch.
     begun: Option<Duration>,
 }
 
 impl Foreign {
-    /// The `highest` era seen elsewhere, if a new log is to begin above it.
+    /// The `highest` epoch seen elsewhere, if a new log is to begin above it.
     ///
     /// With two masters, each with gates and visitors of its own, every visitor who crosses brings one: a new log now and
     /// then is enough.
-    pub fn era(&self, highest: u64, state: &State, time: Wall, now: Duration) -> Option<u64> {
+    pub fn epoch(&self, highest: u64, state: &State, time: Wall, now: Duration) -> Option<u64> {
         if self.begun.is_some_and(|last| now < last + AGAIN) {
             return None;
         }
-        let possible = next_incarnation(highest, time, u32::MAX).is_some();
-        (highest > state.position().incarnation && possible).then_some(highest)
+        let possible = next_epoch(highest, time, u32::MAX).is_some();
+        (highest > state.position().epoch && possible).then_some(highest)
     }
 
     /// A log begins for one.
@@ -30,5 +30,5 @@ impl Foreign {
     }
 }
 
-/// Shortest time between two logs begun for tokens of foreign eras.
+/// Shortest time between two logs begun for tokens of foreign epochs.
 const AGAIN: Duration = Duration::from_secs(30);

@@ -11,7 +11,7 @@ use crate::replica::inbox::{
     Arrival, Binding, Changing, Join, JoinOutcome, Message, NoEnd, Note, Noted, Redeeming, Redemption, Unrecorded,
 };
 use crate::replica::options::Charge;
-use crate::room::{Change, Era, LaneId, LineName, Position, Redeem, Reported, RoomName, Settings, Tag, Visitor, Who};
+use crate::room::{Change, Epoch, LaneId, LineName, Position, Redeem, Reported, RoomName, Settings, Tag, Visitor, Who};
 use crate::token::Keyring;
 
 impl Protocol {
@@ -158,8 +158,8 @@ impl Protocol {
         self.context.configured.set_keyring(keyring);
     }
 
-    /// A genuine token of `era` was seen: one above the rooms' own begins a new log above it.
-    pub fn foreign(&mut self, era: Era) {
-        self.context.shared.foreign.fetch_max(era.0, Ordering::Relaxed);
+    /// A genuine token of `epoch` was seen: one above the rooms' own begins a new log above it.
+    pub fn foreign(&mut self, epoch: Epoch) {
+        self.context.shared.foreign.fetch_max(epoch.0, Ordering::Relaxed);
     }
 }

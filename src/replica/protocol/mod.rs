@@ -138,9 +138,9 @@ impl Protocol {
             Turn::Ask(asked, ask) => self.ask(asked, ask),
             Turn::Wait(until) => Step::Wait(until),
             Turn::Rest(until) => Step::Rest(until),
-            Turn::BeginAbove(era) => {
+            Turn::BeginAbove(epoch) => {
                 if let Phase::Live(live) = self.take_phase() {
-                    self.enter(live.begin_above(era), now);
+                    self.enter(live.begin_above(epoch), now);
                 }
                 self.next(now)
             }
@@ -336,9 +336,7 @@ impl Protocol {
                 Ok(beginning) => Phase::Beginning(Box::new(beginning)),
                 Err(at) => Phase::Halted(Box::new(Halted::new(context, at, None, now))),
             },
-            Transition::Follow { incarnation, old } => {
-                Phase::Rootless(Box::new(Rootless::new(context, incarnation, old, now)))
-            }
+            Transition::Follow { epoch, old } => Phase::Rootless(Box::new(Rootless::new(context, epoch, old, now))),
             Transition::Live(state, checkpoints) => Phase::Live(Box::new(Live::new(*state, *checkpoints))),
             Transition::Halt(at, old) => Phase::Halted(Box::new(Halted::new(context, at, old, now))),
             Transition::FallBehind(version) => {

@@ -33,7 +33,7 @@ struct UnderWay {
     append: Append,
     waiters: Waiters,
     /// The log that it was cut for: in another it says hello again, under a serial of its own.
-    incarnation: u64,
+    epoch: u64,
     since: Duration,
     /// The log has it; it is only to be read.
     acknowledged: bool,
@@ -205,7 +205,7 @@ impl Outgoing {
         self.under_way = Some(UnderWay {
             append: self.append_under(state.version(), identity, batch),
             waiters,
-            incarnation: at.incarnation,
+            epoch: at.epoch,
             since: now,
             acknowledged: false,
             ignored: 0,
@@ -305,13 +305,13 @@ impl Outgoing {
         Some(Settled::Taken(Box::new(sent.append.batch)))
     }
 
-    /// The log of this incarnation was read to its end without the batch under way: it is sent again. Where it was cut for
+    /// The log of this epoch was read to its end without the batch under way: it is sent again. Where it was cut for
     /// another log, it goes behind what that log had and this one has lost.
-    pub fn send_again(&mut self, version: u16, incarnation: u64) {
+    pub fn send_again(&mut self, version: u16, epoch: u64) {
         match &mut self.under_way {
-            Some(sent) if sent.incarnation == incarnation => sent.acknowledged = false,
+            Some(sent) if sent.epoch == epoch => sent.acknowledged = false,
             Some(_) => {
-                self.renew(version, incarnation);
+                self.renew(version, epoch);
                 if !self.adoption.is_empty()
                     && let Some(sent) = self.under_way.take()
                 {
@@ -324,14 +324,14 @@ impl Outgoing {
 
     /// A batch that another log did not take, or may not have taken, says hello again with whatever visitors did. Its
     /// words about the other log are left out.
-    pub fn renew(&mut self, version: u16, incarnation: u64) {
+    pub fn renew(&mut self, version: u16, epoch: u64) {
         self.hello = true;
         if let Some(sent) = &mut self.under_way {
             self.serial += 1;
             sent.append.version = version;
             sent.append.serial = self.serial;
             sent.acknowledged = false;
-            sent.incarnation = incarnation;
+            sent.epoch = epoch;
             let batch = &mut sent.append.batch;
             batch.hello = true;
             (batch.vote, batch.saved, batch.raise, batch.root, batch.adopt) = (None, None, None, None, None);

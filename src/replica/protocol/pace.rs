@@ -54,7 +54,7 @@ impl Pace {
             return now;
         }
         let soonest = self.soonest(context, state);
-        let at_once = context.configured.wants_comparison() || context.foreign_era(state, now).is_some();
+        let at_once = context.configured.wants_comparison() || context.foreign_epoch(state, now).is_some();
         if at_once || is_urgent(context, state, checkpoints, now) {
             return soonest.max(now);
         }

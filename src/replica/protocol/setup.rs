@@ -36,10 +36,7 @@ pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall
         who: None,
     };
     state.apply(&Entry {
-        position: Position {
-            incarnation: 0,
-            sequence: 1,
-        },
+        position: Position { epoch: 0, sequence: 1 },
         gate: GateId(0),
         serial: 1,
         previous: [0; 8],

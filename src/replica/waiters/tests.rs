@@ -5,7 +5,7 @@ use crate::replica::collector::Collector;
 use crate::replica::inbox::{Arrival, Join, Permit};
 use crate::replica::publish::Shared;
 use crate::room::{
-    Batch, CallOrder, Change, Entry, Era, Eviction, GateId, LaneId, LineName, Mode, Number, Overrides, Position,
+    Batch, CallOrder, Change, Entry, Epoch, Eviction, GateId, LaneId, LineName, Mode, Number, Overrides, Position,
     RoomChange, RoomName, Settings, State, VERSION, Wall,
 };
 
@@ -202,7 +202,7 @@ fn evict() -> Change {
     Change::Evict(Eviction {
         line: LineName::ONLY,
         lane: LaneId(0),
-        number: Number { era: Era(1), n: 3 },
+        number: Number { epoch: Epoch(1), n: 3 },
     })
 }
 

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::report::structured;
-use crate::room::{Adopt, Entry, Era, GateId, LineName, Position, RoomName, Wall};
+use crate::room::{Adopt, Entry, Epoch, GateId, LineName, Position, RoomName, Wall};
 
 #[test]
-fn what_an_era_that_comes_back_says_is_told_whole() {
-    let number = |n| (LaneId(0), Number { era: Era(7), n });
+fn what_an_epoch_that_comes_back_says_is_told_whole() {
+    let number = |n| (LaneId(0), Number { epoch: Epoch(7), n });
     let mut section = Section::new(RoomName::new("shop").unwrap(), LineName::new("").unwrap());
     section.spent = vec![number(3)];
     section.voids = vec![number(9)];
     let adopt = Adopt {
-        era: Era(7),
+        epoch: Epoch(7),
         sequence: 40,
         floor: 2,
         whole: true,
@@ -25,7 +25,7 @@ fn what_an_era_that_comes_back_says_is_told_whole() {
     assert_eq!(
         batch(&said, None),
         [
-            "brings back era 7 up to 40, all of it",
+            "brings back epoch 7 up to 40, all of it",
             "shop: called in vain 3, passed by below 9"
         ]
     );

@@ -8,8 +8,8 @@ use crate::charts::Histogram;
 use crate::report::findings::{self, Inversion, Stamp, Tally};
 use crate::report::series::{Point, Points, Series};
 use crate::room::{
-    CallId, Clock, Edition, Era, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section, Standing,
-    Wall,
+    CallId, Clock, Edition, Epoch, Joined, LaneId, LineView, Mode, Number, Position, Redeem, Redeemed, Section,
+    Standing, Wall,
 };
 
 /// See the module.
@@ -228,7 +228,7 @@ impl Ledger {
         }
         self.tally.let_in_uncalled += 1;
         // The call of a number of an older log may have been lost with it; of this log nothing is lost.
-        let own = number.era == Era(happened.position.incarnation);
+        let own = number.epoch == Epoch(happened.position.epoch);
         if let Some(before) = passed_by.filter(|_| own) {
             self.invert("let in", who, before, happened);
         }
@@ -283,7 +283,7 @@ impl Ledger {
             self.points.add(Point {
                 at_ms: now.time.0,
                 lane: lane.0,
-                era: seat.era.0,
+                epoch: seat.epoch.0,
                 number: seat.n,
                 again: count > 1,
             });
@@ -367,7 +367,7 @@ fn stands(happened: &Happened<'_>, lane: LaneId, number: Number) -> Standing {
 
 /// Epoch and number, without a name.
 fn said(number: Number) -> String {
-    format!("{}/{}", number.era.0, number.n)
+    format!("{}/{}", number.epoch.0, number.n)
 }
 
 /// By how long after the line's first join they joined, in milliseconds.

@@ -8,12 +8,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::numbers::Numbers;
-use crate::room::{Clock, Era, Number, Settings, Wall};
+use crate::room::{Clock, Epoch, Number, Settings, Wall};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(in crate::report) struct Order {
-    eras: BTreeMap<Era, Span>,
+    epochs: BTreeMap<Epoch, Span>,
     /// One past the highest number called, at the clocks when it rose: the horizon follows it.
     heads: VecDeque<(Clock, Number)>,
     /// No number below can still be in line unless it is present.
@@ -59,19 +59,19 @@ impl Order {
 
     /// No visitor is surely present any more, as in a log that does not go on from the whole of the one before.
     pub fn forget(&mut self) {
-        self.eras.values_mut().for_each(|span| span.numbers.forget());
+        self.epochs.values_mut().for_each(|span| span.numbers.forget());
     }
 
     /// The lane was drawn: the facts of a number are from now on kept at the one by whose place it is called. No visitor
     /// has been passed by that order yet.
     pub fn draw(&mut self, seat: impl Fn(Number) -> Number) {
-        let eras: Vec<Era> = self.eras.keys().copied().collect();
-        let known: Vec<_> = eras
+        let epochs: Vec<Epoch> = self.epochs.keys().copied().collect();
+        let known: Vec<_> = epochs
             .iter()
-            .filter_map(|era| Some((*era, self.eras.get_mut(era)?.numbers.take_all())))
+            .filter_map(|epoch| Some((*epoch, self.epochs.get_mut(epoch)?.numbers.take_all())))
             .collect();
-        for (era, known) in known {
-            let at = |n| seat(Number { era, n });
+        for (epoch, known) in known {
+            let at = |n| seat(Number { epoch, n });
             for (n, until) in known.present {
                 self.numbers_of(at(n)).put_present(at(n).n, until);
             }
@@ -87,12 +87,12 @@ impl Order {
     }
 
     fn numbers_of(&mut self, number: Number) -> &mut Numbers {
-        &mut self.eras.entry(number.era).or_default().numbers
+        &mut self.epochs.entry(number.epoch).or_default().numbers
     }
 
     /// The line is gone: its numbers are void, and will not be given again.
     pub fn close(&mut self) {
-        for span in self.eras.values_mut() {
+        for span in self.epochs.values_mut() {
             *span = Span {
                 next: span.next,
                 ..Span::default()
@@ -103,7 +103,7 @@ impl Order {
     }
 
     pub fn join(&mut self, first: Number, count: u32, clock: Clock, time: Wall) -> Given {
-        let span = self.eras.entry(first.era).or_default();
+        let span = self.epochs.entry(first.epoch).or_default();
         let end = first.n.saturating_add(count);
         if first.n < span.next {
             return if end <= span.next { Given::Again } else { Given::Twice };
@@ -133,7 +133,7 @@ impl Order {
         let until = clock.plus(self.grace_ms / 2);
         let passed = self.passed.is_some_and(|passed| number < passed);
         let known = self.span_of(number).is_some();
-        let span = self.eras.entry(number.era).or_default();
+        let span = self.epochs.entry(number.epoch).or_default();
         let numbers = &mut span.numbers;
         if numbers.is_taken(number.n) {
             return true;
@@ -151,29 +151,29 @@ impl Order {
 
     /// The number is out of line for good.
     pub fn take(&mut self, number: Number) {
-        self.eras.entry(number.era).or_default().numbers.take(number.n);
+        self.epochs.entry(number.epoch).or_default().numbers.take(number.n);
     }
 
     /// The number missed its turn and may come back.
     pub fn untake(&mut self, number: Number) {
-        self.eras.entry(number.era).or_default().numbers.untake(number.n);
+        self.epochs.entry(number.epoch).or_default().numbers.untake(number.n);
     }
 
     #[must_use]
     pub fn is_taken(&self, number: Number) -> bool {
-        let span = self.eras.get(&number.era);
+        let span = self.epochs.get(&number.epoch);
         span.is_some_and(|span| span.numbers.is_taken(number.n))
     }
 
     #[must_use]
     pub fn was_called(&self, number: Number) -> bool {
-        let span = self.eras.get(&number.era);
+        let span = self.epochs.get(&number.epoch);
         span.is_some_and(|span| span.numbers.was_called(number.n))
     }
 
     /// The number is called. The lowest number that was passed by, if one was.
     pub fn call(&mut self, number: Number, late_window_ms: u64, clock: Clock) -> Option<Number> {
-        self.eras.entry(number.era).or_default().numbers.call(number.n);
+        self.epochs.entry(number.epoch).or_default().numbers.call(number.n);
         let passed_by = self.passed_by(number, clock);
         self.follow(number, late_window_ms, clock);
         passed_by
@@ -186,10 +186,10 @@ impl Order {
 
     /// The lowest number before this one that is surely present.
     pub fn passed_by(&mut self, number: Number, clock: Clock) -> Option<Number> {
-        self.eras.range_mut(..=number.era).find_map(|(era, span)| {
-            let end = if *era == number.era { number.n } else { u32::MAX };
+        self.epochs.range_mut(..=number.epoch).find_map(|(epoch, span)| {
+            let end = if *epoch == number.epoch { number.n } else { u32::MAX };
             let n = span.numbers.lowest(end, clock)?;
-            Some(Number { era: *era, n })
+            Some(Number { epoch: *epoch, n })
         })
     }
 
@@ -216,7 +216,7 @@ impl Order {
     }
 
     fn span_of(&self, number: Number) -> Option<&Span> {
-        let span = self.eras.get(&number.era)?;
+        let span = self.epochs.get(&number.epoch)?;
         let first = span.runs.first()?.first;
         (first..span.next).contains(&number.n).then_some(span)
     }
@@ -232,8 +232,8 @@ const STEPS: u64 = 128;
 mod tests {
     use super::*;
 
-    fn number(era: u64, n: u32) -> Number {
-        Number { era: Era(era), n }
+    fn number(epoch: u64, n: u32) -> Number {
+        Number { epoch: Epoch(epoch), n }
     }
 
     /// Firm for 1 s, a mark counts for 2 s; `count` joined at clock 0.
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn older_eras_come_first_and_who_is_forgotten_wants_a_mark() {
+    fn older_epochs_come_first_and_who_is_forgotten_wants_a_mark() {
         let mut order = order(2);
         order.join(number(2, 0), 1, Clock(100), Wall(50_100));
         assert_eq!(order.call(number(2, 0), 10_000, Clock(200)), Some(number(1, 0)));

@@ -69,10 +69,10 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline_ids::{Era, LaneId, Number};
+    use ropeline_ids::{Epoch, LaneId, Number};
 
     fn who(n: u32) -> Who {
-        (LaneId(0), Number { era: Era(1), n })
+        (LaneId(0), Number { epoch: Epoch(1), n })
     }
 
     #[test]

@@ -219,9 +219,9 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline_ids::Era;
+    use ropeline_ids::Epoch;
 
-    const WHO: Who = (LaneId(0), Number { era: Era(1), n: 4 });
+    const WHO: Who = (LaneId(0), Number { epoch: Epoch(1), n: 4 });
 
     fn settings() -> Settings {
         Settings {

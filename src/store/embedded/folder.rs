@@ -19,7 +19,7 @@ pub(super) struct Folder {
 /// A part that is closed, by the name it bears.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Name {
-    pub incarnation: u64,
+    pub epoch: u64,
     pub base: u64,
     pub since: Wall,
 }
@@ -125,7 +125,7 @@ impl Folder {
             return Ok(());
         }
         let mut file = private().append(true).open(self.path.join(SKIPS))?;
-        let line = format!("{}-{}", position.incarnation, position.sequence);
+        let line = format!("{}-{}", position.epoch, position.sequence);
         file.write_all(sealed(&line).as_bytes())?;
         file.sync_all()?;
         self.sync()
@@ -287,9 +287,9 @@ pub(super) fn skips_in(folder: &Path) -> io::Result<Vec<Position>> {
 }
 
 fn skip_of(line: &str) -> Option<Position> {
-    let (incarnation, sequence) = unsealed(line)?.split_once('-')?;
+    let (epoch, sequence) = unsealed(line)?.split_once('-')?;
     Some(Position {
-        incarnation: incarnation.parse().ok()?,
+        epoch: epoch.parse().ok()?,
         sequence: sequence.parse().ok()?,
     })
 }
@@ -304,22 +304,15 @@ fn files_in<T>(folder: &Path, pick: impl Fn(&str) -> Option<T>) -> io::Result<Ve
 
 impl Name {
     pub fn file(&self) -> String {
-        format!(
-            "log-{:016x}-{:010}-{:013}.redb",
-            self.incarnation, self.base, self.since.0
-        )
+        format!("log-{:016x}-{:010}-{:013}.redb", self.epoch, self.base, self.since.0)
     }
 
     fn parse(file: &str) -> Option<Self> {
         let mut fields = file.strip_prefix("log-")?.strip_suffix(".redb")?.split('-');
-        let incarnation = u64::from_str_radix(fields.next()?, 16).ok()?;
+        let epoch = u64::from_str_radix(fields.next()?, 16).ok()?;
         let base = fields.next()?.parse().ok()?;
         let since = Wall(fields.next()?.parse().ok()?);
-        fields.next().is_none().then_some(Self {
-            incarnation,
-            base,
-            since,
-        })
+        fields.next().is_none().then_some(Self { epoch, base, since })
     }
 }
 
@@ -359,12 +352,12 @@ mod tests {
     #[test]
     fn a_closed_parts_name_is_read_back_and_sorts_by_age() {
         let old = Name {
-            incarnation: 0x1234,
+            epoch: 0x1234,
             base: 99,
             since: Wall(1_800_000_000_000),
         };
         let new = Name {
-            incarnation: 0x1234,
+            epoch: 0x1234,
             base: 100,
             since: Wall(1_700_000_000_000),
         };

@@ -135,7 +135,7 @@ impl KeptPart {
     #[must_use]
     pub fn tail(&self) -> Position {
         Position {
-            incarnation: self.part.head.incarnation,
+            epoch: self.part.head.epoch,
             sequence: self.part.tail,
         }
     }

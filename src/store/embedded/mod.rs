@@ -200,7 +200,7 @@ impl Embedded {
             return Err(unavailable(fault));
         };
         self.set_aside(&reason).map_err(unavailable)?;
-        Ok(Exchanged::Broken { incarnation: 0 })
+        Ok(Exchanged::Broken { epoch: 0 })
     }
 }
 
@@ -212,12 +212,10 @@ impl Log for Embedded {
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
         let time = (self.options.wall)();
         let Some(part) = self.part()? else {
-            return Ok(Exchanged::Broken { incarnation: 0 });
+            return Ok(Exchanged::Broken { epoch: 0 });
         };
-        if part.head.incarnation != at.incarnation || part.tail < at.sequence {
-            return Ok(Exchanged::Broken {
-                incarnation: part.head.incarnation,
-            });
+        if part.head.epoch != at.epoch || part.tail < at.sequence {
+            return Ok(Exchanged::Broken { epoch: part.head.epoch });
         }
         if at.sequence < part.head.base {
             return Ok(Exchanged::Moved);
@@ -244,7 +242,7 @@ impl Log for Embedded {
         let Some(part) = self.part()? else {
             return Err(Unavailable::new(Trouble::Disk, "there is no log"));
         };
-        if snapshot.position.incarnation != part.head.incarnation {
+        if snapshot.position.epoch != part.head.epoch {
             return Ok(());
         }
         let complete = snapshot.position.sequence == part.tail;
@@ -279,8 +277,8 @@ impl Log for Embedded {
         let known = self.folder.closed().map_err(io).map_err(unavailable)?;
         let known = known
             .iter()
-            .map(|name| name.incarnation)
-            .chain(file.iter().map(|file| file.position.incarnation))
+            .map(|name| name.epoch)
+            .chain(file.iter().map(|file| file.position.epoch))
             .max();
         let mut loaded = Loaded {
             last_known: known.unwrap_or(0),
@@ -293,18 +291,16 @@ impl Log for Embedded {
             loaded.snapshots.extend(file);
             return Ok(loaded);
         };
-        loaded.incarnation = part.head.incarnation;
-        loaded.last_known = loaded.last_known.max(part.head.incarnation);
-        let fits = |file: &Snapshot| {
-            file.position.incarnation == part.head.incarnation && file.position.sequence >= part.head.base
-        };
+        loaded.epoch = part.head.epoch;
+        loaded.last_known = loaded.last_known.max(part.head.epoch);
+        let fits = |file: &Snapshot| file.position.epoch == part.head.epoch && file.position.sequence >= part.head.base;
         loaded.snapshots.extend(file.filter(fits));
         match part.base() {
             Ok(base) => loaded.snapshots.push(base),
             Err(fault) => tracing::error!(?fault, "the snapshot in the log file cannot be read"),
         }
         loaded.clean = self.stopped;
-        loaded.torn = self.torn || loaded.last_known > loaded.incarnation;
+        loaded.torn = self.torn || loaded.last_known > loaded.epoch;
         Ok(loaded)
     }
 
@@ -317,9 +313,9 @@ impl Log for Embedded {
         let Beginning::Root(root) = beginning else {
             return Err(Unavailable::new(Trouble::Odd, "a log of one gate begins with its root"));
         };
-        let incarnation = self.part()?.map_or(0, |part| part.head.incarnation);
-        if incarnation != seen {
-            return Ok(Begun::Lost { incarnation });
+        let epoch = self.part()?.map_or(0, |part| part.head.epoch);
+        if epoch != seen {
+            return Ok(Begun::Lost { epoch });
         }
         self.turn(root)?;
         self.torn = false;
@@ -334,7 +330,7 @@ impl Log for Embedded {
 
     fn skips(&mut self) -> Result<Skips, Unavailable> {
         Ok(Skips {
-            incarnation: self.part()?.map_or(0, |part| part.head.incarnation),
+            epoch: self.part()?.map_or(0, |part| part.head.epoch),
             positions: self.folder.skips().map_err(io).map_err(unavailable)?,
         })
     }
@@ -344,7 +340,7 @@ impl Log for Embedded {
 fn entry(part: &Part, append: &Append, time: Wall) -> Entry {
     Entry {
         position: Position {
-            incarnation: part.head.incarnation,
+            epoch: part.head.epoch,
             sequence: part.tail + 1,
         },
         gate: append.gate,

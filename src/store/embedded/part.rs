@@ -44,7 +44,7 @@ impl Part {
             let db = builder().create_file(file).map_err(fault)?;
             let base_bytes = base.encode();
             let head = Head {
-                incarnation: base.position.incarnation,
+                epoch: base.position.epoch,
                 base: base.position.sequence,
                 since: base.time,
                 nonce: base.nonce,
@@ -125,7 +125,7 @@ impl Part {
             let bytes = bytes.ok_or_else(|| Fault::Damaged("the part has no snapshot".into()))?;
             let base = Snapshot::decode(bytes.value()).map_err(|error| Fault::Damaged(error.to_string()))?;
             let stands = Position {
-                incarnation: self.head.incarnation,
+                epoch: self.head.epoch,
                 sequence: self.head.base,
             };
             if base.position != stands {
@@ -164,7 +164,7 @@ impl Part {
             let mut read = Vec::new();
             for record in table.range(sequence + 1..).map_err(fault)?.take(READ_MAX_ENTRIES) {
                 let due = Position {
-                    incarnation: self.head.incarnation,
+                    epoch: self.head.epoch,
                     sequence: sequence + 1 + read.len() as u64,
                 };
                 let entry = record.map_err(fault).and_then(|(_, record)| open_entry(record.value()));

@@ -8,7 +8,7 @@ use crate::room::{Entry, VERSION, Wall};
 /// What a part says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
-    pub incarnation: u64,
+    pub epoch: u64,
     /// Sequence of the snapshot it starts from; entries follow from the next.
     pub base: u64,
     /// Time of that snapshot.
@@ -24,7 +24,7 @@ impl Head {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&FORMAT.to_le_bytes());
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        for word in [self.incarnation, self.base, self.since.0, self.base_bytes] {
+        for word in [self.epoch, self.base, self.since.0, self.base_bytes] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
         bytes.extend_from_slice(&self.nonce);
@@ -42,11 +42,11 @@ impl Head {
         let (words, []) = rest.as_chunks::<8>() else {
             return Err(damaged());
         };
-        let [incarnation, base, since, base_bytes, nonce] = words else {
+        let [epoch, base, since, base_bytes, nonce] = words else {
             return Err(damaged());
         };
         Ok(Self {
-            incarnation: u64::from_le_bytes(*incarnation),
+            epoch: u64::from_le_bytes(*epoch),
             base: u64::from_le_bytes(*base),
             since: Wall(u64::from_le_bytes(*since)),
             nonce: *nonce,

@@ -19,7 +19,7 @@ impl Embedded {
         };
         let name = match &self.part {
             InUse::Open(part) => Some(Name {
-                incarnation: part.head.incarnation,
+                epoch: part.head.epoch,
                 base: part.head.base,
                 since: part.head.since,
             }),

@@ -44,14 +44,14 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
 
 /// `epoch-sequence`.
 pub(super) fn id(position: Position) -> String {
-    format!("{}-{}", position.incarnation, position.sequence)
+    format!("{}-{}", position.epoch, position.sequence)
 }
 
 /// The position that an id names.
 pub(super) fn position(id: &str) -> Option<Position> {
-    let (incarnation, sequence) = id.split_once('-')?;
+    let (epoch, sequence) = id.split_once('-')?;
     Some(Position {
-        incarnation: incarnation.parse().ok()?,
+        epoch: epoch.parse().ok()?,
         sequence: sequence.parse().ok()?,
     })
 }

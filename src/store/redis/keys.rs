@@ -5,7 +5,7 @@ use crate::room::StateHash;
 /// The keys of one log. `docs/guides/redis.md` says what each holds.
 pub(super) struct Keys {
     tag: String,
-    /// Hash: epoch (`incarnation`), last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.
+    /// Hash: epoch (`epoch`), last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.
     pub head: String,
     /// Stream of entries, ids `epoch-sequence`.
     pub log: String,

@@ -21,13 +21,13 @@ impl RedisLog {
         let count = self.count.min(READ_MAX_ENTRIES);
         let replies = self.wire.call(|_, keys, _| {
             let mut read = cmd("XRANGE");
-            read.arg(&keys.log).arg(id(after)).arg(at.incarnation);
+            read.arg(&keys.log).arg(id(after)).arg(at.epoch);
             vec![head(keys), read.arg("COUNT").arg(count).to_owned()]
         })?;
         let mut replies = replies.into_iter();
-        let [incarnation, tail, bytes, dropped] = figures(parse(replies.next())?);
-        if incarnation != at.incarnation || tail < at.sequence {
-            return Ok(Exchanged::Broken { incarnation });
+        let [epoch, tail, bytes, dropped] = figures(parse(replies.next())?);
+        if epoch != at.epoch || tail < at.sequence {
+            return Ok(Exchanged::Broken { epoch });
         }
         let raw = entries::raw(replies.next().unwrap_or(::redis::Value::Nil))?;
         self.pace(&raw);
@@ -43,17 +43,17 @@ impl RedisLog {
             vec![head(keys), first]
         })?;
         let mut replies = replies.into_iter();
-        let [incarnation, tail, ..] = figures(parse(replies.next())?);
+        let [epoch, tail, ..] = figures(parse(replies.next())?);
         let raw = entries::raw(replies.next().unwrap_or(::redis::Value::Nil))?;
         let first = raw.first().and_then(|entry| entries::position(&entry.0));
-        let first = first.filter(|first| first.incarnation == incarnation);
+        let first = first.filter(|first| first.epoch == epoch);
         let sequence = first.map_or(tail, |first| first.sequence.saturating_sub(1));
-        Ok((incarnation != 0).then_some(Position { incarnation, sequence }))
+        Ok((epoch != 0).then_some(Position { epoch, sequence }))
     }
 }
 
 fn head(keys: &Keys) -> Cmd {
-    let fields = ["incarnation", "sequence", "bytes", "dropped"];
+    let fields = ["epoch", "sequence", "bytes", "dropped"];
     cmd("HMGET").arg(&keys.head).arg(&fields).to_owned()
 }
 

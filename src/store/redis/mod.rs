@@ -159,17 +159,13 @@ impl RedisLog {
         let count = self.count;
         let replies = self.wire.call(|scripts, keys, by| {
             let mut script = scripts.exchange.on(by, &[&keys.head, &keys.log]);
-            script.arg(at.incarnation).arg(at.sequence);
+            script.arg(at.epoch).arg(at.sequence);
             if let (Some(append), Some(batch)) = (append, &batch) {
                 entry(&mut script, append, batch);
             }
             let mut read = cmd("XRANGE");
-            // An end without a sequence is the incarnation's.
-            read.arg(&keys.log)
-                .arg(id(after))
-                .arg(at.incarnation)
-                .arg("COUNT")
-                .arg(count);
+            // An end without a sequence is the epoch's.
+            read.arg(&keys.log).arg(id(after)).arg(at.epoch).arg("COUNT").arg(count);
             vec![script, read]
         });
         let mut replies = match replies {
@@ -177,9 +173,9 @@ impl RedisLog {
             Err(Fault::Full(why)) => return Err(self.make_room(why)),
             Err(fault) => return Err(fault.into()),
         };
-        let (fits, incarnation, tail, bytes, saved): (bool, u64, u64, u64, u64) = parse(replies.next())?;
+        let (fits, epoch, tail, bytes, saved): (bool, u64, u64, u64, u64) = parse(replies.next())?;
         if !fits {
-            return Ok(Answer::Whole(Exchanged::Broken { incarnation }));
+            return Ok(Answer::Whole(Exchanged::Broken { epoch }));
         }
         let raw = entries::raw(replies.next().unwrap_or(Value::Nil))?;
         self.pace(&raw);
@@ -229,9 +225,7 @@ impl Log for RedisLog {
                 Answer::Gap { .. } => {}
             }
         }
-        Ok(Exchanged::Broken {
-            incarnation: at.incarnation,
-        })
+        Ok(Exchanged::Broken { epoch: at.epoch })
     }
 
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable> {
@@ -244,7 +238,7 @@ impl Log for RedisLog {
         let at = snapshot.position;
         self.wire.call(|scripts, keys, by| {
             let mut save = scripts.save.on(by, &[&keys.head, &keys.snapshot, &keys.saving]);
-            save.arg(at.incarnation).arg(at.sequence);
+            save.arg(at.epoch).arg(at.sequence);
             vec![
                 written(&keys.saving, &bytes, SAVING_SECS),
                 save,
@@ -256,21 +250,21 @@ impl Log for RedisLog {
 
     fn load(&mut self) -> Result<Loaded, Unavailable> {
         let replies = self.wire.call(|_, keys, _| {
-            let [incarnation, skips] = asking_for_skips(keys);
+            let [epoch, skips] = asking_for_skips(keys);
             let snapshot = cmd("GET").arg(&keys.snapshot).to_owned();
-            vec![incarnation, skips, snapshot, cmd("TIME")]
+            vec![epoch, skips, snapshot, cmd("TIME")]
         })?;
         let mut replies = replies.into_iter();
-        let Skips { incarnation, positions } = skips(&mut replies)?;
+        let Skips { epoch, positions } = skips(&mut replies)?;
         let snapshot = parse::<Option<Vec<u8>>>(replies.next())?.and_then(|bytes| decoded(&bytes));
         let (secs, micros): (u64, u64) = parse(replies.next())?;
-        let kept = snapshot.as_ref().map_or(0, |snapshot| snapshot.position.incarnation);
+        let kept = snapshot.as_ref().map_or(0, |snapshot| snapshot.position.epoch);
         Ok(Loaded {
-            incarnation,
-            last_known: incarnation.max(kept),
+            epoch,
+            last_known: epoch.max(kept),
             new: false,
             // Another gate may be at work: nothing is lost by starting from where the log is.
-            clean: incarnation != 0,
+            clean: epoch != 0,
             torn: false,
             time: Wall(secs.saturating_mul(1_000).saturating_add(micros / 1_000)),
             skips: positions,
@@ -289,7 +283,7 @@ impl Log for RedisLog {
     }
 
     fn begin(&mut self, seen: u64, beginning: &Beginning) -> Result<Begun, Unavailable> {
-        let Beginning::First { incarnation, append } = beginning else {
+        let Beginning::First { epoch, append } = beginning else {
             return Err(Unavailable::new(
                 Trouble::Odd,
                 "a log that gates share begins without its root",
@@ -298,12 +292,12 @@ impl Log for RedisLog {
         let batch = append.batch.encode();
         let replies = self.wire.call(|scripts, keys, by| {
             let mut script = scripts.begin.on(by, &[&keys.head, &keys.log, &keys.skips]);
-            entry(script.arg(seen).arg(incarnation), append, &batch);
+            entry(script.arg(seen).arg(epoch), append, &batch);
             vec![script]
         })?;
         match parse(replies.into_iter().next())? {
             (true, _) => Ok(Begun::Begun),
-            (false, incarnation) => Ok(Begun::Lost { incarnation }),
+            (false, epoch) => Ok(Begun::Lost { epoch }),
         }
     }
 
@@ -326,15 +320,15 @@ impl Log for RedisLog {
 }
 
 fn asking_for_skips(keys: &Keys) -> [Cmd; 2] {
-    let incarnation = cmd("HGET").arg(&keys.head).arg("incarnation").to_owned();
-    [incarnation, cmd("SMEMBERS").arg(&keys.skips).to_owned()]
+    let epoch = cmd("HGET").arg(&keys.head).arg("epoch").to_owned();
+    [epoch, cmd("SMEMBERS").arg(&keys.skips).to_owned()]
 }
 
 fn skips(replies: &mut impl Iterator<Item = Value>) -> Result<Skips, Unavailable> {
-    let incarnation = parse::<Option<u64>>(replies.next())?.unwrap_or(0);
+    let epoch = parse::<Option<u64>>(replies.next())?.unwrap_or(0);
     let ids: Vec<String> = parse(replies.next())?;
     Ok(Skips {
-        incarnation,
+        epoch,
         positions: ids.iter().filter_map(|id| entries::position(id)).collect(),
     })
 }

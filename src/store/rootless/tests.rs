@@ -1,7 +1,7 @@
 use super::*;
 use crate::room::{Batch, VERSION};
 
-const INCARNATION: u64 = 9;
+const EPOCH: u64 = 9;
 
 /// A log that gates speak in, by the store's time in milliseconds.
 struct Log {
@@ -12,7 +12,7 @@ struct Log {
 impl Log {
     fn new() -> Self {
         Self {
-            rootless: Rootless::new(INCARNATION),
+            rootless: Rootless::new(EPOCH),
             entries: Vec::new(),
         }
     }
@@ -20,10 +20,7 @@ impl Log {
     fn add(&mut self, gate: u64, at_ms: u64, batch: Batch) -> &Rootless {
         let sequence = self.rootless.position().sequence + 1;
         let entry = Entry {
-            position: Position {
-                incarnation: INCARNATION,
-                sequence,
-            },
+            position: Position { epoch: EPOCH, sequence },
             gate: GateId(gate),
             serial: sequence,
             previous: self.rootless.nonce(),
@@ -41,7 +38,7 @@ impl Log {
     fn speak(&mut self, gate: u64, at_ms: u64, read: (u64, u64), roster: &[u64]) -> &Rootless {
         let spoke = Spoke {
             position: Position {
-                incarnation: read.0,
+                epoch: read.0,
                 sequence: read.1,
             },
             nonce: [7; 8],
@@ -138,7 +135,7 @@ fn a_step_of_the_clock_counts_for_five_seconds_and_backwards_for_none() {
 }
 
 #[test]
-fn the_furthest_comes_first_by_incarnation_then_sequence_then_lowest_id() {
+fn the_furthest_comes_first_by_epoch_then_sequence_then_lowest_id() {
     let mut log = Log::new();
     for (gate, read) in [(5, (8, 70)), (2, (7, 900)), (4, (8, 71)), (3, (8, 71)), (1, (0, 0))] {
         log.speak(gate, 0, read, &[]);
@@ -244,7 +241,7 @@ fn entries_of_other_logs_and_old_ones_change_nothing() {
     log.tick(4_000);
     let before = log.rootless.clone();
     let mut other = log.entries[1].clone();
-    other.position.incarnation = INCARNATION + 1;
+    other.position.epoch = EPOCH + 1;
     other.position.sequence = 3;
     for entry in log.entries.clone().iter().chain([&other]) {
         log.rootless.apply(entry);

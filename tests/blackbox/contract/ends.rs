@@ -147,11 +147,11 @@ async fn a_room_that_was_reset_keeps_its_places_also_when_its_whole_log_is_lost(
     let mut inside = house.inside().await;
     let mut waiting = house.in_line().await;
     let place = waiting.ticket();
-    let Number { era, .. } = number_of(place.as_ref().unwrap()).unwrap();
+    let Number { epoch, .. } = number_of(place.as_ref().unwrap()).unwrap();
     house.gate.stop();
-    // Eras are in order of their seconds, and a log as young as this one has only begun.
+    // Epochs are in order of their seconds, and a log as young as this one has only begun.
     eventually("a later second", async || {
-        (ropeline::time::wall().0 / 1_000 > era.0 >> 24).then_some(())
+        (ropeline::time::wall().0 / 1_000 > epoch.0 >> 24).then_some(())
     })
     .await;
     house.gate.lose_log();

@@ -1,11 +1,11 @@
-//! Tokens of an era above the rooms': gates with the same keys on a store that fell back, or on another one.
+//! Tokens of an epoch above the rooms': gates with the same keys on a store that fell back, or on another one.
 
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::until;
 use crate::visitor::{Answer, Visitor};
 
-/// Sessions and absences are over soon, and so is the healing that an unknown era brings.
+/// Sessions and absences are over soon, and so is the healing that an unknown epoch brings.
 const BRIEF: &str = "session_duration = \"20s\"\nclaim_deadline = \"4s\"\ngrace = \"16s\"\nfirm_within = \"4s\"\nlate_window = \"5 min\"";
 
 /// Stands in the configuration until a gate's store is known.
@@ -13,7 +13,7 @@ const NOWHERE: &str = "redis://nowhere";
 
 const TICKET: &str = "ropeline-ticket-shop";
 
-/// A gate on a store of its own that calls, and the incarnation of its log.
+/// A gate on a store of its own that calls, and the epoch of its log.
 fn alone(site: &Site, from: &str, to: &Server) -> (Gate, u64) {
     site.edit(from, &to.url());
     let gate = site.start();
@@ -21,15 +21,15 @@ fn alone(site: &Site, from: &str, to: &Server) -> (Gate, u64) {
         let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];
         (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
     });
-    let log = incarnation(&gate);
+    let log = epoch(&gate);
     (gate, log)
 }
 
-fn incarnation(gate: &Gate) -> u64 {
+fn epoch(gate: &Gate) -> u64 {
     let log = gate.asks_admin("/api/v1/gates").json()["log"].clone();
     let position = log["position"].as_str().expect("a position").to_owned();
-    let (incarnation, _) = position.split_once('-').expect("incarnation and sequence");
-    incarnation.parse().expect("a number")
+    let (epoch, _) = position.split_once('-').expect("epoch and sequence");
+    epoch.parse().expect("a number")
 }
 
 /// Goes to another gate from now on, with this ticket.
@@ -58,7 +58,7 @@ fn comes_to_stand(visitor: &mut Visitor, position: u64, ticket: &str) {
 }
 
 #[test]
-fn who_comes_with_a_higher_era_keeps_the_place_and_the_log_is_begun_above_it() {
+fn who_comes_with_a_higher_epoch_keeps_the_place_and_the_log_is_begun_above_it() {
     let stores = [(); 2].map(|()| Server::start(&Options::default()));
     let site = Site::shared(NOWHERE, BRIEF);
     let (below, first) = alone(&site, NOWHERE, &stores[0]);
@@ -76,7 +76,7 @@ fn who_comes_with_a_higher_era_keeps_the_place_and_the_log_is_begun_above_it() {
     until("a log above the token's", || {
         assert!(resident.goes_to("/basket").is_the_shops() && inside.goes_to("/basket").is_the_shops());
         keeps_the_place(&mut foreign, &ticket);
-        (incarnation(&below) > second).then_some(())
+        (epoch(&below) > second).then_some(())
     });
     comes_to_stand(&mut foreign, 2, &ticket);
     let of_here = crosses(&mut local, &below);
@@ -101,7 +101,7 @@ fn who_comes_with_a_higher_era_keeps_the_place_and_the_log_is_begun_above_it() {
 
 /// A log is begun for that every half minute at most, and until then only the ticket proves the place.
 #[test]
-fn who_comes_with_a_higher_era_soon_after_another_waits_for_the_next_log_and_is_not_late() {
+fn who_comes_with_a_higher_epoch_soon_after_another_waits_for_the_next_log_and_is_not_late() {
     let stores = [(); 3].map(|()| Server::start(&Options::default()));
     let site = Site::shared(NOWHERE, "");
     let (below, first) = alone(&site, NOWHERE, &stores[0]);
@@ -112,7 +112,7 @@ fn who_comes_with_a_higher_era_soon_after_another_waits_for_the_next_log_and_is_
     let mut one = above.waits(1);
     let of_one = crosses(&mut one, &below);
     comes_to_stand(&mut one, 1, &of_one);
-    let began = incarnation(&below);
+    let began = epoch(&below);
     assert!(began > second, "{began} is not above {second}");
 
     let (highest, third) = alone(&site, &stores[1].url(), &stores[2]);
@@ -123,7 +123,7 @@ fn who_comes_with_a_higher_era_soon_after_another_waits_for_the_next_log_and_is_
     until("a log above the token's", || {
         keeps_the_place(&mut one, &of_one);
         keeps_the_place(&mut other, &of_other);
-        (incarnation(&below) > third).then_some(())
+        (epoch(&below) > third).then_some(())
     });
     comes_to_stand(&mut one, 1, &of_one);
     comes_to_stand(&mut other, 2, &of_other);

@@ -83,7 +83,7 @@ fn with_log_and_snapshot_damaged_tickets_bring_the_line_back_in_order() {
         visitor.at = gate.address;
     }
     // Who comes back first is not who stood first. A log that begins within the second of the one before may stand below
-    // it, and then goes on above the ticket's era first.
+    // it, and then goes on above the ticket's epoch first.
     for visitor in [&mut second, &mut first] {
         crate::until("the place", || (visitor.goes_to("/").word() == "waiting").then_some(()));
     }

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use super::rooms::{THREADS, failing};
-use super::{Heir, Old, asks, era, figure};
+use super::{Heir, Old, asks, epoch, figure};
 use crate::PATIENCE;
 use crate::gate::Site;
 use crate::harness::redis::{Options, Server};
@@ -14,11 +14,11 @@ use crate::until;
 const FAILED: &str = "ropeline_upgrades_failed_total";
 
 /// The gate is as it was: who waits waits, who comes is numbered, and the log is the same.
-fn goes_on(old: &mut Old, era_before: &str, position: u64) {
+fn goes_on(old: &mut Old, epoch_before: &str, position: u64) {
     assert!(old.gate.program.runs());
     let mut waiting = old.gate.waits(position);
     assert_eq!(waiting.position(), Some(position));
-    assert_eq!(era(old.gate.admin), era_before);
+    assert_eq!(epoch(old.gate.admin), epoch_before);
     assert!(old.gate.asks_admin("/readyz").status == 200);
 }
 
@@ -40,7 +40,7 @@ fn a_configuration_with_a_mistake_is_told_and_the_gate_goes_on() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     site.edit("threads = 1", "threads = \"many\"");
     is_refused(&asks(&site, old.gate.admin), "threads");
     assert_eq!(figure(old.gate.admin, FAILED), 1);
@@ -49,7 +49,7 @@ fn a_configuration_with_a_mistake_is_told_and_the_gate_goes_on() {
     site.edit("threads = \"many\"", "threads = 1");
     let heir = Heir::after(&site, &old);
     old.ends();
-    assert_eq!(era(heir.admin), before);
+    assert_eq!(epoch(heir.admin), before);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
     site.edit("threads = 1", "threads = 1\nupgrade_deadline = \"1s\"");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     old.replace_by("exit 3");
     is_refused(
         &asks(&site, old.gate.admin),
@@ -82,7 +82,7 @@ fn a_binary_that_takes_the_store_and_does_not_serve_is_told_and_the_gate_serves_
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     let mut waiting = old.gate.waits(1);
     old.replace_by("echo '\"wants_store\"' >&0; head -n 2 <&0 > /dev/null; echo taken >&2; exec cat > /dev/null");
     let (ended, mut newcomer) = std::thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn a_bad_key_is_told_before_the_store_is_asked_for() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     std::fs::write(site.path("data/token.key"), "no key").unwrap();
     let mut idle = TcpStream::connect(old.gate.address).unwrap();
     idle.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -126,7 +126,7 @@ fn a_next_process_that_fails_with_the_store_in_its_hands_gives_it_back() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     let mut waiting = old.gate.waits(1);
     site.edit("threads = 1", THREADS);
     old.replace_by(&failing());
@@ -135,7 +135,7 @@ fn a_next_process_that_fails_with_the_store_in_its_hands_gives_it_back() {
     assert_eq!(waiting.position(), Some(1));
     old.replace_by(&format!("exec {} \"$@\"", env!("CARGO_BIN_EXE_ropeline")));
     let heir = Heir::after(&site, &old);
-    assert_eq!((waiting.position(), era(heir.admin)), (Some(1), before));
+    assert_eq!((waiting.position(), epoch(heir.admin)), (Some(1), before));
     old.ends();
 }
 
@@ -144,7 +144,7 @@ fn another_store_is_refused_and_so_is_an_address_that_is_taken() {
     let site = Site::new("", "");
     let mut old = Old::start(&site);
     old.gate.insider();
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     site.edit("embedded:data", "embedded:other");
     is_refused(&asks(&site, old.gate.admin), "[store] url is not the running gate's");
     goes_on(&mut old, &before, 1);

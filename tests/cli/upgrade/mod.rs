@@ -123,8 +123,8 @@ impl Drop for Heir {
     }
 }
 
-/// The incarnation of the log, which is the era that numbers are issued in.
-pub fn era(admin: SocketAddr) -> String {
+/// The epoch of the log, which is the epoch that numbers are issued in.
+pub fn epoch(admin: SocketAddr) -> String {
     let position = until("the log's position", || {
         let gates = Visitor::new(admin).asks("GET /api/v1/gates", "", "");
         let position = gates.json()["log"]["position"].as_str()?.to_owned();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{Heir, Old, era};
+use super::{Heir, Old, epoch};
 use crate::PATIENCE;
 use crate::gate::{Site, line_with};
 use crate::harness::redis::{Options, Server};
@@ -24,7 +24,7 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
     site.shop.holds(1);
     let mut stream = first.listens();
     stream.reads("event: status");
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
 
     let heir = Heir::after(&site, &old);
     // The one before drains: its stream says when to come back, and what is under way is finished.
@@ -50,7 +50,7 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
     let slow = slow.answer();
     assert!(slow.is_the_shops() && slow.body.contains("GET /hold"), "{slow:?}");
     old.ends();
-    assert_eq!(era(heir.admin), before);
+    assert_eq!(epoch(heir.admin), before);
 
     inside.leaves();
     until("the first's turn", || {
@@ -65,7 +65,7 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
         visitor.at = gate.address;
     }
     assert_eq!((second.position(), third.position()), (Some(1), Some(2)));
-    assert_eq!(era(gate.admin), before);
+    assert_eq!(epoch(gate.admin), before);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_next_process_that_is_told_to_stop_leaves_the_one_before_to_its_drain() {
     let mut waiting = old.gate.waits(1);
     let slow = inside.sets_out_for("/hold");
     site.shop.holds(1);
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     let heir = Heir::after(&site, &old);
     heir.stop();
     assert!(old.gate.program.runs(), "the shop has not answered yet");
@@ -85,7 +85,7 @@ fn a_next_process_that_is_told_to_stop_leaves_the_one_before_to_its_drain() {
     old.ends();
     let gate = site.start();
     waiting.at = gate.address;
-    assert_eq!((waiting.position(), era(gate.admin)), (Some(1), before));
+    assert_eq!((waiting.position(), epoch(gate.admin)), (Some(1), before));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn upgrades_follow_each_other_and_one_waits_for_the_process_before_the_last() {
     let mut old = Old::start(&site);
     let inside = old.gate.insider();
     let mut waiting = old.gate.waits(1);
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     let slow = inside.sets_out_for("/hold");
     site.shop.holds(1);
     let heir = Heir::after(&site, &old);
@@ -120,7 +120,7 @@ fn upgrades_follow_each_other_and_one_waits_for_the_process_before_the_last() {
         last = Heir::of(&site, address, admin);
         assert_eq!(waiting.position(), Some(1));
     }
-    assert_eq!(era(last.admin), before);
+    assert_eq!(epoch(last.admin), before);
     heir.is_gone();
 }
 
@@ -202,13 +202,13 @@ fn gates_that_share_a_store_are_upgraded_one_by_one() {
     let mut waiting = old.gate.waits(1);
     let mut stream = waiting.listens();
     stream.reads("event: status");
-    let before = era(old.gate.admin);
+    let before = epoch(old.gate.admin);
     let heir = Heir::after(&site, &old);
     stream.answer();
     assert_eq!(waiting.position(), Some(1));
     assert!(inside.goes_to("/").is_the_shops());
     old.ends();
-    assert_eq!(era(heir.admin), before);
+    assert_eq!(epoch(heir.admin), before);
     until("the other's goodbye", || {
         let gates = heir.asks_admin("/api/v1/gates");
         (gates["gates"].as_array().unwrap().len() == 1).then_some(())

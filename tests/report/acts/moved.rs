@@ -1,11 +1,11 @@
 //! Dates, lanes, stock and draw that were moved while somebody waited, or while a draw was on.
 
 use ropeline::room::{
-    Batch, Change, Edition, Era, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
+    Batch, Change, Edition, Epoch, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
 };
 
 use super::super::forged::program;
-use super::super::hall::{Hall, INCARNATION, room, section};
+use super::super::hall::{EPOCH, Hall, room, section};
 use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots, word};
 
 /// What a room that began at this time is set to.
@@ -458,7 +458,7 @@ fn a_draw_that_was_lost_and_is_not_made_anew_is_an_intervention() {
     let over = |from: u64| drawn(from - 20_000, from - 1_000);
     let (code, said) = told(over, 0, |hall, from| {
         let number = Number {
-            era: Era(INCARNATION - 1),
+            epoch: Epoch(EPOCH - 1),
             n: 3,
         };
         hall.hear(

@@ -180,7 +180,7 @@ impl World {
                 self.tally.begun += 1;
                 self.note(format_args!(
                     "log {} begins, by gate {}",
-                    entry.position.incarnation, from.slot
+                    entry.position.epoch, from.slot
                 ));
             }
             self.note(format_args!("{}", Shown(&entry)));
@@ -236,7 +236,7 @@ impl fmt::Display for Shown<'_> {
         write!(
             f,
             "{}-{} of {:x}/{}",
-            at.incarnation, at.sequence, self.0.gate.0, self.0.serial
+            at.epoch, at.sequence, self.0.gate.0, self.0.serial
         )?;
         let flags = [
             (batch.hello, "hello"),

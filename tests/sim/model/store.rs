@@ -44,7 +44,7 @@ pub enum Flaw {
 
 #[derive(Clone, Default)]
 struct Data {
-    incarnation: u64,
+    epoch: u64,
     /// In runs of [`RUN`], so that a copy shares them.
     runs: Vec<Arc<Vec<Arc<Entry>>>>,
     /// Sequence of the first entry of the first run.
@@ -89,7 +89,7 @@ impl Server {
 
     pub fn end(&self) -> Position {
         Position {
-            incarnation: self.data.incarnation,
+            epoch: self.data.epoch,
             sequence: self.data.tail,
         }
     }
@@ -108,11 +108,9 @@ impl Server {
         reads: u16,
         now: Time,
     ) -> (Exchanged, Option<Arc<Entry>>) {
-        let broken = Exchanged::Broken {
-            incarnation: self.data.incarnation,
-        };
+        let broken = Exchanged::Broken { epoch: self.data.epoch };
         let behind = self.data.tail < at.sequence;
-        let another = self.data.incarnation != at.incarnation || at.incarnation == 0;
+        let another = self.data.epoch != at.epoch || at.epoch == 0;
         if another || behind || self.is_other_life() {
             return (broken, None);
         }
@@ -128,7 +126,7 @@ impl Server {
     fn add(&mut self, append: &Append, now: Time) -> Arc<Entry> {
         let entry = Arc::new(Entry {
             position: Position {
-                incarnation: self.data.incarnation,
+                epoch: self.data.epoch,
                 sequence: self.data.tail + 1,
             },
             gate: append.gate,
@@ -151,8 +149,8 @@ impl Server {
             self.data.roots.push((snapshot.hash(), snapshot));
             return;
         }
-        let Position { incarnation, sequence } = snapshot.position;
-        let of_this_log = incarnation == self.data.incarnation;
+        let Position { epoch, sequence } = snapshot.position;
+        let of_this_log = epoch == self.data.epoch;
         let kept = self.data.saved();
         let later = kept.is_none_or(|kept| sequence > kept && self.flaw != Some(Flaw::OldestSnapshotKept));
         if of_this_log && later && sequence <= self.data.tail {
@@ -182,12 +180,12 @@ impl Server {
 
     pub fn load(&self, now: Time) -> Loaded {
         let data = &self.data;
-        let kept = data.snapshot.as_ref().map_or(0, |kept| kept.position.incarnation);
+        let kept = data.snapshot.as_ref().map_or(0, |kept| kept.position.epoch);
         Loaded {
-            incarnation: data.incarnation,
-            last_known: data.incarnation.max(kept),
+            epoch: data.epoch,
+            last_known: data.epoch.max(kept),
             new: false,
-            clean: data.incarnation != 0,
+            clean: data.epoch != 0,
             torn: false,
             time: self.wall(now),
             skips: data.skips.clone(),
@@ -201,20 +199,20 @@ impl Server {
     }
 
     pub fn begin(&mut self, seen: u64, beginning: &Beginning, now: Time) -> (Begun, Option<Arc<Entry>>) {
-        let (incarnation, append) = match beginning {
+        let (epoch, append) = match beginning {
             // Sent again, because the answer was lost.
-            Beginning::First { incarnation, .. } if self.data.incarnation == *incarnation => {
+            Beginning::First { epoch, .. } if self.data.epoch == *epoch => {
                 return (Begun::Begun, None);
             }
-            Beginning::First { incarnation, append } if self.data.incarnation == seen => (*incarnation, append),
+            Beginning::First { epoch, append } if self.data.epoch == seen => (*epoch, append),
             _ => {
-                let incarnation = self.data.incarnation;
-                return (Begun::Lost { incarnation }, None);
+                let epoch = self.data.epoch;
+                return (Begun::Lost { epoch }, None);
             }
         };
         self.remember(now);
         self.data = Data {
-            incarnation,
+            epoch,
             first: 1,
             replication: self.replication,
             roots: std::mem::take(&mut self.data.roots),
@@ -234,7 +232,7 @@ impl Server {
 
     pub fn skips(&self) -> Skips {
         Skips {
-            incarnation: self.data.incarnation,
+            epoch: self.data.epoch,
             positions: self.data.skips.clone(),
         }
     }
@@ -305,7 +303,7 @@ impl Data {
     /// The sequence of this log's own snapshot.
     fn saved(&self) -> Option<u64> {
         let at = self.snapshot.as_ref()?.position;
-        (at.incarnation == self.incarnation).then_some(at.sequence)
+        (at.epoch == self.epoch).then_some(at.sequence)
     }
 
     fn get(&self, sequence: u64) -> Option<&Arc<Entry>> {
@@ -352,7 +350,7 @@ pub const EPOCH_MS: u64 = 1_800_000_000_000;
 mod tests {
     use super::*;
     use ropeline::room::{Batch, GateId, VERSION};
-    use ropeline::store::next_incarnation;
+    use ropeline::store::next_epoch;
 
     fn append(serial: u64) -> Append {
         Append {
@@ -366,18 +364,18 @@ mod tests {
 
     fn begun() -> (Server, u64) {
         let mut server = Server::new(0, 1);
-        let incarnation = next_incarnation(0, server.wall(0), 5).unwrap();
+        let epoch = next_epoch(0, server.wall(0), 5).unwrap();
         let append = Box::new(append(1));
-        let first = Beginning::First { incarnation, append };
+        let first = Beginning::First { epoch, append };
         assert_eq!(server.begin(0, &first, 0).0, Begun::Begun);
         assert_eq!(server.begin(0, &first, 0), (Begun::Begun, None));
-        (server, incarnation)
+        (server, epoch)
     }
 
     #[test]
     fn a_crash_takes_the_last_changes_back_and_ends_the_log() {
-        let (mut server, incarnation) = begun();
-        let at = |sequence| Position { incarnation, sequence };
+        let (mut server, epoch) = begun();
+        let at = |sequence| Position { epoch, sequence };
         for serial in 2..=300 {
             server.exchange(at(serial - 1), Some(&append(serial)), VERSION, serial);
         }
@@ -399,8 +397,8 @@ mod tests {
 
     #[test]
     fn what_is_trimmed_lies_behind_the_snapshot_and_has_moved() {
-        let (mut server, incarnation) = begun();
-        let at = |sequence| Position { incarnation, sequence };
+        let (mut server, epoch) = begun();
+        let at = |sequence| Position { epoch, sequence };
         for serial in 2..=100 {
             server.exchange(at(1), Some(&append(serial)), VERSION, serial * 1_000_000);
         }

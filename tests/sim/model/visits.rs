@@ -205,8 +205,8 @@ impl World {
         let Some(gate) = self.slots[slot].gate.as_mut() else {
             return;
         };
-        gate.protocol.foreign(number.era);
-        let ahead = number.era.0 > gate.view.position.incarnation;
+        gate.protocol.foreign(number.epoch);
+        let ahead = number.epoch.0 > gate.view.position.epoch;
         if !cut_off && !ahead {
             let recorded = gate.record(rooms::visitor(number), Note::Mark, self.now);
             gate.asking.push(Asking {
@@ -276,7 +276,7 @@ impl World {
     fn goes_inside(&mut self, id: usize, slot: usize, pass: Pass, note: Option<Note>) {
         self.shows(id, slot, pass.number);
         if let Some(gate) = self.slots[slot].gate.as_mut() {
-            gate.protocol.foreign(pass.number.era);
+            gate.protocol.foreign(pass.number.epoch);
         }
         self.claims(id, slot, (pass, true), note);
     }
@@ -450,7 +450,7 @@ impl World {
     }
 
     fn is_numbered(&mut self, id: usize, slot: usize, number: Number) {
-        self.note(format_args!("{id} is {}-{} at {slot}", number.era.0, number.n));
+        self.note(format_args!("{id} is {}-{} at {slot}", number.epoch.0, number.n));
         self.tally.joined += 1;
         let before = self.given.insert(number, id);
         let others = before.is_some_and(|other| !share(id, other));

@@ -332,7 +332,7 @@ impl World {
         let at = gate.view.position;
         self.tally.answers_lost += u64::from(lost);
         if changed {
-            self.note(format_args!("gate {} at {}-{}", to.slot, at.incarnation, at.sequence));
+            self.note(format_args!("gate {} at {}-{}", to.slot, at.epoch, at.sequence));
             self.told(to.slot);
             self.nobody_goes_on_too_long(to.slot);
         }

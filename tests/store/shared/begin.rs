@@ -8,9 +8,9 @@ use ropeline::store::{Beginning, Begun, Exchanged, Log};
 use super::{append_of, open, server, snapshot, why};
 use crate::contract::{after, begin, beginning, exchange, fill, root};
 
-fn first(gate: u64, incarnation: u64) -> Beginning {
+fn first(gate: u64, epoch: u64) -> Beginning {
     Beginning::First {
-        incarnation,
+        epoch,
         append: Box::new(append_of(gate, 1)),
     }
 }
@@ -22,10 +22,7 @@ fn the_beginners_word_is_the_first_entry() {
     let loaded = log.load().unwrap();
     assert!(!loaded.new && !loaded.clean && !log.alone());
     assert_eq!(log.begin(0, &first(7, 90)), Ok(Begun::Begun));
-    let before = Position {
-        incarnation: 90,
-        sequence: 0,
-    };
+    let before = Position { epoch: 90, sequence: 0 };
     let entries = exchange(&mut log, before, None);
     let [entry] = &entries[..] else { panic!("{entries:?}") };
     assert_eq!(
@@ -41,10 +38,7 @@ fn a_beginning_sent_again_is_the_same() {
     let server = server();
     let mut log = open(&server.url());
     assert_eq!(log.begin(0, &first(7, 90)), Ok(Begun::Begun));
-    let at = Position {
-        incarnation: 90,
-        sequence: 1,
-    };
+    let at = Position { epoch: 90, sequence: 1 };
     fill(&mut log, at, 3);
     assert_eq!(log.begin(0, &first(7, 90)), Ok(Begun::Begun), "its answer was lost");
     assert_eq!(exchange(&mut log, at, None).len(), 3, "nothing began anew");
@@ -81,7 +75,7 @@ fn of_gates_that_begin_at_the_same_moment_one_wins() {
         let [(winner, _)] = won[..] else {
             panic!("round {round}: {begun:?}")
         };
-        let lost = Begun::Lost { incarnation: *winner };
+        let lost = Begun::Lost { epoch: *winner };
         assert!(
             begun.iter().all(|(own, begun)| own == winner || *begun == lost),
             "{begun:?}"
@@ -96,16 +90,11 @@ fn a_stream_that_somebody_else_wrote_to_is_begun_anew() {
     let mut log = open(&server.url());
     let end = begin(&mut log);
     let _: String = server.ask("XADD {ropeline}:log 18446744073709551614-5 a b");
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(log.exchange(end, Some(&append_of(1, 2))), Ok(broken));
-    assert_eq!(
-        log.begin(end.incarnation, &first(1, end.incarnation + 1)),
-        Ok(Begun::Begun)
-    );
+    assert_eq!(log.begin(end.epoch, &first(1, end.epoch + 1)), Ok(Begun::Begun));
     let at = Position {
-        incarnation: end.incarnation + 1,
+        epoch: end.epoch + 1,
         sequence: 1,
     };
     fill(&mut log, at, 2);
@@ -119,12 +108,12 @@ fn the_old_logs_snapshot_stays_until_the_new_one_has_its_own() {
     let end = fill(&mut log, at, 2);
     let old = snapshot(end, b"old");
     log.save(old.clone(), ropeline::store::Occasion::Checkpoint).unwrap();
-    let next = beginning(&log, at.incarnation + 1);
-    log.begin(at.incarnation, &next).unwrap();
+    let next = beginning(&log, at.epoch + 1);
+    log.begin(at.epoch, &next).unwrap();
     let loaded = log.load().unwrap();
-    assert_eq!((loaded.incarnation, loaded.snapshots), (at.incarnation + 1, vec![old]));
+    assert_eq!((loaded.epoch, loaded.snapshots), (at.epoch + 1, vec![old]));
     let new = Position {
-        incarnation: at.incarnation + 1,
+        epoch: at.epoch + 1,
         sequence: 1,
     };
     log.save(snapshot(new, b"new"), ropeline::store::Occasion::Checkpoint)
@@ -138,6 +127,6 @@ fn what_was_skipped_in_the_old_log_means_nothing_in_the_new() {
     let mut log = open(&server.url());
     let at = begin(&mut log);
     log.skip(at).unwrap();
-    log.begin(at.incarnation, &first(1, at.incarnation + 1)).unwrap();
+    log.begin(at.epoch, &first(1, at.epoch + 1)).unwrap();
     assert_eq!(log.load().unwrap().skips, []);
 }

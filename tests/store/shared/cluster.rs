@@ -17,14 +17,12 @@ fn a_moved_slot_is_followed_on_its_way_and_when_it_is_there() {
     let to = (from + 1) % cluster.nodes.len();
     cluster.start_move(slot, from, to);
     // The new node is another history: its replication id is its own.
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(until_answered(&mut log, end, Some(&append(4))), broken, "on the way");
     cluster.end_move(slot, to);
     assert_eq!(until_answered(&mut log, end, None), broken, "there");
-    let next = crate::contract::beginning(&log, end.incarnation + 1);
-    log.begin(end.incarnation, &next).unwrap();
+    let next = crate::contract::beginning(&log, end.epoch + 1);
+    log.begin(end.epoch, &next).unwrap();
     let (start, _) = crate::contract::start(&next);
     assert_eq!(fill(&mut log, start, 3), after(start, 3));
     assert_eq!(

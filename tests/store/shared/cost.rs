@@ -36,9 +36,9 @@ fn memory(server: &Server, key: &str) -> u64 {
 fn rush(joins: u32, marks: u32) -> Append {
     let mut section = Section::new(RoomName::new("shop").unwrap(), LineName::ONLY);
     section.joins = vec![(LaneId(0), joins)];
-    let era = ropeline::room::Era(30_118_332_803_842_056);
+    let epoch = ropeline::room::Epoch(30_118_332_803_842_056);
     section.marks = (0..marks)
-        .map(|n| (LaneId(0), ropeline::room::Number { era, n: n * 7 }))
+        .map(|n| (LaneId(0), ropeline::room::Number { epoch, n: n * 7 }))
         .collect();
     let batch = Batch {
         sections: vec![section],

@@ -54,14 +54,14 @@ fn a_log_begins_in_a_full_store() {
     let start = begin(&mut log);
     fill(&mut log, start, 50);
     fill_up(&server);
-    let next = start.incarnation + 1;
+    let next = start.epoch + 1;
     let first = Beginning::First {
-        incarnation: next,
+        epoch: next,
         append: Box::new(append(1)),
     };
-    assert_eq!(log.begin(start.incarnation, &first), Ok(Begun::Begun));
+    assert_eq!(log.begin(start.epoch, &first), Ok(Begun::Begun));
     let at = Position {
-        incarnation: next,
+        epoch: next,
         sequence: 0,
     };
     let Ok(Exchanged::Entries { entries, .. }) = log.exchange(at, None) else {

@@ -59,18 +59,16 @@ fn an_append_sent_twice_stands_twice_under_one_serial() {
 /// What everybody is told who knows the old history, until somebody begins a new log.
 fn ended(url: &str, at: Position) {
     let mut log = open(url);
-    let broken = Ok(Exchanged::Broken {
-        incarnation: at.incarnation,
-    });
+    let broken = Ok(Exchanged::Broken { epoch: at.epoch });
     assert_eq!(log.exchange(at, Some(&append(9))), broken);
     assert_eq!(log.exchange(at, None), broken, "a reader notices as well");
     let next = Beginning::First {
-        incarnation: at.incarnation + 1,
+        epoch: at.epoch + 1,
         append: Box::new(append(1)),
     };
-    assert_eq!(log.begin(at.incarnation, &next), Ok(Begun::Begun));
+    assert_eq!(log.begin(at.epoch, &next), Ok(Begun::Begun));
     let new = Position {
-        incarnation: at.incarnation + 1,
+        epoch: at.epoch + 1,
         sequence: 1,
     };
     fill(&mut log, new, 2);
@@ -88,9 +86,7 @@ fn a_restart_ends_the_history_though_nothing_was_lost() {
     until("data read", || {
         server.try_ask::<u64>("XLEN {ropeline}:log").ok() == Some(6)
     });
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(until_answered(&mut log, end, None), broken, "over the same log");
     ended(&server.url(), end);
 }
@@ -120,9 +116,7 @@ fn a_promotion_ends_the_history() {
         let answer = log.exchange(end, ask.as_ref());
         assert!(answer.is_err(), "the old master is none any more: {answer:?}");
     }
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(until_answered(&mut there, end, None), broken);
     ended(&replica.url(), end);
 }
@@ -145,13 +139,10 @@ fn a_store_that_was_emptied_has_no_log() {
     let mut log = open(&server.url());
     let end = begin(&mut log);
     let _: () = server.ask("FLUSHALL");
-    assert_eq!(
-        log.exchange(end, Some(&append(1))),
-        Ok(Exchanged::Broken { incarnation: 0 })
-    );
-    assert_eq!(log.exchange(end, None), Ok(Exchanged::Broken { incarnation: 0 }));
+    assert_eq!(log.exchange(end, Some(&append(1))), Ok(Exchanged::Broken { epoch: 0 }));
+    assert_eq!(log.exchange(end, None), Ok(Exchanged::Broken { epoch: 0 }));
     let loaded = log.load().unwrap();
-    assert_eq!((loaded.incarnation, loaded.last_known, loaded.clean), (0, 0, false));
+    assert_eq!((loaded.epoch, loaded.last_known, loaded.clean), (0, 0, false));
 }
 
 #[test]
@@ -161,11 +152,9 @@ fn a_store_that_fell_back_is_told_from_one_that_goes_on() {
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
     // As after a failover that keeps its id: the last entry is gone.
-    let _: () = server.ask(&format!("XDEL {{ropeline}}:log {}-{}", end.incarnation, end.sequence));
+    let _: () = server.ask(&format!("XDEL {{ropeline}}:log {}-{}", end.epoch, end.sequence));
     let _: () = server.ask(&format!("HSET {{ropeline}}:head sequence {}", end.sequence - 1));
-    let broken = Ok(Exchanged::Broken {
-        incarnation: end.incarnation,
-    });
+    let broken = Ok(Exchanged::Broken { epoch: end.epoch });
     assert_eq!(log.exchange(end, None), broken);
     assert_eq!(log.exchange(end, Some(&append(4))), broken);
 }
@@ -208,18 +197,14 @@ fn a_history_that_ended_can_still_be_looked_at() {
         panic!("no entries")
     };
     assert!(entries.len() == 5 && !more);
-    let broken = |incarnation| Ok(Exchanged::Broken { incarnation });
-    assert_eq!(
-        log.exchange(end, None),
-        broken(end.incarnation),
-        "nobody goes on with it"
-    );
-    assert_eq!(log.read(after(end, 1)), broken(end.incarnation));
+    let broken = |epoch| Ok(Exchanged::Broken { epoch });
+    assert_eq!(log.exchange(end, None), broken(end.epoch), "nobody goes on with it");
+    assert_eq!(log.read(after(end, 1)), broken(end.epoch));
     let other = Position {
-        incarnation: end.incarnation - 1,
+        epoch: end.epoch - 1,
         ..end
     };
-    assert_eq!(log.read(other), broken(end.incarnation));
+    assert_eq!(log.read(other), broken(end.epoch));
     let _: () = server.ask("XTRIM {ropeline}:log MAXLEN 2");
     assert_eq!(log.read(start), Ok(Exchanged::Moved));
     assert_eq!(log.origin(), Ok(Some(after(start, 3))));

@@ -50,7 +50,7 @@ fn a_snapshot_of_the_future_or_of_another_log_is_not_kept() {
     let start = begin(&mut log);
     let end = fill(&mut log, start, 3);
     let elsewhere = Position {
-        incarnation: end.incarnation - 1,
+        epoch: end.epoch - 1,
         ..end
     };
     let saves = [
@@ -145,9 +145,7 @@ fn entries_lost_behind_the_snapshot_end_the_history() {
     let end = fill(&mut log, saved, 3);
     let _: () = server.ask("DEL {ropeline}:log");
     assert_eq!(log.exchange(start, None), Ok(Exchanged::Moved), "the snapshot has that");
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(log.exchange(saved, None), Ok(broken), "nobody has this any more");
     assert_eq!(exchange(&mut log, end, None), [], "who has read all misses nothing");
     assert_eq!(exchange(&mut log, end, Some(&append(7))).len(), 1);

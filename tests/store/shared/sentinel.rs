@@ -18,14 +18,12 @@ fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
     stores.servers[0].kill();
     assert!(why(log.exchange(end, Some(&append(6)))).contains("127.0.0.1"));
     stores.until_promoted(1);
-    let broken = Exchanged::Broken {
-        incarnation: end.incarnation,
-    };
+    let broken = Exchanged::Broken { epoch: end.epoch };
     assert_eq!(until_answered(&mut log, end, Some(&append(6))), broken);
     let loaded = log.load().unwrap();
-    assert_eq!((loaded.incarnation, loaded.snapshots.len()), (end.incarnation, 1));
-    let next = beginning(&log, end.incarnation + 1);
-    assert_eq!(log.begin(end.incarnation, &next), Ok(Begun::Begun));
+    assert_eq!((loaded.epoch, loaded.snapshots.len()), (end.epoch, 1));
+    let next = beginning(&log, end.epoch + 1);
+    assert_eq!(log.begin(end.epoch, &next), Ok(Begun::Begun));
     let (at, _) = start(&next);
     fill(&mut log, at, 3);
 

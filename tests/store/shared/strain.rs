@@ -25,10 +25,10 @@ fn a_store_that_forgot_the_scripts_is_told_them_within_the_call() {
     log.skip(end).unwrap();
     forget();
     let next = Beginning::First {
-        incarnation: start.incarnation + 1,
+        epoch: start.epoch + 1,
         append: Box::new(append(1)),
     };
-    assert_eq!(log.begin(start.incarnation, &next), Ok(Begun::Begun));
+    assert_eq!(log.begin(start.epoch, &next), Ok(Begun::Begun));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn an_answer_that_comes_too_late_is_never_taken_for_the_next() {
         entries.len() <= 1 && entries.iter().all(|entry| entry.serial == 4),
         "{entries:?}"
     );
-    assert_eq!(log.load().unwrap().incarnation, start.incarnation);
+    assert_eq!(log.load().unwrap().epoch, start.epoch);
     let at = after(end, entries.len() as u64);
     assert_eq!(exchange(&mut log, at, Some(&append(5))).len(), 1);
 }
@@ -112,7 +112,7 @@ fn a_key_that_became_another_type_is_named_and_never_empty() {
     assert!(why(log.exchange(end, None)).contains("another type"));
     assert!(why(log.load()).contains("another type"));
     let first = Beginning::First {
-        incarnation: end.incarnation + 1,
+        epoch: end.epoch + 1,
         append: Box::new(append(1)),
     };
     assert!(why(log.begin(0, &first)).contains("another type"));
@@ -123,7 +123,7 @@ fn an_append_that_is_refused_leaves_no_trace() {
     let server = server();
     let mut log = open(&server.url());
     let end = begin(&mut log);
-    let head = || server.ask::<Vec<String>>("HMGET {ropeline}:head incarnation sequence bytes");
+    let head = || server.ask::<Vec<String>>("HMGET {ropeline}:head epoch sequence bytes");
     let before = head();
     let _: () = server.ask("RENAME {ropeline}:log aside");
     let _: () = server.ask("SET {ropeline}:log x");
@@ -146,7 +146,7 @@ fn logs_of_two_prefixes_know_nothing_of_each_other() {
     let (mut one, mut other) = (open("one"), open("other:shop"));
     let start = begin(&mut one);
     fill(&mut one, start, 2);
-    assert_eq!(other.load().unwrap().incarnation, 0);
+    assert_eq!(other.load().unwrap().epoch, 0);
     begin(&mut other);
     assert_eq!(exchange(&mut one, start, None).len(), 2);
 }

@@ -17,7 +17,7 @@ use crate::settings::codec::{read_overrides, read_settings, write_overrides, wri
 use crate::settings::schedule::{read_windows, write_windows};
 use crate::state::additions::Addition;
 use crate::version::{NEWEST, OLDEST};
-use ropeline_ids::{Era, GateId, Position, RehearsalId, Wall};
+use ropeline_ids::{Epoch, GateId, Position, RehearsalId, Wall};
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
 const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
@@ -28,7 +28,7 @@ impl Entry {
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
         w.u16(self.version);
-        w.u64(self.position.incarnation);
+        w.u64(self.position.epoch);
         w.u64(self.position.sequence);
         w.u64(self.gate.0);
         w.u64(self.serial);
@@ -50,7 +50,7 @@ impl Entry {
         let entry = Self {
             version,
             position: Position {
-                incarnation: r.u64()?,
+                epoch: r.u64()?,
                 sequence: r.u64()?,
             },
             gate: GateId(r.u64()?),
@@ -149,13 +149,13 @@ fn read_spoke(r: &mut Reader) -> Read<Spoke> {
 }
 
 fn write_position(w: &mut Writer, position: Position) {
-    w.u64(position.incarnation);
+    w.u64(position.epoch);
     w.u64(position.sequence);
 }
 
 fn read_position(r: &mut Reader) -> Read<Position> {
     Ok(Position {
-        incarnation: r.u64()?,
+        epoch: r.u64()?,
         sequence: r.u64()?,
     })
 }
@@ -175,7 +175,7 @@ pub(crate) fn read_vote(r: &mut Reader) -> Read<Vote> {
 }
 
 fn write_adopt(w: &mut Writer, adopt: Adopt) {
-    w.u64(adopt.era.0);
+    w.u64(adopt.epoch.0);
     w.u64(adopt.sequence);
     w.u32(adopt.floor);
     w.flag(adopt.whole);
@@ -184,7 +184,7 @@ fn write_adopt(w: &mut Writer, adopt: Adopt) {
 
 fn read_adopt(r: &mut Reader) -> Read<Adopt> {
     Ok(Adopt {
-        era: Era(r.u64()?),
+        epoch: Epoch(r.u64()?),
         sequence: r.u64()?,
         floor: r.u32()?,
         whole: r.flag()?,

@@ -1,18 +1,18 @@
-//! The byte form of numbers in bulk: lists of (lane, number) that mostly share lane and era and mostly rise.
+//! The byte form of numbers in bulk: lists of (lane, number) that mostly share lane and epoch and mostly rise.
 //!
-//! They are cut into runs of one lane and era with rising numbers. A run is written as differences when it is sparse and
+//! They are cut into runs of one lane and epoch with rising numbers. A run is written as differences when it is sparse and
 //! as a bitmap when that is shorter, so that a generation's marks cost a bit to two bytes each. Any list, sorted or not,
 //! comes back as it was. Only the form that is written is read, so that equal lists have equal bytes.
 
 use crate::codec::{Read, Reader, Writer};
-use ropeline_ids::{Era, LaneId, Number};
+use ropeline_ids::{Epoch, LaneId, Number};
 
 type Named = (LaneId, Number);
 
 const DIFFERENCES: u8 = 0;
 const BITMAP: u8 = 1;
 
-/// Fewest bytes of a run: lane, era, form, first number, one length.
+/// Fewest bytes of a run: lane, epoch, form, first number, one length.
 const RUN_BYTES: usize = 1 + 8 + 1 + 4 + 1;
 
 pub(crate) fn write(w: &mut Writer, numbers: &[Named]) {
@@ -35,7 +35,7 @@ pub(crate) fn read(r: &mut Reader) -> Read<Vec<Named>> {
 }
 
 fn follows(a: Named, b: Named) -> bool {
-    a.0 == b.0 && a.1.era == b.1.era && a.1.n < b.1.n
+    a.0 == b.0 && a.1.epoch == b.1.epoch && a.1.n < b.1.n
 }
 
 /// How a run is written.
@@ -64,7 +64,7 @@ fn form_of(run: &[Named]) -> Form {
 fn write_run(w: &mut Writer, run: &[Named]) {
     let Some((lane, first)) = run.first() else { return };
     w.u8(lane.0);
-    w.u64(first.era.0);
+    w.u64(first.epoch.0);
     match form_of(run) {
         Form::Differences => {
             w.u8(DIFFERENCES);
@@ -101,10 +101,10 @@ fn bitmap(run: &[Named], bytes: usize) -> Vec<u8> {
 
 fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<Form> {
     let lane = r.lane()?;
-    let era = Era(r.u64()?);
+    let epoch = Epoch(r.u64()?);
     let form = r.u8()?;
     let first = r.u32()?;
-    let mut add = |n| numbers.push((lane, Number { era, n }));
+    let mut add = |n| numbers.push((lane, Number { epoch, n }));
     match form {
         DIFFERENCES => {
             add(first);
@@ -149,8 +149,8 @@ fn read_bitmap(bits: &[u8], first: u32, mut add: impl FnMut(u32)) -> Option<()> 
 mod tests {
     use super::*;
 
-    fn named(lane: u8, era: u64, n: u32) -> Named {
-        (LaneId(lane), Number { era: Era(era), n })
+    fn named(lane: u8, epoch: u64, n: u32) -> Named {
+        (LaneId(lane), Number { epoch: Epoch(epoch), n })
     }
 
     fn round(numbers: &[Named]) -> usize {
@@ -185,7 +185,7 @@ mod tests {
         assert!(round(&sparse) < 2_020);
     }
 
-    /// A list of runs of era 1, each a form, a first number and bytes behind their count.
+    /// A list of runs of epoch 1, each a form, a first number and bytes behind their count.
     fn runs(runs: &[(u8, u32, &[u8])]) -> Read<Vec<Named>> {
         let mut w = Writer::default();
         w.list(runs, |w, (form, first, rest)| {

@@ -24,7 +24,7 @@ use crate::settings::schedule::Window;
 use crate::settings::{Overrides, Settings};
 use crate::state::additions::Addition;
 use ropeline_ids::{
-    Edition, Era, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
+    Edition, Epoch, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
 
 /// Most bytes of one encoded batch; more goes with the next.
@@ -55,7 +55,7 @@ pub struct Batch {
     pub goodbye: bool,
     /// The highest machine version that the gate knows; counts with `hello` and `spoke`.
     pub knows: u16,
-    /// The last sequence of this incarnation that the gate had applied when it cut the batch.
+    /// The last sequence of this epoch that the gate had applied when it cut the batch.
     pub applied: u64,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
@@ -70,13 +70,13 @@ pub struct Batch {
     pub saved: Option<u64>,
     /// From the next entry on the rooms run this machine version, if all on the roster know it.
     pub raise: Option<u16>,
-    /// The gate brings the end of an era that the rooms have lost; what it knew of it is in the sections.
+    /// The gate brings the end of an epoch that the rooms have lost; what it knew of it is in the sections.
     pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
     /// Visitors who join by codes, after all who join otherwise.
     pub redeems: Vec<Redeem>,
-    /// Codes that were spent in a log which was lost, with an era that a gate brings back.
+    /// Codes that were spent in a log which was lost, with an epoch that a gate brings back.
     pub spent_codes: Vec<BroughtCodes>,
     /// What the gate saw of the rooms' upstreams, at most one report for a room.
     pub load: Vec<Reported>,
@@ -105,17 +105,17 @@ pub struct Vote {
     pub again: bool,
 }
 
-/// An era that a gate brings back.
+/// An epoch that a gate brings back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adopt {
-    pub era: Era,
-    /// The last entry of that era's log that the gate has read.
+    pub epoch: Epoch,
+    /// The last entry of that epoch's log that the gate has read.
     pub sequence: u64,
     /// Numbers below it belonged to lines that were forgotten there.
     pub floor: u32,
-    /// This is the last batch of the era: from now on its end and its floor are known.
+    /// This is the last batch of the epoch: from now on its end and its floor are known.
     pub whole: bool,
-    /// This is the gate's last batch of eras; until then nobody is called.
+    /// This is the gate's last batch of epochs; until then nobody is called.
     pub done: bool,
 }
 
@@ -136,7 +136,7 @@ pub enum Change {
     Configure(Settings),
     /// Replaces the room's overrides whole.
     Override(Overrides),
-    /// A new edition and a new era: every session ends, older tokens are void.
+    /// A new edition and a new epoch: every session ends, older tokens are void.
     Reset,
     /// The room is no longer configured.
     Remove,
@@ -160,7 +160,7 @@ pub enum Change {
         secret: Hash,
         value: Option<String>,
     },
-    /// A draw of another history, as far as it had come there: with an era that a gate brings back.
+    /// A draw of another history, as far as it had come there: with an epoch that a gate brings back.
     Sale {
         edition: Edition,
         sale: Box<Sale>,
@@ -200,19 +200,19 @@ pub struct Section {
     /// Sessions in which the visitor bought: counted against the stock, once, and ended.
     pub completions: Vec<Completion>,
     pub claims: Vec<Claim>,
-    /// Numbers of an adopted era that ended or left there.
+    /// Numbers of an adopted epoch that ended or left there.
     pub taken: Vec<(LaneId, Number)>,
     /// Those called there for the second and last time: late, unless `reopens` has them as inside, or `marks` as coming.
     pub spent: Vec<(LaneId, Number)>,
     /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
-    /// (its era or its call was lost): opened again as excess.
+    /// (its epoch or its call was lost): opened again as excess.
     pub reopens: Vec<(LaneId, Number)>,
     /// Sessions seen in use; appended once a tenth of the session.
     pub renewals: Vec<(LaneId, Number)>,
     /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
-    /// closed era, or of an era that the room does not know, is proof that it was issued: its place is given back.
+    /// closed epoch, or of an epoch that the room does not know, is proof that it was issued: its place is given back.
     pub marks: Vec<(LaneId, Number)>,
-    /// At most one for each lane: where an adopted era's horizon stood. Numbers below that were not issued here are void.
+    /// At most one for each lane: where an adopted epoch's horizon stood. Numbers below that were not issued here are void.
     pub voids: Vec<(LaneId, Number)>,
     /// Numbers that genuine tickets and passes say are an account's.
     pub bound: Vec<Bound>,

@@ -7,7 +7,7 @@ use crate::codec::{Read, Reader, Writer};
 use crate::draw::{AdmissionOrder, Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
 use crate::settings::schedule::{Phase, Stage};
 use crate::settings::schedule::{Schedule, Window};
-use ropeline_ids::{Edition, Era, LaneId, LineName, Wall};
+use ropeline_ids::{Edition, Epoch, LaneId, LineName, Wall};
 
 /// The line is drawn at the opening.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,8 +45,8 @@ pub struct Late {
 pub struct DrawnLane {
     pub line: LineName,
     pub lane: LaneId,
-    /// Numbers of an era, from the first to before the last, in the order of their places.
-    pub runs: Vec<(Era, u32, u32)>,
+    /// Numbers of an epoch, from the first to before the last, in the order of their places.
+    pub runs: Vec<(Epoch, u32, u32)>,
 }
 
 /// When the line that is to be drawn forms.
@@ -127,8 +127,8 @@ impl DrawnLane {
     pub(crate) fn write(&self, w: &mut Writer) {
         w.text(self.line.as_str());
         w.u8(self.lane.0);
-        w.list(&self.runs, |w, (era, from, to)| {
-            w.u64(era.0);
+        w.list(&self.runs, |w, (epoch, from, to)| {
+            w.u64(epoch.0);
             w.u32(*from);
             w.u32(*to);
         });
@@ -138,7 +138,7 @@ impl DrawnLane {
         Ok(Self {
             line: r.line_name()?,
             lane: r.lane()?,
-            runs: r.list(16, |r| Ok((Era(r.u64()?), r.u32()?, r.u32()?)))?,
+            runs: r.list(16, |r| Ok((Epoch(r.u64()?), r.u32()?, r.u32()?)))?,
         })
     }
 }

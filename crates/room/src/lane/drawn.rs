@@ -1,6 +1,6 @@
 //! What a draw does to a lane: the stretches of places that are drawn, and where each visitor among them stands.
 //!
-//! A number comes at the place that its era gives it; a draw moves it to another place of the same stretches, where it
+//! A number comes at the place that its epoch gives it; a draw moves it to another place of the same stretches, where it
 //! stands from then on. Everything else of a lane goes by where somebody stands, and nothing is kept by visitor.
 
 use std::ops::Range;

@@ -1,11 +1,11 @@
-//! One lane of a line: its eras, who is present, the records of the called, and the horizon.
+//! One lane of a line: its epochs, who is present, the records of the called, and the horizon.
 //!
 //! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
 //! anybody who is present. A lane is cheap to clone: the published view is one.
 
 pub(crate) mod bits;
 pub(crate) mod drawn;
-pub(crate) mod era;
+pub(crate) mod epoch;
 pub(crate) mod paged;
 pub(crate) mod presence;
 pub(crate) mod record;
@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::codec::{Read, Reader, Writer};
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::bits::Bits;
-use crate::lane::era::{Eras, Found};
+use crate::lane::epoch::{Epochs, Found};
 use crate::lane::presence::Presence;
 use crate::lane::record::{Call, Record};
 use crate::lane::ring::Ring;
@@ -25,11 +25,11 @@ use crate::lane::slots::{Moved, Slots};
 use crate::line::accounts::Tags;
 use crate::line::pulse::Pulse;
 use crate::settings::Settings;
-use ropeline_ids::{Clock, Edition, Era, Number, Place};
+use ropeline_ids::{Clock, Edition, Epoch, Number, Place};
 
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
-    pub eras: Eras,
+    pub epochs: Epochs,
     pub presence: Presence,
     pub slots: Slots,
     /// Whose the places are. Not among the lane's bytes: the room writes it.
@@ -51,10 +51,10 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// A lane that issues numbers of `era` from `first` on.
-    pub fn new(era: Era, first: u32) -> Self {
-        let eras = Eras::new(era, first);
-        let start = eras.start();
+    /// A lane that issues numbers of `epoch` from `first` on.
+    pub fn new(epoch: Epoch, first: u32) -> Self {
+        let epochs = Epochs::new(epoch, first);
+        let start = epochs.start();
         Self {
             presence: Presence::new(start),
             slots: Slots::default(),
@@ -66,13 +66,13 @@ impl Lane {
             issued: Ring::default(),
             called: Ring::default(),
             pulse: Pulse::default(),
-            eras,
+            epochs,
         }
     }
 
     /// The horizon has passed the place.
     pub fn is_void(&self, place: Place) -> bool {
-        place < self.horizon || self.eras.is_void(place)
+        place < self.horizon || self.epochs.is_void(place)
     }
 
     /// Waiting, or able to: neither void nor taken.
@@ -85,18 +85,18 @@ impl Lane {
         self.back.get(place)
     }
 
-    /// Numbers `count` newcomers and says the first number; `None` when the era has too few left.
+    /// Numbers `count` newcomers and says the first number; `None` when the epoch has too few left.
     pub fn issue(&mut self, count: u32, settings: &Settings, now: Clock) -> Option<Number> {
-        let from = self.eras.next();
-        let first = self.eras.issue(count)?;
-        self.presence.issue(from, self.eras.next());
-        self.issued.note(self.eras.next(), settings.firm_within_ms, now);
+        let from = self.epochs.next();
+        let first = self.epochs.issue(count)?;
+        self.presence.issue(from, self.epochs.next());
+        self.issued.note(self.epochs.next(), settings.firm_within_ms, now);
         Some(first)
     }
 
     /// The place of a number that was issued here, or given back.
     pub fn place(&self, number: Number) -> Option<Place> {
-        match self.eras.find(number) {
+        match self.epochs.find(number) {
             Found::Issued(place) => Some(place),
             Found::Gap(place) => self.is_back(place).then_some(place),
             Found::Lost | Found::Late | Found::Ahead => None,
@@ -105,19 +105,19 @@ impl Lane {
 
     /// Like [`Lane::place`]; a genuine number in a gap is given its place back, unless the horizon has passed it.
     pub fn reclaim(&mut self, number: Number) -> Option<Place> {
-        if let Found::Gap(place) = self.eras.find(number)
+        if let Found::Gap(place) = self.epochs.find(number)
             && !self.is_void(place)
         {
             self.back.set(place);
-            self.eras.give_back(place);
+            self.epochs.give_back(place);
         }
         self.place(number)
     }
 
-    /// Makes room for an era that only a ticket remembers, its numbers from `first` on. Its visitors have `late_window`
+    /// Makes room for an epoch that only a ticket remembers, its numbers from `first` on. Its visitors have `late_window`
     /// from `from` on to come back.
-    pub fn insert(&mut self, era: Era, first: u32, settings: &Settings, from: Clock) {
-        let Some(base) = self.eras.insert(era, first, self.horizon) else {
+    pub fn insert(&mut self, epoch: Epoch, first: u32, settings: &Settings, from: Clock) {
+        let Some(base) = self.epochs.insert(epoch, first, self.horizon) else {
             return;
         };
         // Its visitors were all to be called before those who are here. What the ring knows would void them at once.
@@ -127,9 +127,9 @@ impl Lane {
         self.called.note(self.head, settings.late_window_ms, from);
     }
 
-    /// Voids the numbers of a closed era below `number` that were not issued here; false when the era is not known.
+    /// Voids the numbers of a closed epoch below `number` that were not issued here; false when the epoch is not known.
     pub fn void_below(&mut self, number: Number) -> bool {
-        let Some(gone) = self.eras.void_below(number) else {
+        let Some(gone) = self.epochs.void_below(number) else {
             return false;
         };
         self.presence.void(&gone);
@@ -224,8 +224,8 @@ impl Lane {
         }
     }
 
-    /// The horizon follows the calls at `late_window`, unless `held`. Says which eras are forgotten, with their ends.
-    pub fn follow(&mut self, settings: &Settings, held: bool, now: Clock) -> Vec<(Era, u32)> {
+    /// The horizon follows the calls at `late_window`, unless `held`. Says which epochs are forgotten, with their ends.
+    pub fn follow(&mut self, settings: &Settings, held: bool, now: Clock) -> Vec<(Epoch, u32)> {
         if !held && let Some(ripe) = self.called.ripe(settings.late_window_ms, now) {
             self.target = self.target.max(ripe);
         }
@@ -240,22 +240,22 @@ impl Lane {
         fresh.into_iter().chain(horizon).min()
     }
 
-    /// A new log begins: `era` issues from now on, and nobody older is present without a mark.
-    pub fn begin(&mut self, era: Era) {
-        let lowest = self.eras.open(era);
+    /// A new log begins: `epoch` issues from now on, and nobody older is present without a mark.
+    pub fn begin(&mut self, epoch: Epoch) {
+        let lowest = self.epochs.open(epoch);
         // Who joined the old log last may never have been answered: a mark shows whether they are there.
         self.issued.clear();
-        self.presence.freshen(self.eras.start());
+        self.presence.freshen(self.epochs.start());
         if lowest > self.horizon {
             self.target = self.target.max(lowest);
             self.pass(lowest);
         }
     }
 
-    /// A new sale begins: whoever waits is in line no more. Says which eras are forgotten, with their ends.
-    pub fn begin_sale(&mut self) -> Vec<(Era, u32)> {
-        let next = self.eras.next();
-        self.eras.draws.give_up();
+    /// A new sale begins: whoever waits is in line no more. Says which epochs are forgotten, with their ends.
+    pub fn begin_sale(&mut self) -> Vec<(Epoch, u32)> {
+        let next = self.epochs.next();
+        self.epochs.draws.give_up();
         self.target = next;
         if next > self.horizon {
             self.pass(next)
@@ -266,7 +266,7 @@ impl Lane {
 
     /// The order in which the lane is called is drawn anew, among those it was closed for.
     pub fn draw(&mut self, edition: Edition, by: (AdmissionOrder, Hash)) {
-        let Some(drawn) = self.eras.draws.make(edition, by) else {
+        let Some(drawn) = self.epochs.draws.make(edition, by) else {
             return;
         };
         let (ranges, to) = (
@@ -297,8 +297,8 @@ impl Lane {
         }
     }
 
-    /// Moves the horizon and forgets what lies below; sessions keep their records, and their eras, until they end.
-    fn pass(&mut self, to: Place) -> Vec<(Era, u32)> {
+    /// Moves the horizon and forgets what lies below; sessions keep their records, and their epochs, until they end.
+    fn pass(&mut self, to: Place) -> Vec<(Epoch, u32)> {
         self.drop_missed(self.horizon..to);
         let passed = self.tags.iter_from(self.horizon).take_while(|(place, _)| *place < to);
         let passed: Vec<Place> = passed.map(|(place, _)| place).collect();
@@ -307,14 +307,14 @@ impl Lane {
             self.untag(place);
         }
         self.presence.drop_below(to);
-        // Whoever is still inside keeps the era that tells where they are.
+        // Whoever is still inside keeps the epoch that tells where they are.
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
         self.back.drop_below(kept);
-        self.eras.drop_below(kept)
+        self.epochs.drop_below(kept)
     }
 
     pub fn write(&self, w: &mut Writer) {
-        self.eras.write(w);
+        self.epochs.write(w);
         self.presence.write(w);
         self.slots.write(w);
         self.back.write(w);
@@ -326,9 +326,9 @@ impl Lane {
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let eras = Eras::read(r)?;
+        let epochs = Epochs::read(r)?;
         let mut lane = Self {
-            eras,
+            epochs,
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,
             tags: Tags::default(),
@@ -341,7 +341,7 @@ impl Lane {
             pulse: Pulse::default(),
         };
         let missed = missed_from(&lane.slots, lane.presence.fresh());
-        lane.presence.derive(lane.eras.next(), missed);
+        lane.presence.derive(lane.epochs.next(), missed);
         Ok(lane)
     }
 }

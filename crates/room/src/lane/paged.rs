@@ -2,7 +2,7 @@
 //!
 //! The room keeps bitmaps and slots in it and hands a clone to the published view; whatever changes afterwards is copied
 //! first (`Arc::make_mut`), the rest stays shared. Leaves without content are not kept, so equal contents are equal
-//! arrays, and gaps between eras are free.
+//! arrays, and gaps between epochs are free.
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use crate::entry::{Claim, Completion, End, Section};
 use crate::lane::Lane;
-use crate::lane::era::Found;
+use crate::lane::epoch::Found;
 use crate::lane::record::{Call, EndedBy, Record, Session};
 use crate::line::Line;
 use crate::line::deadlines::Due;
@@ -12,7 +12,7 @@ use crate::room::edition::{Current, is_reset};
 use crate::settings::Settings;
 use crate::state::context::Context;
 use crate::state::past::Proof;
-use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
+use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 
 impl Line {
     /// Applies everything of a section but its joins, in the order that `docs/explanation/the-room.md` has. Says how many items were passed over.
@@ -191,7 +191,7 @@ impl Line {
             return false;
         };
         // Its second call was lost with its log: it is called a second time again.
-        if m.adopts == Some(number.era)
+        if m.adopts == Some(number.epoch)
             && let Some(Record::Spent { at }) = lane.slots.get(place).copied()
         {
             lane.presence.untake(place);
@@ -207,7 +207,7 @@ impl Line {
     }
 
     /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
-    /// an era back says who was present, and not that they were heard of. SECURITY: the slot is
+    /// an epoch back says who was present, and not that they were heard of. SECURITY: the slot is
     /// held all that time, since a gate whose clock is behind may still let the visitor in.
     fn come_back(&mut self, due: Due, call: Call, rules: &Rules, m: &Context) -> bool {
         let able = m.adopts.is_none() && !rules.keeps_calls;
@@ -218,7 +218,7 @@ impl Line {
         late
     }
 
-    /// A number that was used up where its era went on. A visitor who waits with it here leaves the line, with
+    /// A number that was used up where its epoch went on. A visitor who waits with it here leaves the line, with
     /// `record`. A session goes on, and a call whose number is spent may still be claimed.
     pub fn use_up(
         &mut self,
@@ -228,7 +228,7 @@ impl Line {
         rules: &Rules,
         m: &mut Context,
     ) -> bool {
-        if m.adopts != Some(number.era) {
+        if m.adopts != Some(number.epoch) {
             return false;
         }
         let Some(lane) = self.known_lane(id, number, rules, m) else {
@@ -251,9 +251,9 @@ impl Line {
         true
     }
 
-    /// Where the horizon stood of an era that went on elsewhere.
+    /// Where the horizon stood of an epoch that went on elsewhere.
     fn void_below(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
-        let adopts = m.adopts == Some(number.era);
+        let adopts = m.adopts == Some(number.epoch);
         let lane = if adopts {
             self.known_lane(id, number, rules, m)
         } else {
@@ -266,31 +266,39 @@ impl Line {
     pub fn close_as(
         &mut self,
         id: LaneId,
-        (edition, runs): (Edition, &[(Era, u32, u32)]),
+        (edition, runs): (Edition, &[(Epoch, u32, u32)]),
         rules: &Rules,
         m: &mut Context,
     ) {
-        for (era, from, _) in runs {
-            self.known_lane(id, Number { era: *era, n: *from }, rules, m);
+        for (epoch, from, _) in runs {
+            self.known_lane(
+                id,
+                Number {
+                    epoch: *epoch,
+                    n: *from,
+                },
+                rules,
+                m,
+            );
         }
-        if let Some(lane) = self.lane(id).filter(|lane| !lane.eras.draws.is_made(edition)) {
-            lane.eras.close_as(runs);
+        if let Some(lane) = self.lane(id).filter(|lane| !lane.epochs.draws.is_made(edition)) {
+            lane.epochs.close_as(runs);
         }
     }
 
-    /// The lane, with the number's era in its table if a genuine token proves that it was lost.
+    /// The lane, with the number's epoch in its table if a genuine token proves that it was lost.
     pub fn known_lane(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> Option<&mut Lane> {
         let from = m.clock.max(rules.heals_until).max(m.first_call);
         let lane = self.lane(id)?;
-        if lane.eras.find(number) == Found::Lost {
+        if lane.epochs.find(number) == Found::Lost {
             match m.past.prove(number, m.clock) {
-                Proof::LostEra => m.learn(number.era),
+                Proof::LostEpoch => m.learn(number.epoch),
                 Proof::LostLine => {}
                 Proof::Late | Proof::Ahead => return None,
             }
             // Nobody is called while healing: the time to come back counts from its end.
-            let first = m.past.floor_of(number.era);
-            lane.insert(number.era, first, rules.settings, from);
+            let first = m.past.floor_of(number.epoch);
+            lane.insert(number.epoch, first, rules.settings, from);
             self.tally.regain_lane(id, &self.lanes);
         }
         self.lane(id)
@@ -325,7 +333,7 @@ impl Line {
 
     fn count_completion(&mut self, done: &Completion, rules: &Rules, m: &mut Context) -> bool {
         let (id, number) = (done.lane, done.number);
-        // Whether or not its era is still told apart, the visitor was here; only a number that nobody has was not.
+        // Whether or not its epoch is still told apart, the visitor was here; only a number that nobody has was not.
         let place = self
             .known_lane(id, number, rules, m)
             .and_then(|lane| lane.reclaim(number));
@@ -333,7 +341,7 @@ impl Line {
         let brought = m.adopts.is_some();
         let issued = self
             .lane(id)
-            .map_or(brought, |lane| lane.eras.find(number) != Found::Ahead);
+            .map_or(brought, |lane| lane.epochs.find(number) != Found::Ahead);
         let known = || self.lanes.get(usize::from(id.0)).and_then(|lane| lane.tags.get(place?));
         let winner = Winner {
             lane: id,
@@ -403,7 +411,7 @@ impl Line {
             let number = self
                 .lanes
                 .get(usize::from(id.0))
-                .and_then(|lane| lane.eras.number(place));
+                .and_then(|lane| lane.epochs.number(place));
             if let Some(number) = number {
                 let left = self.leave(id, number, rules, m);
                 m.given_up.extend(left.then_some((id, number)));
@@ -429,8 +437,8 @@ impl Line {
     /// Everybody numbered since a lane's next number stood there is a virtual visitor.
     pub fn take_in(&mut self, nexts: &[Place]) {
         for (at, lane) in self.lanes.iter_mut().enumerate() {
-            let from = nexts.get(at).copied().unwrap_or(lane.eras.start());
-            let next = lane.eras.next();
+            let from = nexts.get(at).copied().unwrap_or(lane.epochs.start());
+            let next = lane.epochs.next();
             lane.slots.add_virtuals(from, next);
             self.rehearsed.joins += next.0.saturating_sub(from.0);
         }
@@ -506,7 +514,7 @@ fn all_virtual(lane: &mut Lane) -> Vec<Place> {
 mod tests {
     use super::*;
     use crate::draw::{AdmissionOrder, Hash};
-    use crate::lane::era::Eras;
+    use crate::lane::epoch::Epochs;
     use crate::state::past::Past;
     use ropeline_ids::Wall;
 
@@ -517,9 +525,9 @@ mod tests {
             stock: Some(50),
             ..Settings::default()
         };
-        let mut line = Line::new(&settings, &Past::new(Era(1)), Clock(0));
+        let mut line = Line::new(&settings, &Past::new(Epoch(1)), Clock(0));
         line.join(LaneId(0), 40, &settings, Clock(0));
-        let start = line.lanes[0].eras.start();
+        let start = line.lanes[0].epochs.start();
         let call = Call {
             deadline: Clock(9),
             at: Wall(0),
@@ -532,7 +540,7 @@ mod tests {
         }
         line.tally.begin(vec![Place(start.0 + 5)], None);
         line.tally.recount(&line.lanes);
-        line.close_draw(Eras::close);
+        line.close_draw(Epochs::close);
         assert_eq!(line.tally.unfinished(line.held().slots()), 5);
         line.draw(Edition(0), (AdmissionOrder::default(), |_, _| Hash([7; 32])), Clock(0));
         let moved = |place: Place| line.lanes[0].slots.get(place).is_none();

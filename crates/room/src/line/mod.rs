@@ -23,7 +23,7 @@ use crate::codec::{Read, Reader, Writer};
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::Lane;
 use crate::lane::bits::Bits;
-use crate::lane::era::Eras;
+use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
 use crate::lane::slots::Held;
 use crate::line::accounts::{Accounts, MAX_TAGS};
@@ -39,7 +39,7 @@ use crate::load::Allowance;
 use crate::settings::Settings;
 use crate::state::context::Context;
 use crate::state::past::Past;
-use ropeline_ids::{Clock, Edition, Era, LaneId, Number, Place, Tag};
+use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -145,7 +145,7 @@ impl Line {
     /// Gives the line the lanes that the settings name; lanes taken out of them stay until their visitors are gone.
     pub fn grow(&mut self, settings: &Settings, past: &Past) {
         while self.lanes.len() < settings.lane_weights.len() {
-            self.lanes.push(Lane::new(past.era(), past.floor()));
+            self.lanes.push(Lane::new(past.epoch(), past.floor()));
         }
     }
 
@@ -185,8 +185,8 @@ impl Line {
         self.note_busy(m.clock);
     }
 
-    /// A new sale begins; those called and inside stay. Says which eras are forgotten.
-    pub fn begin_sale(&mut self, settings: &Settings, now: Clock) -> Vec<(Era, u32)> {
+    /// A new sale begins; those called and inside stay. Says which epochs are forgotten.
+    pub fn begin_sale(&mut self, settings: &Settings, now: Clock) -> Vec<(Epoch, u32)> {
         self.note_busy(now);
         self.calls.begin_sale();
         self.tally.begin_edition(settings, &self.lanes);
@@ -194,11 +194,11 @@ impl Line {
         self.lanes.iter_mut().flat_map(Lane::begin_sale).collect()
     }
 
-    /// The line is closed for a draw, by [`Eras::close`] or [`Eras::close_lost`]: who came later stands behind.
-    pub fn close_draw(&mut self, close: fn(&mut Eras, Place)) {
+    /// The line is closed for a draw, by [`Epochs::close`] or [`Epochs::close_lost`]: who came later stands behind.
+    pub fn close_draw(&mut self, close: fn(&mut Epochs, Place)) {
         for lane in &mut self.lanes {
             let horizon = lane.horizon();
-            close(&mut lane.eras, horizon);
+            close(&mut lane.epochs, horizon);
         }
     }
 
@@ -206,7 +206,7 @@ impl Line {
     /// they are there.
     pub fn draw(&mut self, edition: Edition, (order, key): (AdmissionOrder, impl Fn(LaneId, u32) -> Hash), now: Clock) {
         for (id, lane) in (0..).map(LaneId).zip(&mut self.lanes) {
-            let count = lane.eras.draws.count(edition);
+            let count = lane.epochs.draws.count(edition);
             lane.draw(edition, (order, key(id, count)));
         }
         self.generation = now;
@@ -227,10 +227,10 @@ impl Line {
     }
 
     /// A new log begins.
-    pub fn begin(&mut self, era: Era, now: Clock) {
+    pub fn begin(&mut self, epoch: Epoch, now: Clock) {
         self.note_busy(now);
         for lane in &mut self.lanes {
-            lane.begin(era);
+            lane.begin(epoch);
         }
     }
 
@@ -266,9 +266,9 @@ impl Line {
         self.forget_due(settings, m).is_some_and(|due| due <= m.clock)
     }
 
-    /// For each era one past the highest number that the line may have issued.
-    pub fn ends(&self) -> impl Iterator<Item = (Era, u32)> {
-        self.lanes.iter().flat_map(|lane| lane.eras.ends())
+    /// For each epoch one past the highest number that the line may have issued.
+    pub fn ends(&self) -> impl Iterator<Item = (Epoch, u32)> {
+        self.lanes.iter().flat_map(|lane| lane.epochs.ends())
     }
 
     fn forget_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
@@ -383,8 +383,8 @@ impl Line {
         }
     }
 
-    /// A lane is another's from now on: whoever stands in it has no place any more. Says which eras are forgotten.
-    pub fn clear_lane(&mut self, at: usize) -> Vec<(Era, u32)> {
+    /// A lane is another's from now on: whoever stands in it has no place any more. Says which epochs are forgotten.
+    pub fn clear_lane(&mut self, at: usize) -> Vec<(Epoch, u32)> {
         let Some(lane) = self.lanes.get_mut(at) else {
             return Vec::new();
         };
@@ -394,7 +394,7 @@ impl Line {
 
     /// Nobody is drawn any more who is not yet.
     pub fn give_up_draw(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.eras.draws.give_up());
+        self.lanes.iter_mut().for_each(|lane| lane.epochs.draws.give_up());
     }
 
     /// Visitors were let past the line.
@@ -403,13 +403,13 @@ impl Line {
     }
 
     /// An edition that the log had lost is known again.
-    pub fn regain_edition(&mut self, spared: Era) {
+    pub fn regain_edition(&mut self, spared: Epoch) {
         self.tally.regain_edition(spared, &self.lanes);
     }
 
     /// Where each lane's next number will stand.
     pub fn nexts(&self) -> Vec<Place> {
-        self.lanes.iter().map(|lane| lane.eras.next()).collect()
+        self.lanes.iter().map(|lane| lane.epochs.next()).collect()
     }
 
     /// Whether there is anything to tell of virtual visitors here: who came back by a mark alone is in no figure.

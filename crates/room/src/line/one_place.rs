@@ -14,7 +14,7 @@ impl Accounts {
     /// The number that an account has, by any of its tags: in line or able to come back, called, or inside.
     pub fn number_of(&self, tags: &[Tag], lanes: &[Lane]) -> Option<(LaneId, Number)> {
         let (id, place) = tags.iter().find_map(|tag| self.seat(*tag, lanes))?;
-        Some((id, lanes.get(usize::from(id.0))?.eras.number(place)?))
+        Some((id, lanes.get(usize::from(id.0))?.epochs.number(place)?))
     }
 
     /// A live number is an account's, from now on by the first of its tags; of several places the account keeps the best one, and the
@@ -78,7 +78,7 @@ impl Accounts {
         let live = lanes.flat_map(|(id, lane)| {
             let tags = lane.tags.iter_from(Place(0));
             tags.filter(move |(place, _)| rank(lane, id, *place).is_some())
-                .map(move |(place, tag)| (tag, (id, lane.eras.draws.came(place))))
+                .map(move |(place, tag)| (tag, (id, lane.epochs.draws.came(place))))
         });
         live.collect()
     }
@@ -87,14 +87,14 @@ impl Accounts {
     fn seat(&self, tag: Tag, lanes: &[Lane]) -> Option<Seat> {
         let (id, came) = self.get(tag)?;
         let lane = lanes.get(usize::from(id.0))?;
-        let place = lane.eras.draws.stands(came);
+        let place = lane.epochs.draws.stands(came);
         let live = lane.tags.get(place) == Some(tag) && rank(lane, id, place).is_some();
         live.then_some((id, place))
     }
 
     fn note(&mut self, (id, place): Seat, tag: Tag, lanes: &[Lane]) {
         if let Some(lane) = lanes.get(usize::from(id.0)) {
-            let came = lane.eras.draws.came(place);
+            let came = lane.epochs.draws.came(place);
             self.put(tag, (id, came));
         }
     }

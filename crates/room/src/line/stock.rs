@@ -12,7 +12,7 @@ use crate::lane::Lane;
 use crate::lane::bits::Bits;
 use crate::lane::slots::Moved;
 use crate::settings::{MAX_STOCK, Settings};
-use ropeline_ids::{Era, LaneId, Number, Place, Tag, Wall};
+use ropeline_ids::{Epoch, LaneId, Number, Place, Tag, Wall};
 
 /// Most that a line remembers: the stock, and who completed beyond it. Whoever comes after that is not counted.
 const MAX_WINNERS: u32 = MAX_STOCK + 65_536;
@@ -36,8 +36,8 @@ pub struct Winner {
 pub struct Winners {
     pieces: Vec<Arc<Vec<Winner>>>,
     count: u32,
-    /// Their numbers of each era as bits; follows from the list.
-    has: BTreeMap<(LaneId, Era), Bits>,
+    /// Their numbers of each epoch as bits; follows from the list.
+    has: BTreeMap<(LaneId, Epoch), Bits>,
 }
 
 impl Winners {
@@ -54,8 +54,8 @@ impl Winners {
 
     #[must_use]
     pub fn has(&self, lane: LaneId, number: Number) -> bool {
-        let of_era = self.has.get(&(lane, number.era));
-        of_era.is_some_and(|bits| bits.get(Place(u64::from(number.n))))
+        let of_epoch = self.has.get(&(lane, number.epoch));
+        of_epoch.is_some_and(|bits| bits.get(Place(u64::from(number.n))))
     }
 
     /// From the one on before whom `skip` have completed.
@@ -68,7 +68,7 @@ impl Winners {
     pub(crate) fn add(&mut self, winner: Winner) -> bool {
         let Winner { lane, number, .. } = winner;
         let new = self.count < MAX_WINNERS
-            && (self.has.entry((lane, number.era)).or_default()).set(Place(u64::from(number.n)));
+            && (self.has.entry((lane, number.epoch)).or_default()).set(Place(u64::from(number.n)));
         if new {
             match self.pieces.last_mut().filter(|piece| piece.len() < PIECE) {
                 Some(piece) => Arc::make_mut(piece).push(winner),
@@ -87,26 +87,26 @@ impl Winners {
         }
     }
 
-    /// Those of an era; it costs nothing where none is of it.
-    pub fn iter_of(&self, era: Era) -> impl Iterator<Item = &Winner> {
-        let all = if self.has.keys().any(|(_, of)| *of == era) {
+    /// Those of an epoch; it costs nothing where none is of it.
+    pub fn iter_of(&self, epoch: Epoch) -> impl Iterator<Item = &Winner> {
+        let all = if self.has.keys().any(|(_, of)| *of == epoch) {
             0
         } else {
             usize::MAX
         };
-        self.iter_from(all).filter(move |winner| winner.number.era == era)
+        self.iter_from(all).filter(move |winner| winner.number.epoch == epoch)
     }
 
-    /// Some four bytes each, and an account's tag: runs of one lane and era, and in them by how much number and time differ from
+    /// Some four bytes each, and an account's tag: runs of one lane and epoch, and in them by how much number and time differ from
     /// those before.
     fn write(&self, w: &mut Writer) {
         let all: Vec<&Winner> = self.iter_from(0).collect();
         let runs: Vec<&[&Winner]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
         let mut before = (0, 0);
         w.list(&runs, |w, run| {
-            let (lane, era, tagged) = of(run[0]);
+            let (lane, epoch, tagged) = of(run[0]);
             w.u8(lane.0);
-            w.u64(era.0);
+            w.u64(epoch.0);
             let count = u64::try_from(run.len()).expect("a length fits in 64 bits");
             w.var((count << 1) | u64::from(tagged));
             for winner in *run {
@@ -124,9 +124,9 @@ impl Winners {
         let mut before = (0, 0);
         let mut last = None;
         for _ in 0..r.count(9)? {
-            let (lane, era, length) = (r.lane()?, Era(r.u64()?), r.var()?);
+            let (lane, epoch, length) = (r.lane()?, Epoch(r.u64()?), r.var()?);
             let (count, tagged) = (length >> 1, length & 1 == 1);
-            let run = (lane, era, tagged);
+            let run = (lane, epoch, tagged);
             // One run is one run: the same list has the same bytes.
             if count == 0 || last.replace(run) == Some(run) {
                 return r.wrong();
@@ -136,7 +136,7 @@ impl Winners {
                 let Ok(n) = u32::try_from(now.0) else { return r.wrong() };
                 let winner = Winner {
                     lane,
-                    number: Number { era, n },
+                    number: Number { epoch, n },
                     at: Wall(now.1),
                     tag: if tagged { Some(Tag(r.array()?)) } else { None },
                 };
@@ -151,8 +151,8 @@ impl Winners {
 }
 
 /// What the winners of a run have in common.
-fn of(winner: &Winner) -> (LaneId, Era, bool) {
-    (winner.lane, winner.number.era, winner.tag.is_some())
+fn of(winner: &Winner) -> (LaneId, Epoch, bool) {
+    (winner.lane, winner.number.epoch, winner.tag.is_some())
 }
 
 /// By how much `to` is above or below, small either way.
@@ -226,8 +226,8 @@ impl Tally {
         let lane = lanes.get(usize::from(id.0));
         lane.is_some_and(|lane| {
             // Which sale somebody is of goes by where they came: a draw moves them over the bound.
-            let came = lane.eras.draws.came(place);
-            self.settles((id, came), lane.eras.came_at(came))
+            let came = lane.epochs.draws.came(place);
+            self.settles((id, came), lane.epochs.came_at(came))
         })
     }
 
@@ -245,19 +245,19 @@ impl Tally {
     pub fn begin_edition(&mut self, settings: &Settings, lanes: &[Lane]) {
         let next = settings
             .stock
-            .map(|_| lanes.iter().map(|lane| lane.eras.next()).collect());
+            .map(|_| lanes.iter().map(|lane| lane.epochs.next()).collect());
         self.begin(next.unwrap_or_default(), None);
         self.recount(lanes);
     }
 
     /// An edition that the log had lost is known again. Whoever was called or is inside may be of it, as whoever comes back
     /// from the lost log: a piece is held for each until the session ends.
-    pub fn regain_edition(&mut self, spared: Era, lanes: &[Lane]) {
+    pub fn regain_edition(&mut self, spared: Epoch, lanes: &[Lane]) {
         self.begin(Vec::new(), Some(spared));
         self.recount(lanes);
     }
 
-    /// An era that the log had lost is known again in a lane. The sale may have begun before its numbers: a piece is held for
+    /// An epoch that the log had lost is known again in a lane. The sale may have begun before its numbers: a piece is held for
     /// all that the lane calls, rather than for too few.
     pub fn regain_lane(&mut self, id: LaneId, lanes: &[Lane]) {
         if self.forget_since(id) {
@@ -285,11 +285,11 @@ impl Tally {
         !self.winners.has(winner.lane, winner.number) && Arc::make_mut(&mut self.winners).add(winner)
     }
 
-    /// A new edition has begun, of places from `since` on in each lane; winners of `spared` eras are of it.
-    pub(super) fn begin(&mut self, since: Vec<Place>, spared: Option<Era>) {
+    /// A new edition has begun, of places from `since` on in each lane; winners of `spared` epochs are of it.
+    pub(super) fn begin(&mut self, since: Vec<Place>, spared: Option<Epoch>) {
         self.since = since;
         if !self.winners.is_empty() {
-            Arc::make_mut(&mut self.winners).retain(|winner| spared.is_some_and(|era| winner.number.era >= era));
+            Arc::make_mut(&mut self.winners).retain(|winner| spared.is_some_and(|epoch| winner.number.epoch >= epoch));
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
     fn winner(n: u32) -> Winner {
         Winner {
             lane: LaneId(0),
-            number: Number { era: Era(9), n },
+            number: Number { epoch: Epoch(9), n },
             at: Wall(u64::from(n)),
             tag: None,
         }
@@ -354,23 +354,26 @@ mod tests {
     fn winners_come_back_from_bytes() {
         let back = read(&written(&winners(2_500))).unwrap();
         assert!(back.iter_from(0).eq(winners(2_500).iter_from(0)));
-        let (mut lane, mut era) = (winner(3), winner(2));
+        let (mut lane, mut epoch) = (winner(3), winner(2));
         lane.lane = LaneId(2);
-        era.number.era = Era(u64::MAX);
+        epoch.number.epoch = Epoch(u64::MAX);
         let mut known = winner(6);
         known.tag = Some(Tag([7; 8]));
         let mut mixed = Winners::default();
-        for one in [winner(5), known, winner(4), lane, era, winner(9)] {
+        for one in [winner(5), known, winner(4), lane, epoch, winner(9)] {
             assert!(mixed.add(one));
         }
         assert!(read(&written(&mixed)).unwrap().iter_from(0).eq(mixed.iter_from(0)));
-        assert_eq!(mixed.iter_of(Era(u64::MAX)).count(), 1);
-        assert_eq!((mixed.iter_of(Era(9)).count(), mixed.iter_of(Era(8)).count()), (5, 0));
+        assert_eq!(mixed.iter_of(Epoch(u64::MAX)).count(), 1);
+        assert_eq!(
+            (mixed.iter_of(Epoch(9)).count(), mixed.iter_of(Epoch(8)).count()),
+            (5, 0)
+        );
     }
 
     #[test]
     fn no_other_bytes_are_a_list_of_winners() {
-        // Runs of lane 0 and era 9, each winner one number and one millisecond on.
+        // Runs of lane 0 and epoch 9, each winner one number and one millisecond on.
         let runs = |counts: &[u64]| {
             let mut w = Writer::default();
             w.list(counts, |w, count| {
@@ -399,7 +402,7 @@ mod tests {
         for n in 0..100_000_u32 {
             // Now one is quicker at the till, now another, ten a second.
             let number = Number {
-                era: Era(1 << 55),
+                epoch: Epoch(1 << 55),
                 n: n * 3 + n % 7 * 30,
             };
             winners.add(Winner {
@@ -431,7 +434,7 @@ mod tests {
             tally.complete(winner(n));
         }
         assert_eq!((tally.left(10, 3), tally.left(7, 3), tally.left(3, 0)), (2, 0, 0));
-        tally.begin(vec![Place(50)], Some(Era(9)));
+        tally.begin(vec![Place(50)], Some(Epoch(9)));
         assert_eq!(tally.winners().count(), 5);
         assert!(tally.settles((LaneId(0), Place(49)), None) && !tally.settles((LaneId(0), Place(50)), None));
         tally.begin(vec![Place(50)], None);

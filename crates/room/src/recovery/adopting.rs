@@ -1,6 +1,6 @@
-//! Eras that gates bring back, and who is at it.
+//! Epochs that gates bring back, and who is at it.
 //!
-//! While a gate brings an era back nobody is called, so that its visitors are in their order before anybody behind them
+//! While a gate brings an epoch back nobody is called, so that its visitors are in their order before anybody behind them
 //! is told to come. What was known of its numbers comes in the sections of the same batches.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const HOLD_MS: u64 = 5_000;
 /// take 40 s.
 const HOLD_MOST_MS: u64 = 60_000;
 
-/// Gates that bring an era back, and until when they are waited for.
+/// Gates that bring an epoch back, and until when they are waited for.
 #[derive(Debug, Default)]
 pub(crate) struct Adopting {
     gates: BTreeMap<GateId, Hold>,

@@ -1,13 +1,13 @@
 //! A room's healing: nobody is called while visitors of a lost log come back.
 //!
-//! A ticket or a pass of an era that nobody knows proves that the log before was lost with every gate. Tickets last long and
+//! A ticket or a pass of an epoch that nobody knows proves that the log before was lost with every gate. Tickets last long and
 //! anybody may keep one, so each kind of token stops its own room once in a log, for a bounded time, and an operator can end
 //! it.
 
 use crate::codec::{Read, Reader, Writer};
 use crate::settings::Settings;
 use crate::view::{RoomView, View};
-use ropeline_ids::{Clock, Era};
+use ropeline_ids::{Clock, Epoch};
 
 /// What proves that something was lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,9 +23,9 @@ pub(crate) struct Healing {
     until: Clock,
     /// What has stopped the room in this log.
     here: Proofs,
-    /// What stopped it in the logs before, and the last of these: older eras prove no more than they did there.
+    /// What stopped it in the logs before, and the last of these: older epochs prove no more than they did there.
     before: Proofs,
-    last: Era,
+    last: Epoch,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,9 +49,9 @@ impl Healing {
         self.here == Proofs::ALL && self.before == Proofs::ALL
     }
 
-    /// A token of a lost era was shown. Says whether the room stops for longer because of it.
-    pub fn prove(&mut self, proof: Proof, era: Era, settings: &Settings, now: Clock) -> bool {
-        let proofs = if era < self.last {
+    /// A token of a lost epoch was shown. Says whether the room stops for longer because of it.
+    pub fn prove(&mut self, proof: Proof, epoch: Epoch, settings: &Settings, now: Clock) -> bool {
+        let proofs = if epoch < self.last {
             &mut self.before
         } else {
             &mut self.here
@@ -78,8 +78,8 @@ impl Healing {
         (self.until, self.here, self.before) = (Clock(0), Proofs::ALL, Proofs::ALL);
     }
 
-    /// A new log begins with the rooms; `last` is the era of the one before.
-    pub fn begin(&mut self, last: Era) {
+    /// A new log begins with the rooms; `last` is the epoch of the one before.
+    pub fn begin(&mut self, last: Epoch) {
         let (here, before) = (self.here, self.before);
         self.before = Proofs {
             ticket: here.ticket || before.ticket,
@@ -102,7 +102,7 @@ impl Healing {
             until: r.clock()?,
             here: Proofs::read(r)?,
             before: Proofs::read(r)?,
-            last: Era(r.u64()?),
+            last: Epoch(r.u64()?),
         })
     }
 }

@@ -1,20 +1,20 @@
 //! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
 //!
-//! For each era of which the replica has read more: who has completed, who is present, the open sessions, the numbers that
-//! are used up, and where each horizon stood; and all but the horizon for the eras before, whose visitors went on in those logs. Whoever is
+//! For each epoch of which the replica has read more: who has completed, who is present, the open sessions, the numbers that
+//! are used up, and where each horizon stood; and all but the horizon for the epochs before, whose visitors went on in those logs. Whoever is
 //! called there comes as present, in front of all others: a pass that was handed out is honoured by its own date and opens
 //! the session as excess, as after any lost call.
 
 use crate::entry::{Adopt, Batch, Change, RoomChange};
 use crate::lane::Lane;
-use crate::lane::era::Extent;
+use crate::lane::epoch::Extent;
 use crate::lane::record::{Record, Session};
 use crate::line::one_place::rank;
 use crate::recovery::packer::{List, Packer};
 use crate::room::Room;
 use crate::state::State;
 use crate::state::rooms::MAX_ROOMS;
-use ropeline_ids::{Edition, Era, LaneId, Number, Place, RoomName, Tag};
+use ropeline_ids::{Edition, Epoch, LaneId, Number, Place, RoomName, Tag};
 
 /// Changes of one batch: with the longest names and messages they take half of what a batch may.
 const CHANGES: usize = 30;
@@ -37,12 +37,16 @@ impl Merge<'_> {
         let mut batches = Vec::new();
         let whole = self.fits();
         for (adopt, further) in self.changed() {
-            let mut of_era = self.bring(adopt, further);
-            // An era of which a part stays behind has not been brought to its end.
-            if let Some(adopt) = last(&mut of_era).filter(|_| further && whole) {
+            let mut of_epoch = self.bring(adopt, further);
+            // An epoch of which a part stays behind has not been brought to its end.
+            if let Some(adopt) = last(&mut of_epoch).filter(|_| further && whole) {
                 adopt.whole = true;
             }
-            batches.extend(of_era.into_iter().filter(|batch| further || !batch.sections.is_empty()));
+            batches.extend(
+                of_epoch
+                    .into_iter()
+                    .filter(|batch| further || !batch.sections.is_empty()),
+            );
         }
         self.bring_codes_back(&mut batches);
         self.bring_rooms(&mut batches);
@@ -52,21 +56,21 @@ impl Merge<'_> {
         batches
     }
 
-    /// Eras whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
-    /// era's own log: the last is such a one. Visitors of older eras were called and left in that log too.
+    /// Epochs whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
+    /// epoch's own log: the last is such a one. Visitors of older epochs were called and left in that log too.
     fn changed(&self) -> Vec<(Adopt, bool)> {
-        let issuing = Era(self.now.position().incarnation);
-        let eras = self.lost.past().ends(self.lost.position().sequence);
-        let mut changed: Vec<_> = eras
-            .take_while(|(era, ..)| *era < issuing)
-            .map(|(era, sequence, floor)| {
+        let issuing = Epoch(self.now.position().epoch);
+        let epochs = self.lost.past().ends(self.lost.position().sequence);
+        let mut changed: Vec<_> = epochs
+            .take_while(|(epoch, ..)| *epoch < issuing)
+            .map(|(epoch, sequence, floor)| {
                 let adopt = Adopt {
-                    era,
+                    epoch,
                     sequence,
                     floor,
                     ..Adopt::default()
                 };
-                (adopt, self.now.ended_at(era).is_none_or(|known| known < sequence))
+                (adopt, self.now.ended_at(epoch).is_none_or(|known| known < sequence))
             })
             .collect();
         let newest = changed.iter().rposition(|(_, further)| *further);
@@ -74,7 +78,7 @@ impl Merge<'_> {
         changed
     }
 
-    /// One era, in all lines of all rooms but those that `now` has in a later edition.
+    /// One epoch, in all lines of all rooms but those that `now` has in a later edition.
     fn bring(&self, adopt: Adopt, further: bool) -> Vec<Batch> {
         let mut packer = Packer::new(adopt);
         for (name, room) in self.lost.rooms().iter() {
@@ -85,7 +89,7 @@ impl Merge<'_> {
                 .is_none_or(|other| other.edition() <= room.edition());
             for (line, of) in room.lines().filter(|_| stands) {
                 packer.turn_to(name, line);
-                let lacking = room.completions_for(self.now.rooms().get(name), line, adopt.era);
+                let lacking = room.completions_for(self.now.rooms().get(name), line, adopt.epoch);
                 for done in lacking {
                     packer.complete(done);
                 }
@@ -94,20 +98,20 @@ impl Merge<'_> {
                     .map(|rehearsal| rehearsal.id)
                     .filter(|_| of.lanes().iter().any(|lane| !lane.slots.virtuals().is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
-                    if let Some(extent) = lane.eras.extent(adopt.era) {
+                    if let Some(extent) = lane.epochs.extent(adopt.epoch) {
                         let unheard = |number: Number| room.is_unheard(line, (id, number));
-                        bring_lane(&mut packer, (id, lane, false), (adopt.era, extent), &unheard);
-                        bring_accounts(&mut packer, id, lane, (adopt.era, extent), &unheard);
+                        bring_lane(&mut packer, (id, lane, false), (adopt.epoch, extent), &unheard);
+                        bring_accounts(&mut packer, id, lane, (adopt.epoch, extent), &unheard);
                         if further {
-                            bring_horizon(&mut packer, id, lane, (adopt.era, extent));
+                            bring_horizon(&mut packer, id, lane, (adopt.epoch, extent));
                         }
                     }
                 }
                 let Some(rehearsal) = virtuals else { continue };
                 packer.turn_to_rehearsal(name, line, rehearsal);
                 for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
-                    if let Some(extent) = lane.eras.extent(adopt.era) {
-                        bring_lane(&mut packer, (id, lane, true), (adopt.era, extent), &|_| false);
+                    if let Some(extent) = lane.epochs.extent(adopt.epoch) {
+                        bring_lane(&mut packer, (id, lane, true), (adopt.epoch, extent), &|_| false);
                     }
                 }
             }
@@ -118,7 +122,7 @@ impl Merge<'_> {
     /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
     /// has lost; before the numbers, some to each batch.
     fn bring_rooms(&self, batches: &mut Vec<Batch>) {
-        // They were set in the newest of the eras.
+        // They were set in the newest of the epochs.
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
             return;
         };
@@ -236,11 +240,11 @@ type Wanted = fn(&Record) -> bool;
 fn bring_lane(
     packer: &mut Packer,
     (id, lane, virtuals): (LaneId, &Lane, bool),
-    (era, extent): (Era, Extent),
+    (epoch, extent): (Epoch, Extent),
     unheard: &dyn Fn(Number) -> bool,
 ) {
-    // Where a draw was made, an era's visitors may stand among another's.
-    let drawn = lane.eras.draws.was_made();
+    // Where a draw was made, an epoch's visitors may stand among another's.
+    let drawn = lane.epochs.draws.was_made();
     let (from, to) = if drawn {
         (Place(0), Place(u64::MAX))
     } else {
@@ -249,7 +253,7 @@ fn bring_lane(
     let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
         let mut numbers: Vec<Number> = places
             .filter(|place| lane.slots.virtuals().get(*place) == virtuals)
-            .filter_map(|place| number_at((era, extent), lane.eras.draws.came(place)))
+            .filter_map(|place| number_at((epoch, extent), lane.epochs.draws.came(place)))
             .collect();
         if drawn {
             numbers.sort_unstable();
@@ -281,7 +285,7 @@ fn bring_accounts(
     packer: &mut Packer,
     id: LaneId,
     lane: &Lane,
-    (era, extent): (Era, Extent),
+    (epoch, extent): (Epoch, Extent),
     unheard: &dyn Fn(Number) -> bool,
 ) {
     if lane.tags.total() == 0 {
@@ -292,7 +296,7 @@ fn bring_accounts(
         .iter_from(Place(0))
         .filter(|(place, _)| rank(lane, id, *place).is_some());
     let mut numbers: Vec<(Number, Tag)> = live
-        .filter_map(|(place, tag)| Some((number_at((era, extent), lane.eras.draws.came(place))?, tag)))
+        .filter_map(|(place, tag)| Some((number_at((epoch, extent), lane.epochs.draws.came(place))?, tag)))
         .filter(|(number, _)| !unheard(*number))
         .collect();
     numbers.sort_unstable();
@@ -301,24 +305,24 @@ fn bring_accounts(
     }
 }
 
-/// Where the horizon stood. Of an era that has gone no further it may have passed whoever came back in the other log.
-fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (era, extent): (Era, Extent)) {
-    // What lies behind may be free still for another era.
-    let drawn = lane.eras.draws.first_in(extent.base.0..extent.limit.0);
+/// Where the horizon stood. Of an epoch that has gone no further it may have passed whoever came back in the other log.
+fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (epoch, extent): (Epoch, Extent)) {
+    // What lies behind may be free still for another epoch.
+    let drawn = lane.epochs.draws.first_in(extent.base.0..extent.limit.0);
     let drawn = drawn.map_or(extent.given, Place);
     let void = extent.from.max(lane.horizon()).min(extent.given).min(drawn);
     if void > extent.base
-        && let Some(number) = number_at((era, extent), void)
+        && let Some(number) = number_at((epoch, extent), void)
     {
         packer.put(List::Voids, id, number);
     }
 }
 
 /// What lies further than a number can say was not issued.
-fn number_at((era, extent): (Era, Extent), place: Place) -> Option<Number> {
+fn number_at((epoch, extent): (Epoch, Extent), place: Place) -> Option<Number> {
     let within = (extent.base..extent.limit).contains(&place);
     let n = u32::try_from(place.0.checked_sub(extent.base.0)?).ok()?;
-    within.then_some(Number { era, n })
+    within.then_some(Number { epoch, n })
 }
 
 /// Also a session that ends in a moment.

@@ -1,4 +1,4 @@
-//! Going on after a log was lost: the root that a new log waits for, the eras that gates bring back, and which codes may have
+//! Going on after a log was lost: the root that a new log waits for, the epochs that gates bring back, and which codes may have
 //! been used in what was lost.
 
 pub(crate) mod adopting;
@@ -77,15 +77,15 @@ impl Recovery {
         is
     }
 
-    /// Before the sections of an entry that brings back an era: it is known from now on, and nobody is called. True if so.
+    /// Before the sections of an entry that brings back an epoch: it is known from now on, and nobody is called. True if so.
     pub fn adopt(&mut self, entry: &Entry, roster: &Roster, m: &mut Context, effects: &mut Effects) -> bool {
         let Some(adopt) = entry.batch.adopt else { return false };
-        if adopt.era >= m.past.era() {
+        if adopt.epoch >= m.past.epoch() {
             effects.skip(1);
             return false;
         }
-        m.adopts = Some(adopt.era);
-        Arc::make_mut(&mut m.past).learn(adopt.era);
+        m.adopts = Some(adopt.epoch);
+        Arc::make_mut(&mut m.past).learn(adopt.epoch);
         self.adopting.forget(roster);
         self.adopting.wait(entry.gate, m.clock);
         m.barred_until = m.barred_until.max(self.adopting.until().unwrap_or(m.clock));
@@ -101,10 +101,10 @@ impl Recovery {
         let mut healed = false;
         if adopt.whole {
             let past = Arc::make_mut(&mut m.past);
-            past.note_end(adopt.era, adopt.sequence);
+            past.note_end(adopt.epoch, adopt.sequence);
             // Only now: a line that the gate still has may hold lower numbers.
-            past.raise([(adopt.era, adopt.floor)].into_iter());
-            healed = !past.lacks_an_era();
+            past.raise([(adopt.epoch, adopt.floor)].into_iter());
+            healed = !past.lacks_an_epoch();
         }
         if adopt.done {
             self.adopting.done(entry.gate);
@@ -112,7 +112,7 @@ impl Recovery {
         healed
     }
 
-    /// Until when nobody is called: a gate brings an era back, or the rooms stand still.
+    /// Until when nobody is called: a gate brings an epoch back, or the rooms stand still.
     pub fn barred_until(&mut self, roster: &Roster, alarm: bool) -> Clock {
         self.adopting.forget(roster);
         match self.adopting.until() {
@@ -123,8 +123,8 @@ impl Recovery {
 
     /// A log of which gates were not heard begins, or one that has read further: they may know of codes that were used.
     pub fn miss(&mut self, entry: &Entry, silent: Vec<GateId>, m: &Context) {
-        let read = m.past.before().map(|(era, sequence)| (era.0, sequence));
-        let further = |spoke: &&Spoke| Some((spoke.position.incarnation, spoke.position.sequence)) > read;
+        let read = m.past.before().map(|(epoch, sequence)| (epoch.0, sequence));
+        let further = |spoke: &&Spoke| Some((spoke.position.epoch, spoke.position.sequence)) > read;
         let ahead = entry.batch.spoke.as_ref().filter(further).map(|_| entry.gate);
         for gate in silent.into_iter().chain(ahead) {
             self.codes.miss(gate, entry.time);

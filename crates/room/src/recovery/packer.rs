@@ -1,4 +1,4 @@
-//! Packs what an adopted era brings into batches of a bounded size, by counting the bytes that numbers will take.
+//! Packs what an adopted epoch brings into batches of a bounded size, by counting the bytes that numbers will take.
 
 use crate::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use crate::line::accounts::Bound;
@@ -10,7 +10,7 @@ const HEAD_BYTES: usize = 256;
 /// Most bytes of a section without its numbers: two names, counts, and its part of which are a rehearsal's.
 const SECTION_BYTES: usize = 172;
 
-/// Most bytes of a run without its numbers: lane, era, form, first number, length, and its part of the list's count.
+/// Most bytes of a run without its numbers: lane, epoch, form, first number, length, and its part of the list's count.
 const RUN_BYTES: usize = 24;
 
 /// Most bytes of a completion: lane, number, edition, no grace, time, tag.
@@ -19,7 +19,7 @@ const COMPLETION_BYTES: usize = 35;
 /// Bytes of an account's tag, with how many there are.
 const TAG_BYTES: usize = 9;
 
-/// A list of a section that an adopted era fills.
+/// A list of a section that an adopted epoch fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum List {
     Taken,
@@ -30,7 +30,7 @@ pub(crate) enum List {
     Bound,
 }
 
-/// Batches of one era; the last is being filled.
+/// Batches of one epoch; the last is being filled.
 #[derive(Debug)]
 pub(crate) struct Packer {
     adopt: Adopt,
@@ -219,11 +219,11 @@ fn var_bytes(value: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropeline_ids::{Edition, Era, Wall};
+    use ropeline_ids::{Edition, Epoch, Wall};
 
     fn packed(numbers: impl Iterator<Item = (List, u8, u32)>) -> Vec<Batch> {
         let adopt = Adopt {
-            era: Era(u64::MAX),
+            epoch: Epoch(u64::MAX),
             sequence: u64::MAX,
             ..Adopt::default()
         };
@@ -231,7 +231,14 @@ mod tests {
         let line = LineName::new(&"l".repeat(LineName::MAX_LEN)).unwrap();
         packer.turn_to(&RoomName::new(&"r".repeat(RoomName::MAX_LEN)).unwrap(), &line);
         for (list, lane, n) in numbers {
-            packer.put(list, LaneId(lane), Number { era: Era(u64::MAX), n });
+            packer.put(
+                list,
+                LaneId(lane),
+                Number {
+                    epoch: Epoch(u64::MAX),
+                    n,
+                },
+            );
         }
         packer.finish()
     }
@@ -259,7 +266,7 @@ mod tests {
     #[test]
     fn completions_are_counted_at_their_longest() {
         let mut packer = Packer::new(Adopt {
-            era: Era(u64::MAX),
+            epoch: Epoch(u64::MAX),
             sequence: u64::MAX,
             ..Adopt::default()
         });
@@ -269,7 +276,7 @@ mod tests {
             packer.complete(Completion {
                 lane: LaneId(255),
                 number: Number {
-                    era: Era(u64::MAX),
+                    epoch: Epoch(u64::MAX),
                     n: u32::MAX - n,
                 },
                 edition: Edition(u32::MAX),
@@ -292,7 +299,14 @@ mod tests {
         let mut packer = Packer::new(Adopt::default());
         packer.turn_to(&RoomName::new("shop").unwrap(), &LineName::ONLY);
         for n in 0..50_000 {
-            packer.bind(LaneId(0), Number { era: Era(1), n: n * 9 }, Tag([7; 8]));
+            packer.bind(
+                LaneId(0),
+                Number {
+                    epoch: Epoch(1),
+                    n: n * 9,
+                },
+                Tag([7; 8]),
+            );
         }
         let batches = packer.finish();
         let bound: usize = batches

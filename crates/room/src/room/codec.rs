@@ -21,13 +21,13 @@ use crate::room::pending::Pending;
 use crate::room::rehearsal::{Rehearsal, UnderWay};
 use crate::room::terms::Terms;
 use crate::settings::Settings;
-use ropeline_ids::{Era, LaneId, LineName};
+use ropeline_ids::{Epoch, LaneId, LineName};
 
 pub fn write(room: &Room, w: &mut Writer) {
     room.terms.write(w);
     w.u64(room.revision);
     w.u32(room.edition().0);
-    w.option(room.editions.spared(), |w, era| w.u64(era.0));
+    w.option(room.editions.spared(), |w, epoch| w.u64(epoch.0));
     let lines: Vec<(&LineName, &Line)> = room.lines.iter().collect();
     w.list(&lines, |w, (name, line)| {
         w.text(name.as_str());
@@ -46,7 +46,7 @@ pub fn read(r: &mut Reader) -> Read<Room> {
         ..Room::new(Settings::default(), revision)
     };
     room.editions = Editions::new(r.edition()?);
-    room.editions.restore(r.option(|r| Ok(Era(r.u64()?)))?);
+    room.editions.restore(r.option(|r| Ok(Epoch(r.u64()?)))?);
     let mut lines = LineSet::default();
     for (name, line) in r.list(64, |r| Ok((r.line_name()?, Line::read(r)?)))? {
         lines.restore(name, line);
@@ -75,9 +75,10 @@ fn fields(room: &Room) -> Fields {
     });
     let sale = room.draw.sale();
     let sale = (!sale.is_nothing()).then(|| (SALE, Writer::field(|w| sale.write(w))));
-    let drawn = room
-        .lines
-        .of_lanes(|lane| !lane.eras.draws.is_empty(), |lane, w| lane.eras.draws.write(w));
+    let drawn = room.lines.of_lanes(
+        |lane| !lane.epochs.draws.is_empty(),
+        |lane, w| lane.epochs.draws.write(w),
+    );
     let sold = room
         .lines
         .of_lines(|line| !line.tally().is_nothing(), |line, w| line.tally().write(w));
@@ -90,8 +91,8 @@ fn fields(room: &Room) -> Fields {
         .lines
         .of_lanes(|lane| lane.pulse.total() > 0, |lane, w| lane.pulse.write(w));
     let orders = room.lines.of_lanes(
-        |lane| lane.eras.draws.has_orders(),
-        |lane, w| lane.eras.draws.write_orders(w),
+        |lane| lane.epochs.draws.has_orders(),
+        |lane, w| lane.epochs.draws.write_orders(w),
     );
     let load = room.load.load();
     let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
@@ -152,7 +153,7 @@ fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
             }
             SALE => room.draw = RoomDraw::of(Sale::read(field)?),
             DRAWN => room.lines.read_lanes(field, 4, Draws::read, |lane, draws| {
-                lane.eras.draws = draws;
+                lane.epochs.draws = draws;
                 true
             })?,
             ORDERS => room.commands = Commands::read(field)?,
@@ -175,7 +176,7 @@ fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
             DRAW_ORDERS => {
                 let orders = |r: &mut Reader| r.list(1, AdmissionOrder::read);
                 room.lines
-                    .read_lanes(field, 3, orders, |lane, orders| lane.eras.draws.set_orders(&orders))?;
+                    .read_lanes(field, 3, orders, |lane, orders| lane.epochs.draws.set_orders(&orders))?;
             }
             VIRTUAL => read_rehearsed(room, field)?,
             _ => return field.wrong(),

@@ -1,13 +1,13 @@
 //! Which edition of a room counts: a reset or a sale begins the next, and older tokens are void.
 
-use ropeline_ids::{Edition, Era, Number};
+use ropeline_ids::{Edition, Epoch, Number};
 
 /// The edition that a room is in, and who is of it whatever their tokens say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     pub edition: Edition,
     /// See [`RoomView::spared`](crate::RoomView::spared).
-    pub spared: Option<Era>,
+    pub spared: Option<Epoch>,
 }
 
 /// A room's edition, and what became of those before.
@@ -17,7 +17,7 @@ pub(super) struct Editions {
     /// See [`RoomView::voided`](crate::RoomView::voided).
     voided: Edition,
     /// See [`RoomView::spared`](crate::RoomView::spared).
-    spared: Option<Era>,
+    spared: Option<Epoch>,
 }
 
 impl Editions {
@@ -38,7 +38,7 @@ impl Editions {
         self.voided
     }
 
-    pub fn spared(&self) -> Option<Era> {
+    pub fn spared(&self) -> Option<Epoch> {
         self.spared
     }
 
@@ -61,17 +61,17 @@ impl Editions {
         (self.voided, self.spared) = (self.current, None);
     }
 
-    /// Takes back an edition that the log had lost, whose numbers are those of `era`; false if it is not above the present one.
-    pub fn regain(&mut self, edition: Edition, era: Era) -> bool {
+    /// Takes back an edition that the log had lost, whose numbers are those of `epoch`; false if it is not above the present one.
+    pub fn regain(&mut self, edition: Edition, epoch: Epoch) -> bool {
         let higher = edition > self.current;
         if higher {
-            (self.current, self.voided, self.spared) = (edition, edition, Some(era));
+            (self.current, self.voided, self.spared) = (edition, edition, Some(epoch));
         }
         higher
     }
 
     /// As a snapshot has them.
-    pub fn restore(&mut self, spared: Option<Era>) {
+    pub fn restore(&mut self, spared: Option<Epoch>) {
         self.spared = spared;
     }
 
@@ -82,6 +82,6 @@ impl Editions {
 
 /// The rule of [`RoomView::is_reset`](crate::RoomView::is_reset), for a room at edition `now`.
 #[must_use]
-pub fn is_reset(edition: Edition, number: Number, now: Edition, spared: Option<Era>) -> bool {
-    edition < now && spared.is_none_or(|spared| number.era < spared)
+pub fn is_reset(edition: Edition, number: Number, now: Edition, spared: Option<Epoch>) -> bool {
+    edition < now && spared.is_none_or(|spared| number.epoch < spared)
 }

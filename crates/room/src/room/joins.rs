@@ -395,13 +395,13 @@ impl Room {
                 // However many: each history bounds its own, and one that is forgotten would be good again.
                 None => self.codes.spend(*code, spent.clone()),
                 Some(own) if own != (spent.line.clone(), spent.lane, spent.number) => {
-                    // Its line, or its era, may be brought only behind this.
+                    // Its line, or its epoch, may be brought only behind this.
                     if m.past.may_be_lost(spent.number, m.clock) {
                         self.make(&spent.line, m);
                     }
                     let rules = rules(&self.terms, &self.healing);
                     if let Some(line) = self.lines.get_mut(&spent.line) {
-                        let adopts = m.adopts.replace(spent.number.era);
+                        let adopts = m.adopts.replace(spent.number.epoch);
                         line.use_up(spent.lane, spent.number, None, &rules, m);
                         m.adopts = adopts;
                     }

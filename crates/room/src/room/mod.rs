@@ -50,7 +50,7 @@ use crate::state::context::Context;
 use crate::state::past;
 use crate::view::RoomView;
 use crate::view::line_view::LineView;
-use ropeline_ids::{Clock, Edition, Era, GateId, LaneId, LineName, Number, RoomName, Wall};
+use ropeline_ids::{Clock, Edition, Epoch, GateId, LaneId, LineName, Number, RoomName, Wall};
 
 #[derive(Debug)]
 pub(super) struct Room {
@@ -113,8 +113,8 @@ impl Room {
         self.terms.overrides()
     }
 
-    /// The era whose log last set the overrides, and at which revision.
-    pub fn worded(&self) -> Option<(Era, u64)> {
+    /// The epoch whose log last set the overrides, and at which revision.
+    pub fn worded(&self) -> Option<(Epoch, u64)> {
         self.terms.worded()
     }
 
@@ -157,14 +157,14 @@ impl Room {
 
     /// Takes back an edition that the log had lost; false if it is not above the room's.
     pub fn regain(&mut self, edition: Edition, m: &Context) -> bool {
-        let era = m.past.era();
-        let higher = self.editions.regain(edition, era);
+        let epoch = m.past.epoch();
+        let higher = self.editions.regain(edition, epoch);
         if higher {
             if self.draw.forget_regained() {
                 self.lines.all_mut().for_each(Line::give_up_draw);
             }
             // What is free now may be called for, and a line that sold nothing be forgotten.
-            self.lines.all_mut().for_each(|line| line.regain_edition(era));
+            self.lines.all_mut().for_each(|line| line.regain_edition(epoch));
             self.settle(m);
             self.repaint();
         }
@@ -188,12 +188,12 @@ impl Room {
         }
     }
 
-    /// A new log begins; `last` is the era of the one before.
-    pub fn begin(&mut self, era: Era, last: Era, m: &Context) {
+    /// A new log begins; `last` is the epoch of the one before.
+    pub fn begin(&mut self, epoch: Epoch, last: Epoch, m: &Context) {
         self.healing.begin(last);
         for name in self.lines.names() {
             if let Some(line) = self.lines.get_mut(&name) {
-                line.begin(era, m.clock);
+                line.begin(epoch, m.clock);
             }
             self.lines.count(&name);
         }
@@ -247,7 +247,7 @@ impl Room {
             None => section.items(),
         };
         effects.skip(skipped);
-        // A gate that brings an era back says who was present, and not that they were heard of.
+        // A gate that brings an epoch back says who was present, and not that they were heard of.
         if m.adopts.is_none() {
             self.pending.heard(section);
         }
@@ -417,7 +417,7 @@ impl Room {
         waits_for_lost(&self.healing, m)
     }
 
-    /// What the section's tokens prove. A gate that brings an era back proves nothing: it knows how far that went.
+    /// What the section's tokens prove. A gate that brings an epoch back proves nothing: it knows how far that went.
     fn heal(&mut self, section: &Section, m: &Context) {
         // PERF: in nearly every log nothing is lost, or what was has been shown.
         if m.adopts.is_some() || self.healing.is_spent() || !m.past.trusts(m.clock) {
@@ -428,11 +428,11 @@ impl Room {
         let tickets = section.marks.iter().map(|(_, number)| *number);
         let shown = passes.map(|number| (Proof::Pass, number));
         let shown = shown.chain(tickets.map(|number| (Proof::Ticket, number)));
-        let lost = |number: Number| m.past.prove(number, m.clock) == past::Proof::LostEra;
+        let lost = |number: Number| m.past.prove(number, m.clock) == past::Proof::LostEpoch;
         let mut longer = false;
         for (proof, number) in shown.filter(|(_, number)| lost(*number)) {
             let settings = self.terms.in_force();
-            longer |= self.healing.prove(proof, number.era, settings, m.clock);
+            longer |= self.healing.prove(proof, number.epoch, settings, m.clock);
         }
         if longer {
             self.lose_draw(m);
@@ -458,8 +458,8 @@ impl Room {
         self.healing = healing;
     }
 
-    /// What `other` lacks of the numbers of an era that completed in a line here.
-    pub fn completions_for(&self, other: Option<&Self>, line: &LineName, era: Era) -> Vec<Completion> {
+    /// What `other` lacks of the numbers of an epoch that completed in a line here.
+    pub fn completions_for(&self, other: Option<&Self>, line: &LineName, epoch: Epoch) -> Vec<Completion> {
         let Some(of) = self.lines.get(line) else {
             return Vec::new();
         };
@@ -467,8 +467,8 @@ impl Room {
         let known = same
             .and_then(|other| other.lines.get(line))
             .map(|line| line.tally().winners());
-        let of_era = of.tally().winners().iter_of(era);
-        let lacking = of_era.filter(|winner| !known.is_some_and(|known| known.has(winner.lane, winner.number)));
+        let of_epoch = of.tally().winners().iter_of(epoch);
+        let lacking = of_epoch.filter(|winner| !known.is_some_and(|known| known.has(winner.lane, winner.number)));
         let completion = lacking.map(|winner| Completion {
             lane: winner.lane,
             number: winner.number,
@@ -504,7 +504,7 @@ impl Room {
     fn proves_loss(&self, section: &Section, m: &Context) -> bool {
         let lost = |number: &Number| m.past.may_be_lost(*number, m.clock);
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
-        let brought = brought.filter(|(_, number)| m.adopts == Some(number.era));
+        let brought = brought.filter(|(_, number)| m.adopts == Some(number.epoch));
         let sold = section.completions.iter().map(|done| &done.number);
         let named = section.marks.iter().chain(&section.reopens).chain(brought);
         let mut named = named.map(|(_, number)| number).chain(sold);

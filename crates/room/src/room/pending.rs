@@ -168,7 +168,7 @@ fn ids_of(ids: &BTreeSet<(Seat, PendingId)>, seat: Seat) -> impl Iterator<Item =
 mod tests {
     use super::*;
     use crate::entry::{Claim, End};
-    use ropeline_ids::{Era, RoomName};
+    use ropeline_ids::{Epoch, RoomName};
 
     const LINE: LineName = LineName::ONLY;
     const WINDOW: u64 = 1_000;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn seat(n: u32) -> Seat {
-        (LaneId(0), Number { era: Era(1), n })
+        (LaneId(0), Number { epoch: Epoch(1), n })
     }
 
     fn section(line: LineName) -> Section {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::draw::Hash;
 use crate::entry::sale::{BreaksDraw, Commitment, DrawnLane, Owed, Sale};
 use crate::entry::{Change, Section};
-use crate::lane::era::Eras;
+use crate::lane::epoch::Epochs;
 use crate::line::Line;
 use crate::room::draw::RUNS;
 use crate::room::rehearsal::RehearsalOrder;
@@ -47,7 +47,7 @@ impl Room {
 
     /// What the operator says now. False for what a gate brings back from before that was set here.
     pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &mut Context) -> bool {
-        let fresh = self.terms.word(m.adopts.unwrap_or(m.past.era()), revision);
+        let fresh = self.terms.word(m.adopts.unwrap_or(m.past.epoch()), revision);
         if fresh {
             self.go_by(m, |room| room.terms.override_with(overrides));
         }
@@ -101,7 +101,7 @@ impl Room {
                 Turn::Opens => {
                     let waiting = self.lines.counts().waiting;
                     if self.draw.open(at, self.terms.draws(), waiting, m) {
-                        self.close_lines(Eras::close);
+                        self.close_lines(Epochs::close);
                     }
                 }
                 Turn::Closes => {}
@@ -226,13 +226,13 @@ impl Room {
         }
     }
 
-    fn close_lines(&mut self, close: fn(&mut Eras, Place)) {
+    fn close_lines(&mut self, close: fn(&mut Epochs, Place)) {
         self.lines.all_mut().for_each(|line| line.close_draw(close));
     }
 
     fn close_draw(&mut self, m: &Context) {
         if self.draw.close(self.terms.draws(), m) {
-            self.close_lines(Eras::close);
+            self.close_lines(Epochs::close);
         }
     }
 
@@ -256,7 +256,7 @@ impl Room {
             return;
         }
         if self.draw.close_lost(self.stage().as_ref(), m) {
-            self.close_lines(Eras::close_lost);
+            self.close_lines(Epochs::close_lost);
         }
         self.settle(m);
     }
@@ -303,8 +303,11 @@ impl Room {
     /// Closes a lane for the draw as it was closed there. What it lacks of these numbers is made room for.
     fn close_as(&mut self, lane: &DrawnLane, m: &mut Context) {
         let edition = self.edition();
-        let lost = |(era, from, _): &(_, u32, u32)| {
-            let number = Number { era: *era, n: *from };
+        let lost = |(epoch, from, _): &(_, u32, u32)| {
+            let number = Number {
+                epoch: *epoch,
+                n: *from,
+            };
             m.past.may_be_lost(number, m.clock)
         };
         if !self.lines.has(&lane.line) && lane.runs.iter().any(lost) {
@@ -323,7 +326,7 @@ impl Room {
         let lanes = self.lines.iter().flat_map(|(name, line)| {
             let lanes = (0..).map(LaneId).zip(line.lanes());
             lanes.filter_map(move |(id, lane)| {
-                let runs = lane.eras.drawn_runs(edition);
+                let runs = lane.epochs.drawn_runs(edition);
                 let fits = (1..=RUNS).contains(&runs.len());
                 fits.then(|| DrawnLane {
                     line: name.clone(),

@@ -7,14 +7,14 @@ use crate::entry::sale::Drawing;
 use crate::settings::codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::settings::schedule::{Phase, Schedule, Stage, Window};
 use crate::settings::{Mode, Overrides, Settings};
-use ropeline_ids::Era;
+use ropeline_ids::Epoch;
 
 #[derive(Debug)]
 pub(super) struct Terms {
     configured: Arc<Settings>,
     overrides: Overrides,
-    /// The era whose log last set them, and at which revision.
-    worded: Option<(Era, u64)>,
+    /// The epoch whose log last set them, and at which revision.
+    worded: Option<(Epoch, u64)>,
     /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
     in_force: Arc<Settings>,
     /// No turn is missed: an operator, or the configuration, lets nobody in whose turn it is. It follows from the rest.
@@ -40,8 +40,8 @@ impl Terms {
         &self.overrides
     }
 
-    /// The era whose log last set the overrides, and at which revision.
-    pub fn worded(&self) -> Option<(Era, u64)> {
+    /// The epoch whose log last set the overrides, and at which revision.
+    pub fn worded(&self) -> Option<(Epoch, u64)> {
         self.worded
     }
 
@@ -92,10 +92,10 @@ impl Terms {
     }
 
     /// Notes by which log the overrides are set. False for what a gate brings back from before that was set here.
-    pub fn word(&mut self, era: Era, revision: u64) -> bool {
-        let fresh = self.worded.is_none_or(|(last, _)| era >= last);
+    pub fn word(&mut self, epoch: Epoch, revision: u64) -> bool {
+        let fresh = self.worded.is_none_or(|(last, _)| epoch >= last);
         if fresh {
-            self.worded = Some((era, revision));
+            self.worded = Some((epoch, revision));
         }
         fresh
     }
@@ -131,8 +131,8 @@ impl Terms {
     pub fn write(&self, w: &mut Writer) {
         write_settings(w, &self.configured);
         write_overrides(w, &self.overrides);
-        w.option(self.worded, |w, (era, revision)| {
-            w.u64(era.0);
+        w.option(self.worded, |w, (epoch, revision)| {
+            w.u64(epoch.0);
             w.u64(revision);
         });
     }
@@ -141,7 +141,7 @@ impl Terms {
         let configured = read_settings(r)?;
         Ok(Self {
             overrides: read_overrides(r)?,
-            worded: r.option(|r| Ok((Era(r.u64()?), r.u64()?)))?,
+            worded: r.option(|r| Ok((Epoch(r.u64()?), r.u64()?)))?,
             ..Self::new(configured)
         })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::entry::{Entry, StateHash};
 use crate::state::State;
 use crate::state::checkpoints::Checkpoints;
-use ropeline_ids::Era;
+use ropeline_ids::Epoch;
 
 /// What makes a state the start of a new log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,16 +20,16 @@ pub enum Root {
 }
 
 impl State {
-    /// The same rooms under a new log: a new era for every lane, its base at least 2^20 places behind the end of the one
+    /// The same rooms under a new log: a new epoch for every lane, its base at least 2^20 places behind the end of the one
     /// before; sessions, marks and places kept. Gates of the old roster are silent unless they speak before the root
-    /// comes; with [`Root::Own`] all of them are. Nothing happens unless `incarnation` is above the present one.
-    pub fn begin(&mut self, incarnation: u64, root: Root) {
-        if incarnation <= self.head.position().incarnation {
+    /// comes; with [`Root::Own`] all of them are. Nothing happens unless `epoch` is above the present one.
+    pub fn begin(&mut self, epoch: u64, root: Root) {
+        if epoch <= self.head.position().epoch {
             return;
         }
-        let (now, last) = (self.context.clock, self.context.past.era());
-        Arc::make_mut(&mut self.context.past).open(Era(incarnation), self.head.position().sequence, now);
-        self.head.begin(incarnation);
+        let (now, last) = (self.context.clock, self.context.past.epoch());
+        Arc::make_mut(&mut self.context.past).open(Epoch(epoch), self.head.position().sequence, now);
+        self.head.begin(epoch);
         self.checkpoints = Checkpoints::new(now);
         self.roster.begin();
         self.recovery.begin(match root {
@@ -41,7 +41,7 @@ impl State {
         }
         self.rooms.look_over(&mut self.context);
         for room in self.rooms.all_mut() {
-            room.begin(Era(incarnation), last, &self.context);
+            room.begin(Epoch(epoch), last, &self.context);
         }
         self.settle();
         self.published = None;
@@ -66,29 +66,29 @@ impl State {
 
     /// Begins the log of one gate that has the `root` of this hash as it came about: from these rooms with their newcomers
     /// marked, or as they are, which is how gates of earlier builds begin. As they are if neither leads to that root.
-    pub fn go_on(&mut self, incarnation: u64, root: StateHash) {
-        if incarnation <= self.head.position().incarnation {
+    pub fn go_on(&mut self, epoch: u64, root: StateHash) {
+        if epoch <= self.head.position().epoch {
             return;
         }
         if let Some(mut marked) = self.with_newcomers_marked() {
-            marked.begin(incarnation, Root::Own);
+            marked.begin(epoch, Root::Own);
             if marked.hash() == root {
                 *self = marked;
                 return;
             }
         }
-        self.begin(incarnation, Root::Own);
+        self.begin(epoch, Root::Own);
     }
 
     /// A log's first start: before its first entry, and nothing but empty, as [`State::empty`] makes it and as gates that share
     /// a store begin from it.
     #[must_use]
     pub fn is_empty_log(&self) -> bool {
-        let (incarnation, version) = (self.head.position().incarnation, self.version());
-        let own = [true, false].map(|new| Self::empty(incarnation, new).with_version(version));
+        let (epoch, version) = (self.head.position().epoch, self.version());
+        let own = [true, false].map(|new| Self::empty(epoch, new).with_version(version));
         let root = Self::empty(0, false).with_version(version);
         let mut shared = Self::empty(0, false).with_version(version);
-        shared.begin(incarnation, Root::Hash(root.hash()));
+        shared.begin(epoch, Root::Hash(root.hash()));
         let bytes = self.encode();
         own.iter().chain([&shared]).any(|empty| empty.encode() == bytes)
     }
@@ -99,17 +99,17 @@ impl State {
         self.recovery.rooted()
     }
 
-    /// The sequence at which an era ended, as far as these rooms have read it or were told; `None` for one that they do not
+    /// The sequence at which an epoch ended, as far as these rooms have read it or were told; `None` for one that they do not
     /// know, and for the one that issues numbers.
     #[must_use]
-    pub fn ended_at(&self, era: Era) -> Option<u64> {
-        self.context.past.ended_at(era)
+    pub fn ended_at(&self, epoch: Epoch) -> Option<u64> {
+        self.context.past.ended_at(epoch)
     }
 
     /// An embedded log names its root in its first entry, so that a state of the log before can go on into it.
     pub(super) fn meet(&mut self, entry: &Entry) {
         if let Some(root) = entry.batch.root.filter(|_| entry.position.sequence == 1) {
-            self.go_on(entry.position.incarnation, root);
+            self.go_on(entry.position.epoch, root);
         }
     }
 

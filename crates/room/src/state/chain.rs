@@ -1,4 +1,4 @@
-//! The chain: one hash over every entry of the log, in order, from incarnation to incarnation.
+//! The chain: one hash over every entry of the log, in order, from epoch to epoch.
 //!
 //! It is part of the state, so every replica knows it wherever it started from, and a vote on a checkpoint is a word on the
 //! whole history before it. Whoever alters an entry that was filed away has to alter every hash after it.
@@ -7,21 +7,21 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over (the chain before, the mark of an entry that was passed over, the encoded entry); an incarnation begins with a link of its own.
+/// SHA-256 over (the chain before, the mark of an entry that was passed over, the encoded entry); an epoch begins with a link of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Chain(pub [u8; 32]);
 
-/// What an incarnation's first link is hashed with, so that no entry can pass for one.
+/// What an epoch's first link is hashed with, so that no entry can pass for one.
 const LABEL: &[u8] = b"ropeline chain 1\n";
 
 impl Chain {
-    /// The chain of an incarnation before its first entry: SHA-256 over a label, the incarnation (8 bytes, little-endian)
+    /// The chain of an epoch before its first entry: SHA-256 over a label, the epoch (8 bytes, little-endian)
     /// and the chain that its rooms ended with in the log before (zeros for rooms begun from nothing).
     #[must_use]
-    pub fn begin(incarnation: u64, before: Self) -> Self {
+    pub fn begin(epoch: u64, before: Self) -> Self {
         let mut hash = Sha256::new();
         hash.update(LABEL);
-        hash.update(incarnation.to_le_bytes());
+        hash.update(epoch.to_le_bytes());
         hash.update(before.0);
         Self(hash.finalize().into())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::entry::Entry;
 use crate::state::past::Past;
-use ropeline_ids::{Clock, Era, LaneId, Number, Wall};
+use ropeline_ids::{Clock, Epoch, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
@@ -17,13 +17,13 @@ pub(crate) struct Context {
     pub lag_ms: u64,
     /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
     pub first_call: Clock,
-    /// Nobody is called before, also by no operator: a gate brings an era back, or the rooms stand still. The end of time
+    /// Nobody is called before, also by no operator: a gate brings an epoch back, or the rooms stand still. The end of time
     /// while the end is not known.
     pub barred_until: Clock,
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
-    /// The era that the entry under way brings back.
-    pub adopts: Option<Era>,
+    /// The epoch that the entry under way brings back.
+    pub adopts: Option<Epoch>,
     /// Numbers that this entry may still issue.
     pub joins_left: u32,
     /// Numbers that accounts gave up for better ones, until the effects take them.
@@ -81,8 +81,8 @@ impl Context {
         self.clock < self.held_until
     }
 
-    /// Notes that an era exists that nobody remembers.
-    pub fn learn(&mut self, era: Era) {
-        Arc::make_mut(&mut self.past).learn(era);
+    /// Notes that an epoch exists that nobody remembers.
+    pub fn learn(&mut self, epoch: Epoch) {
+        Arc::make_mut(&mut self.past).learn(epoch);
     }
 }

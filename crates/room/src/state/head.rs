@@ -26,24 +26,21 @@ pub(super) struct Step {
 
 impl Head {
     /// Before the first entry of a log.
-    pub fn new(incarnation: u64) -> Self {
+    pub fn new(epoch: u64) -> Self {
         Self {
-            position: Position {
-                incarnation,
-                sequence: 0,
-            },
+            position: Position { epoch, sequence: 0 },
             nonce: [0; 8],
-            chain: Chain::begin(incarnation, Chain::default()),
+            chain: Chain::begin(epoch, Chain::default()),
             time: None,
         }
     }
 
     /// A new log begins. The time of the last entry counts on, whatever log that was of.
-    pub fn begin(&mut self, incarnation: u64) {
+    pub fn begin(&mut self, epoch: u64) {
         *self = Self {
-            chain: Chain::begin(incarnation, self.chain),
+            chain: Chain::begin(epoch, self.chain),
             time: self.time,
-            ..Self::new(incarnation)
+            ..Self::new(epoch)
         };
     }
 
@@ -65,7 +62,7 @@ impl Head {
 
     /// Whether the entry is a later one of this log.
     pub fn is_next(&self, entry: &Entry) -> bool {
-        entry.position.incarnation == self.position.incarnation && entry.position > self.position
+        entry.position.epoch == self.position.epoch && entry.position > self.position
     }
 
     /// Goes on to the entry.
@@ -84,7 +81,7 @@ impl Head {
     }
 
     pub fn write(&self, w: &mut Writer) {
-        w.u64(self.position.incarnation);
+        w.u64(self.position.epoch);
         w.u64(self.position.sequence);
         w.raw(&self.nonce);
         w.raw(&self.chain.0);
@@ -94,7 +91,7 @@ impl Head {
     pub fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
             position: Position {
-                incarnation: r.u64()?,
+                epoch: r.u64()?,
                 sequence: r.u64()?,
             },
             nonce: r.array()?,

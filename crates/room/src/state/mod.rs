@@ -36,7 +36,7 @@ use crate::state::roster::{Roster, RosterGate};
 use crate::state::versions::Versions;
 use crate::version::{NEWEST, OLDEST, VERSION};
 use crate::view::View;
-use ropeline_ids::{Clock, Era, GateId, Position, RoomName, Wall};
+use ropeline_ids::{Clock, Epoch, GateId, Position, RoomName, Wall};
 
 /// How long a log begun from nothing calls nobody, unless it is known that nothing was lost.
 const FIRST_CALL_MS: u64 = 5_000;
@@ -62,11 +62,11 @@ impl State {
     /// called for 5 s of log time. `proven_new` says that there cannot have been a log before, such as when the file was
     /// just made together with its folder: then the first visitor is called at once.
     #[must_use]
-    pub fn empty(incarnation: u64, proven_new: bool) -> Self {
+    pub fn empty(epoch: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
-        let past = Arc::new(Past::new(Era(incarnation)));
+        let past = Arc::new(Past::new(Epoch(epoch)));
         Self {
-            head: Head::new(incarnation),
+            head: Head::new(epoch),
             context: Context::new((Clock(0), Wall(0)), first_call, past),
             roster: Roster::default(),
             versions: Versions::new(VERSION),
@@ -122,7 +122,7 @@ impl State {
         self.head.nonce()
     }
 
-    /// The chain over all entries applied, from incarnation to incarnation: the same on every replica at this position.
+    /// The chain over all entries applied, from epoch to epoch: the same on every replica at this position.
     #[must_use]
     pub fn chain(&self) -> Chain {
         self.head.chain()
@@ -246,12 +246,12 @@ impl State {
         }
     }
 
-    /// The incarnations of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
+    /// The epochs of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
     pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
-        self.context.past.lacking().map(|era| era.0)
+        self.context.past.lacking().map(|epoch| epoch.0)
     }
 
-    /// What the rooms of `now` lack of this state's eras, for a gate whose history went further than theirs; empty when
+    /// What the rooms of `now` lack of this state's epochs, for a gate whose history went further than theirs; empty when
     /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as done.
     /// They are to go in this order, with nothing that the gate has seen of these visitors before them. Costs 24 bytes of
     /// memory a number: a million waiting are about twenty batches.

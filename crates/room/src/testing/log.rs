@@ -7,7 +7,7 @@ use crate::{
 };
 
 pub const LANE: LaneId = LaneId(0);
-pub const INCARNATION: u64 = 1_000;
+pub const EPOCH: u64 = 1_000;
 
 pub fn room() -> RoomName {
     RoomName::new("shop").unwrap()
@@ -40,7 +40,7 @@ pub struct Log {
 impl Log {
     /// A room that can have lost nothing.
     pub fn new(settings: Settings) -> Self {
-        Self::of(State::empty(INCARNATION, true), settings)
+        Self::of(State::empty(EPOCH, true), settings)
     }
 
     pub fn of(state: State, settings: Settings) -> Self {

@@ -32,7 +32,7 @@ impl Frame {
     }
 
     pub(crate) fn new(lane: LaneId, of: &Lane) -> Self {
-        let next = of.eras.next();
+        let next = of.epochs.next();
         let base = of.presence.lowest().unwrap_or(next).0 / 64 * 64;
         Self {
             lane,
@@ -59,7 +59,7 @@ fn runs(lane: &Lane, from: Place, next: Place) -> Vec<u16> {
     let mut counts = Vec::new();
     let mut below = lane.presence.ahead(from);
     let mut at = from;
-    // A lost era may lie 2^51 places ahead of the rest: the bound on runs is what ends the frame there.
+    // A lost epoch may lie 2^51 places ahead of the rest: the bound on runs is what ends the frame there.
     while at < next && counts.len() < FRAME_RUNS && below < lane.presence.waiting() {
         at = Place(at.0 + PAGE);
         let up_to = lane.presence.ahead(at);

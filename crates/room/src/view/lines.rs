@@ -147,11 +147,11 @@ mod tests {
     use crate::settings::Settings;
     use crate::state::context::Context;
     use crate::state::past::Past;
-    use ropeline_ids::{Clock, Edition, Era, Wall};
+    use ropeline_ids::{Clock, Edition, Epoch, Wall};
 
     /// A view that is told apart by its edition.
     fn view(edition: u32) -> Arc<LineView> {
-        let past = Arc::new(Past::new(Era(1)));
+        let past = Arc::new(Past::new(Epoch(1)));
         let settings = Arc::new(Settings::default());
         let line = Line::new(&settings, &past, Clock(0));
         let context = Context::new((Clock(0), Wall(0)), Clock(0), past);

@@ -29,7 +29,7 @@ use crate::state::roster::RosterGate;
 use crate::view::line_view::LineView;
 use crate::view::lines::Lines;
 use crate::view::standing::Standing;
-use ropeline_ids::{Clock, Edition, Era, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
+use ropeline_ids::{Clock, Edition, Epoch, LaneId, LineName, Number, Position, RoomName, Visitor, Wall};
 
 /// All rooms as of one position of the log.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub struct View {
     pub time: Wall,
     /// Set while nobody is called in any room because the log began from nothing: the clock at which it ends.
     pub healing_until: Option<Clock>,
-    /// Set while nobody is called because a gate brings back an era: the clock at which that ends at the latest.
+    /// Set while nobody is called because a gate brings back an epoch: the clock at which that ends at the latest.
     pub adopting: Option<Clock>,
     /// Nobody is called because the gates do not agree on their states.
     pub alarm: bool,
@@ -91,9 +91,9 @@ pub struct RoomView {
     /// Editions below were reset, and sessions of theirs are over. Those from here on ended with a sale: nobody waits with
     /// a ticket of theirs, and their sessions run out.
     pub voided: Edition,
-    /// Numbers of this era and later ones count whatever lower edition their tokens name: they were issued while the log
+    /// Numbers of this epoch and later ones count whatever lower edition their tokens name: they were issued while the log
     /// had lost the room's edition, so after the reset.
-    pub spared: Option<Era>,
+    pub spared: Option<Epoch>,
     /// What the room's controller goes by, if it has one, and what it lets all lines together call.
     pub load: Option<LoadView>,
     pub(super) allowance: Option<Allowance>,
@@ -212,9 +212,9 @@ impl RoomView {
         is_reset(edition, number, self.edition, self.spared_now())
     }
 
-    /// The era from which on a ticket counts whatever edition it names; `None` where another sale has begun since.
+    /// The epoch from which on a ticket counts whatever edition it names; `None` where another sale has begun since.
     #[must_use]
-    pub fn spared_now(&self) -> Option<Era> {
+    pub fn spared_now(&self) -> Option<Epoch> {
         self.spared.filter(|_| self.edition == self.voided)
     }
 

@@ -14,7 +14,7 @@ pub enum Standing {
     Late,
     /// Was called, and the session is over; or left.
     Ended,
-    /// The room has never heard of it: a lost era, or a number beyond what was issued. The token's own date decides.
+    /// The room has never heard of it: a lost epoch, or a number beyond what was issued. The token's own date decides.
     Unknown,
 }
 

@@ -4,14 +4,15 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{BASE64URL, line, ring, room};
-use ropeline_ids::{Edition, Era, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
+use ropeline_ids::{Edition, Epoch, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 fn names() -> impl Strategy<Value = (RoomName, LineName)> {
     ("[a-z0-9-]{1,32}", "[a-z0-9 é한]{0,16}").prop_map(|(of_room, of_line)| (room(&of_room), line(&of_line)))
 }
 
 fn places() -> impl Strategy<Value = TicketPlace> {
-    let numbered = (any::<u64>(), any::<u32>()).prop_map(|(era, n)| TicketPlace::Numbered(Number { era: Era(era), n }));
+    let numbered =
+        (any::<u64>(), any::<u32>()).prop_map(|(epoch, n)| TicketPlace::Numbered(Number { epoch: Epoch(epoch), n }));
     prop_oneof![
         numbered,
         any::<[u8; 12]>().prop_map(|id| TicketPlace::Pending(PendingId(id)))
@@ -29,9 +30,9 @@ prop_compose! {
 
 prop_compose! {
     fn passes()(
-        (room, line) in names(), lane: u8, edition: u32, era: u64, n: u32, call: u8, id: [u8; 8], expires_at: u64,
+        (room, line) in names(), lane: u8, edition: u32, epoch: u64, n: u32, call: u8, id: [u8; 8], expires_at: u64,
     ) -> Pass {
-        let number = Number { era: Era(era), n };
+        let number = Number { epoch: Epoch(epoch), n };
         Pass {
             room, line, lane: LaneId(lane), edition: Edition(edition), number, call, id: PassId(id), expires_at: Wall(expires_at),
         }

@@ -5,7 +5,7 @@ mod laws;
 mod signatures;
 
 use super::*;
-use ropeline_ids::{CallId, Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+use ropeline_ids::{CallId, Edition, Epoch, LaneId, LineName, Number, RoomName, Wall};
 
 const BASE64URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -30,7 +30,7 @@ fn line(name: &str) -> LineName {
 
 fn ticket() -> Ticket {
     let number = Number {
-        era: Era(28_123_456_789_012_345),
+        epoch: Epoch(28_123_456_789_012_345),
         n: 41,
     };
     Ticket {
@@ -53,7 +53,7 @@ fn pass() -> Pass {
         ..
     } = ticket();
     let number = Number {
-        era: Era(28_123_456_789_012_345),
+        epoch: Epoch(28_123_456_789_012_345),
         n: 41,
     };
     Pass {
@@ -298,7 +298,7 @@ fn a_pass_id_is_of_one_call_of_one_number() {
     let ring = ring(&[("now", 1)]);
     let call = CallId {
         lane: LaneId(0),
-        number: Number { era: Era(7), n: 41 },
+        number: Number { epoch: Epoch(7), n: 41 },
         count: 1,
     };
     let of = |room_name: &str, line_name: &str, edition, call| {
@@ -324,7 +324,7 @@ fn a_pass_id_is_of_one_call_of_one_number() {
             "",
             1,
             CallId {
-                number: Number { era: Era(8), n: 41 },
+                number: Number { epoch: Epoch(8), n: 41 },
                 ..call
             },
         ),
@@ -333,7 +333,7 @@ fn a_pass_id_is_of_one_call_of_one_number() {
             "",
             1,
             CallId {
-                number: Number { era: Era(7), n: 42 },
+                number: Number { epoch: Epoch(7), n: 42 },
                 ..call
             },
         ),
@@ -355,7 +355,7 @@ fn a_pass_id_holds_through_a_key_change() {
     let (old, both, new) = (ring(&[("a", 1)]), ring(&[("b", 2), ("a", 1)]), ring(&[("b", 2)]));
     let call = CallId {
         lane: LaneId(0),
-        number: Number { era: Era(7), n: 41 },
+        number: Number { epoch: Epoch(7), n: 41 },
         count: 1,
     };
     let id = PassId::new(&old, &room("shop"), &LineName::ONLY, Edition(1), call);

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::*;
 use crate::pages::Language;
 use crate::token::{PassId, TicketPlace};
-use ropeline_ids::{Edition, Era, LaneId, LineName, Number, RoomName, Wall};
+use ropeline_ids::{Edition, Epoch, LaneId, LineName, Number, RoomName, Wall};
 
 #[test]
 fn a_ticket_and_an_address_have_their_streams_and_no_more_until_one_ends() {
@@ -28,7 +28,7 @@ fn visitor(n: u32) -> Visitor {
         room: RoomName::new("shop").unwrap(),
         line: LineName::ONLY,
         lane: LaneId(0),
-        number: Number { era: Era(1), n },
+        number: Number { epoch: Epoch(1), n },
         rehearsal: None,
     }
 }
@@ -64,7 +64,7 @@ fn ticket(n: u32) -> Ticket {
         line: LineName::ONLY,
         lane: LaneId(0),
         edition: Edition(0),
-        place: TicketPlace::Numbered(Number { era: Era(1), n }),
+        place: TicketPlace::Numbered(Number { epoch: Epoch(1), n }),
         joined_at: Wall(0),
         identity: None,
     }
@@ -122,7 +122,7 @@ fn pass(n: u8) -> Pass {
         lane: LaneId(0),
         edition: Edition(0),
         number: Number {
-            era: Era(1),
+            epoch: Epoch(1),
             n: n.into(),
         },
         call: 1,

@@ -7,7 +7,7 @@ fn visitor(n: u32) -> Visitor {
         line: LineName::ONLY,
         lane: LaneId(0),
         number: Number {
-            era: ropeline_ids::Era(1),
+            epoch: ropeline_ids::Epoch(1),
             n,
         },
         rehearsal: None,

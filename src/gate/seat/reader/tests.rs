@@ -318,7 +318,7 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
     assert_eq!(room.by_pass(room.pass(number, 1, SESSION_MS)).0, PassState::Valid);
     // Of the edition before, and of an epoch before the loss.
     let older = Number {
-        era: Era(number.era.0 - 1),
+        epoch: Epoch(number.epoch.0 - 1),
         ..number
     };
     assert_eq!(room.by_ticket(older), (TicketState::Void(Void::Reset), None));
@@ -334,7 +334,7 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
 fn a_reset_that_came_back_voids_whoever_was_called_before_the_loss() {
     let mut room = Room::new();
     let number = room.called();
-    room.hand.state.begin(number.era.0 + 1, Root::Own);
+    room.hand.state.begin(number.epoch.0 + 1, Root::Own);
     room.say(SHORT, Batch::default());
     assert_eq!(room.by_ticket(number).0, TicketState::Called);
     room.change(Change::Edition(Edition(2)));

@@ -1,4 +1,4 @@
-//! Beginning: a new log where the old one ended, after an unclean start, when the store lost its history, or below a foreign era.
+//! Beginning: a new log where the old one ended, after an unclean start, when the store lost its history, or below a foreign epoch.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use crate::replica::protocol::step::{Ask, Asked};
 use crate::replica::publish::Condition;
 use crate::replica::recover::snapshot;
 use crate::room::{OLDEST, Position, Root, State};
-use crate::store::{self, Append, Begun, Snapshot, next_incarnation};
+use crate::store::{self, Append, Begun, Snapshot, next_epoch};
 
 pub struct Beginning {
-    /// The incarnation that it takes the place of.
+    /// The epoch that it takes the place of.
     seen: u64,
-    incarnation: u64,
+    epoch: u64,
     log: Log,
 }
 
@@ -23,7 +23,7 @@ enum Log {
     /// This gate has it to itself: nobody else can have read further, so that it has its root at once.
     Own {
         root: Snapshot,
-        /// The rooms in the new era.
+        /// The rooms in the new epoch.
         state: State,
         /// They go on from the end of a log, so that the first batch names the root for replays of the logs.
         goes_on: bool,
@@ -36,7 +36,7 @@ impl Beginning {
     /// Readies a new log.
     ///
     /// # Errors
-    /// Where no incarnation is left above the last: the position at which the rooms halt.
+    /// Where no epoch is left above the last: the position at which the rooms halt.
     pub fn new(context: &mut Context, new: NewLog) -> Result<Self, Position> {
         let NewLog {
             seen,
@@ -44,45 +44,42 @@ impl Beginning {
             basis,
         } = new;
         let known = match &basis {
-            Basis::Rooms(state) | Basis::Torn(state) => state.position().incarnation,
+            Basis::Rooms(state) | Basis::Torn(state) => state.position().epoch,
             Basis::Nothing { .. } => 0,
         };
         let random = u32::try_from(context.identity.random() & 0x00FF_FFFF).unwrap_or(0);
         let last_known = last_known.max(seen).max(known);
-        let Some(incarnation) = next_incarnation(last_known, context.reader.time(), random) else {
-            tracing::error!(
-                last_known,
-                "no incarnation is left above the last: the rooms stand still"
-            );
+        let Some(epoch) = next_epoch(last_known, context.reader.time(), random) else {
+            tracing::error!(last_known, "no epoch is left above the last: the rooms stand still");
             return Err(Position {
-                incarnation: known,
+                epoch: known,
                 sequence: 0,
             });
         };
         let log = match basis {
-            basis if context.identity.alone() => Self::own(context, incarnation, basis),
+            basis if context.identity.alone() => Self::own(context, epoch, basis),
             Basis::Rooms(state) | Basis::Torn(state) => Self::shared(context, Some(state)),
             Basis::Nothing { .. } => Self::shared(context, None),
         };
-        Ok(Self { seen, incarnation, log })
+        Ok(Self { seen, epoch, log })
     }
 
-    fn own(context: &mut Context, incarnation: u64, basis: Basis) -> Log {
+    fn own(context: &mut Context, epoch: u64, basis: Basis) -> Log {
         let time = context.reader.time();
         let goes_on = matches!(basis, Basis::Rooms(_));
         let mut state = match basis {
             Basis::Rooms(mut state) | Basis::Torn(mut state) => {
                 state.mark_newcomers();
-                state.begin(incarnation, Root::Own);
+                state.begin(epoch, Root::Own);
                 state
             }
-            Basis::Nothing { new } => State::empty(incarnation, new).with_version(context.identity.knows()),
+            Basis::Nothing { new } => State::empty(epoch, new).with_version(context.identity.knows()),
         };
         if !goes_on {
             // SECURITY: that nobody took this folder before does not say that no code was used: there may have been another.
             state.doubt_codes(time);
         }
-        context.outgoing.renew(OLDEST, incarnation);
+        context.outgoing.renew(OLDEST, epoch);
         Log::Own {
             root: snapshot(&state, time),
             state,
@@ -99,7 +96,7 @@ impl Beginning {
         let beginning = match &self.log {
             Log::Own { root, .. } => store::Beginning::Root(root.clone()),
             Log::Shared { first, .. } => store::Beginning::First {
-                incarnation: self.incarnation,
+                epoch: self.epoch,
                 append: Box::new(first.clone()),
             },
         };
@@ -111,7 +108,7 @@ impl Beginning {
     }
 
     pub fn begun(self, context: &mut Context, begun: Begun, now: Duration) -> Transition {
-        let incarnation = self.incarnation;
+        let epoch = self.epoch;
         match (begun, self.log) {
             (
                 Begun::Begun,
@@ -121,7 +118,7 @@ impl Beginning {
                     goes_on,
                 },
             ) => {
-                tracing::info!(incarnation, "a new log has begun");
+                tracing::info!(epoch, "a new log has begun");
                 let checkpoints = Checkpoints::of_own_log(&state, root.hash(), goes_on);
                 context.reader.archive_from(&state);
                 context.publish(&mut state, now);
@@ -130,16 +127,13 @@ impl Beginning {
                 Transition::Live(Box::new(state), Box::new(checkpoints))
             }
             (Begun::Begun, Log::Shared { old, .. }) => {
-                tracing::warn!(
-                    incarnation,
-                    "a new log has begun; the gates agree on what it starts from"
-                );
-                Transition::Follow { incarnation, old }
+                tracing::warn!(epoch, "a new log has begun; the gates agree on what it starts from");
+                Transition::Follow { epoch, old }
             }
-            (Begun::Lost { incarnation: 0 }, Log::Own { state, .. }) => Transition::restart(Some(state), None),
-            (Begun::Lost { incarnation: 0 }, Log::Shared { old, .. }) => Transition::restart(old, None),
+            (Begun::Lost { epoch: 0 }, Log::Own { state, .. }) => Transition::restart(Some(state), None),
+            (Begun::Lost { epoch: 0 }, Log::Shared { old, .. }) => Transition::restart(old, None),
             (Begun::Lost { .. }, Log::Own { .. }) => Transition::restart(None, None),
-            (Begun::Lost { incarnation }, Log::Shared { old, .. }) => Transition::Follow { incarnation, old },
+            (Begun::Lost { epoch }, Log::Shared { old, .. }) => Transition::Follow { epoch, old },
         }
     }
 

@@ -59,12 +59,12 @@ impl CatchingUp {
                 context.odd("the log begins behind its snapshot", now);
                 return Break(Transition::restart(self.old, self.checkpoints.disputed()));
             }
-            Exchanged::Broken { incarnation } if !alone && incarnation > self.state.position().incarnation => {
+            Exchanged::Broken { epoch } if !alone && epoch > self.state.position().epoch => {
                 let old = further(self.old, self.state);
-                return Break(Transition::Follow { incarnation, old });
+                return Break(Transition::Follow { epoch, old });
             }
             Exchanged::Moved => return Break(self.ended_at(alone, 0)),
-            Exchanged::Broken { incarnation } => return Break(self.ended_at(alone, incarnation)),
+            Exchanged::Broken { epoch } => return Break(self.ended_at(alone, epoch)),
         };
         for entry in entries {
             if self.stop_before.is_some_and(|poison| entry.position >= poison) {
@@ -75,7 +75,7 @@ impl CatchingUp {
                     let mine = context.outgoing.is_own(&context.identity, &entry);
                     self.mine = self.mine.or(mine.then_some(effects));
                 }
-                Applied::AnotherHistory => return Break(self.ended_at(alone, entry.position.incarnation)),
+                Applied::AnotherHistory => return Break(self.ended_at(alone, entry.position.epoch)),
                 Applied::Panicked => return self.poisoned(entry.position),
                 Applied::Newer(version) => return Break(Transition::FallBehind(version)),
             }
@@ -102,7 +102,7 @@ impl CatchingUp {
             } else {
                 Basis::Rooms(self.state)
             };
-            return Transition::begin(at.incarnation, self.last_known, basis);
+            return Transition::begin(at.epoch, self.last_known, basis);
         }
         if self.state.version() > context.identity.knows() {
             return Transition::FallBehind(self.state.version());
@@ -132,14 +132,14 @@ impl CatchingUp {
                 context.settle(&mut self.checkpoints, &effects, now);
             }
             _ => {
-                let incarnation = self.state.position().incarnation;
-                context.outgoing.send_again(self.state.version(), incarnation);
+                let epoch = self.state.position().epoch;
+                context.outgoing.send_again(self.state.version(), epoch);
             }
         }
     }
 
     /// A log that goes no further: a new one begins with what was read.
-    fn ended_at(self, alone: bool, incarnation: u64) -> Transition {
+    fn ended_at(self, alone: bool, epoch: u64) -> Transition {
         let known = self.old.as_ref().map(State::position);
         let basis = match further(self.old, self.state) {
             // What was answered after it may be lost, unless this gate has lived on it.
@@ -147,7 +147,7 @@ impl CatchingUp {
             Some(state) => Basis::Rooms(state),
             None => Basis::Nothing { new: false },
         };
-        Transition::begin(incarnation, self.last_known, basis)
+        Transition::begin(epoch, self.last_known, basis)
     }
 
     /// Tries again up to the entry before, so that the rooms halt as late as can be.

@@ -53,7 +53,7 @@ impl Halted {
     pub fn skips_read(self: Box<Self>, skips: &Skips) -> Outcome<Self> {
         let skipped = skips.positions.contains(&self.at);
         // Another log, or none any more.
-        if skipped || skips.incarnation != self.at.incarnation {
+        if skipped || skips.epoch != self.at.epoch {
             tracing::warn!(position = ?self.at, skipped, "the rooms go on");
             return Break(Transition::restart(self.old, None));
         }

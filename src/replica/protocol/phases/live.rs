@@ -53,12 +53,12 @@ impl Live {
             let asked = context.is_left_alone(&self.state, now) && !context.shared.attention.sleep(now);
             return Turn::Wait(if asked { now } else { due.min(now + IDLE) });
         }
-        if let Some(era) = context.take_foreign_era(&self.state, now) {
+        if let Some(epoch) = context.take_foreign_epoch(&self.state, now) {
             tracing::warn!(
-                era,
-                "a genuine token is of an era above the rooms' own: a new log begins above it"
+                epoch,
+                "a genuine token is of an epoch above the rooms' own: a new log begins above it"
             );
-            return Turn::BeginAbove(era);
+            return Turn::BeginAbove(epoch);
         }
         context.outgoing.spare_adoption(&self.state);
         context.outgoing.forget_uses(&context.shared.load(), now);
@@ -131,10 +131,10 @@ impl Live {
         snapshot(&self.state, context.reader.time())
     }
 
-    /// Gives this log up for one above `era`.
-    pub fn begin_above(self, era: u64) -> Transition {
-        let seen = self.state.position().incarnation;
-        Transition::begin(seen, era, Basis::Rooms(self.state))
+    /// Gives this log up for one above `epoch`.
+    pub fn begin_above(self, epoch: u64) -> Transition {
+        let seen = self.state.position().epoch;
+        Transition::begin(seen, epoch, Basis::Rooms(self.state))
     }
 
     /// Shows the rooms as the log has them, whatever they lack.
@@ -151,7 +151,7 @@ impl Live {
         now: Duration,
     ) -> Outcome<Self> {
         let alone = context.identity.alone();
-        let own = self.state.position().incarnation;
+        let own = self.state.position().epoch;
         match exchanged {
             Exchanged::Entries {
                 entries,
@@ -165,9 +165,9 @@ impl Live {
                 }
                 self.take_entries(context, entries, more, newer, now)
             }
-            Exchanged::Broken { incarnation } if incarnation <= own => {
+            Exchanged::Broken { epoch } if epoch <= own => {
                 tracing::error!("the log is not what it was: a new one begins with the rooms as the gates have them");
-                Break(Transition::begin(incarnation, 0, Basis::Rooms(self.state)))
+                Break(Transition::begin(epoch, 0, Basis::Rooms(self.state)))
             }
             Exchanged::Moved => {
                 if !alone {
@@ -176,10 +176,10 @@ impl Live {
                 self.load_anew(true)
             }
             Exchanged::Broken { .. } if alone => self.load_anew(false),
-            Exchanged::Broken { incarnation } => {
-                tracing::warn!(incarnation, "the log has begun anew");
+            Exchanged::Broken { epoch } => {
+                tracing::warn!(epoch, "the log has begun anew");
                 Break(Transition::Follow {
-                    incarnation,
+                    epoch,
                     old: Some(self.state),
                 })
             }
@@ -239,7 +239,7 @@ impl Live {
         if context.identity.alone() {
             return self.load_anew(false);
         }
-        let seen = self.state.position().incarnation;
+        let seen = self.state.position().epoch;
         Break(Transition::begin(seen, 0, Basis::Rooms(self.state)))
     }
 

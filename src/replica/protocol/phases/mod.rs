@@ -19,7 +19,7 @@
 //! | | another log has begun | `Rootless` |
 //! | | the log is broken | `Beginning` |
 //! | | the log has gone on, or tells another history | `Starting` |
-//! | `Live` | the log is broken, or a token is of an era above it | `Beginning` |
+//! | `Live` | the log is broken, or a token is of an epoch above it | `Beginning` |
 //! | | another log has begun | `Rootless` |
 //! | | the gate was away for too long, was outvoted, or applying an entry panicked | `Starting` |
 //! | `Halted` | the entry is to be passed over, or another log has begun | `Starting` |

@@ -38,12 +38,12 @@ pub struct Rootless {
 
 impl Rootless {
     /// Rooms that could be read are shown, if nothing was before: who waits sees the place, and who is inside is known.
-    pub fn new(context: &mut Context, incarnation: u64, mut old: Option<State>, now: Duration) -> Self {
+    pub fn new(context: &mut Context, epoch: u64, mut old: Option<State>, now: Duration) -> Self {
         if let Some(old) = &mut old {
             context.publish_first(old, now);
         }
         Self {
-            sum: store::Rootless::new(incarnation),
+            sum: store::Rootless::new(epoch),
             old,
             tried: 0,
             saved: None,
@@ -210,13 +210,10 @@ impl Rootless {
                 context.odd("the log without a root has gone on", now);
                 Break(Transition::restart(self.old, None))
             }
-            Exchanged::Broken { incarnation } if incarnation > at.incarnation => Break(Transition::Follow {
-                incarnation,
-                old: self.old,
-            }),
-            Exchanged::Broken { incarnation } => {
+            Exchanged::Broken { epoch } if epoch > at.epoch => Break(Transition::Follow { epoch, old: self.old }),
+            Exchanged::Broken { epoch } => {
                 let basis = self.old.map_or(Basis::Nothing { new: false }, Basis::Rooms);
-                Break(Transition::begin(incarnation, at.incarnation, basis))
+                Break(Transition::begin(epoch, at.epoch, basis))
             }
         }
     }
@@ -256,11 +253,11 @@ impl Rootless {
             self.tried += 1;
             return Continue(self);
         };
-        let incarnation = self.sum.position().incarnation;
-        tracing::info!(incarnation, from = ?state.position(), "the log has its root");
+        let epoch = self.sum.position().epoch;
+        tracing::info!(epoch, from = ?state.position(), "the log has its root");
         let answered = state.answered(context.identity.gate());
         let answered = answered.map(|(serial, joined)| (serial, joined.to_vec()));
-        state.begin(incarnation, Root::Hash(hash));
+        state.begin(epoch, Root::Hash(hash));
         Break(Transition::CatchUp(Box::new(Origin {
             base: snapshot(&state, context.reader.time()),
             state,

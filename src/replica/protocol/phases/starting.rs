@@ -44,7 +44,7 @@ impl Starting {
 
     pub fn loaded(self, context: &mut Context, loaded: Loaded) -> Transition {
         let Loaded {
-            incarnation,
+            epoch,
             time,
             skips,
             snapshots,
@@ -74,8 +74,8 @@ impl Starting {
             }));
         }
         let old = self.restart.old;
-        if incarnation != 0 && !alone {
-            return Transition::Follow { incarnation, old };
+        if epoch != 0 && !alone {
+            return Transition::Follow { epoch, old };
         }
         if !alone && !self.empty && old.is_none() {
             tracing::info!("the store is empty: asking again in three seconds, in case it is just coming up");
@@ -85,7 +85,7 @@ impl Starting {
             Some(state) => Basis::Rooms(state),
             None => Basis::Nothing { new },
         };
-        Transition::begin(incarnation, last_known, basis)
+        Transition::begin(epoch, last_known, basis)
     }
 }
 

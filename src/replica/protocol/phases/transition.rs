@@ -22,7 +22,7 @@ pub enum Transition {
     /// `Beginning`: a new log takes the place of this one.
     Begin(NewLog),
     /// `Rootless`: a log without a root, which this gate or another one began.
-    Follow { incarnation: u64, old: Option<State> },
+    Follow { epoch: u64, old: Option<State> },
     /// `Live`: the log was read to its end.
     Live(Box<State>, Box<Checkpoints>),
     /// `Halted`: the entry at this position cannot be applied.
@@ -57,7 +57,7 @@ pub struct Origin {
     pub restart: Restart,
 }
 
-/// A log that is to begin in place of the incarnation `seen`, above `last_known`.
+/// A log that is to begin in place of the epoch `seen`, above `last_known`.
 pub struct NewLog {
     pub seen: u64,
     pub last_known: u64,
@@ -82,7 +82,7 @@ pub enum Turn {
     Wait(Duration),
     /// Until this uptime, whatever comes in.
     Rest(Duration),
-    /// A genuine token is of this era: a new log is to begin above it.
+    /// A genuine token is of this epoch: a new log is to begin above it.
     BeginAbove(u64),
 }
 

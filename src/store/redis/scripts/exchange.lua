@@ -1,11 +1,11 @@
 -- Refuses a reader who stands in another history; else appends the batch, if there is one.
--- KEYS: head, log. ARGV: incarnation, sequence applied; to append also gate, serial, version, nonce, batch.
--- Answers 1 or 0, the log's incarnation, its last sequence, the bytes it holds, and the kept snapshot's sequence.
+-- KEYS: head, log. ARGV: epoch, sequence applied; to append also gate, serial, version, nonce, batch.
+-- Answers 1 or 0, the log's epoch, its last sequence, the bytes it holds, and the kept snapshot's sequence.
 local id, fault = history()
 if fault then return fault end
-local head = redis.call('HMGET', KEYS[1], 'incarnation', 'sequence', 'nonce', 'replid', 'bytes', 'dropped',
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'nonce', 'replid', 'bytes', 'dropped',
   'saved')
--- An incarnation is above 2^53: it is compared as text.
+-- An epoch is above 2^53: it is compared as text.
 if head[1] ~= ARGV[1] or head[4] ~= id or tonumber(head[2]) < tonumber(ARGV[2]) then
   return {0, head[1] or '0', '0', '0', '0'}
 end

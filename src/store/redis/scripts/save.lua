@@ -1,7 +1,7 @@
 -- Puts a snapshot that was written beside the kept one in its place, unless that is as late, or later than the log.
--- KEYS: head, kept snapshot, the other. ARGV: its incarnation and sequence.
+-- KEYS: head, kept snapshot, the other. ARGV: its epoch and sequence.
 -- Answers 1 when it was put there.
-local head = redis.call('HMGET', KEYS[1], 'incarnation', 'sequence', 'saved')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'sequence', 'saved')
 local sequence = tonumber(ARGV[2])
 if head[1] ~= ARGV[1] or sequence > tonumber(head[2]) or sequence <= tonumber(head[3] or '-1') then
   redis.call('UNLINK', KEYS[3])

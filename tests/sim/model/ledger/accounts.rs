@@ -29,15 +29,15 @@ impl Ledger {
             .iter()
             .filter(|joined| joined.room == rooms::room())
             .filter_map(|joined| Some((joined.first?, joined.count)));
-        let new = new.flat_map(|(first, count)| (0..count).map(move |i| (first.n + i, first.era, None)));
+        let new = new.flat_map(|(first, count)| (0..count).map(move |i| (first.n + i, first.epoch, None)));
         let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
         let again = effects.pending_joined.iter().zip(ids);
-        let again = again.filter_map(|(joined, (_, id))| Some((joined.first?.n, joined.first?.era, Some(*id))));
+        let again = again.filter_map(|(joined, (_, id))| Some((joined.first?.n, joined.first?.epoch, Some(*id))));
         // In the order of the room, where virtual visitors have a section of their own.
         let mut all: Vec<_> = new.chain(again).collect();
-        all.sort_by_key(|(n, era, _)| (*era, *n));
-        for (n, era, id) in all {
-            let number = Number { era, n };
+        all.sort_by_key(|(n, epoch, _)| (*epoch, *n));
+        for (n, epoch, id) in all {
+            let number = Number { epoch, n };
             let Some(id) = id else {
                 self.issue(book, at, number);
                 continue;
@@ -75,9 +75,7 @@ impl Ledger {
         let held = |(has, person): &(&Number, &super::book::Person)| {
             let held = matches!(person.is, Is::Called { .. } | Is::Inside { .. });
             // Of an older log whose it was may be lost.
-            has.era.0 == at.incarnation
-                && book.owners.get(*has) == Some(&tag)
-                && (held || book.is_surely_present(person))
+            has.epoch.0 == at.epoch && book.owners.get(*has) == Some(&tag) && (held || book.is_surely_present(person))
         };
         if let Some((has, person)) = book.people.iter().find(held) {
             self.fault(&format!(

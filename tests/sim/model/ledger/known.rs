@@ -30,7 +30,7 @@ enum Said {
 
 impl Known {
     pub fn reads(&mut self, gate: GateId, at: Position) {
-        let read = self.read.entry((gate, at.incarnation)).or_default();
+        let read = self.read.entry((gate, at.epoch)).or_default();
         *read = at.sequence.max(*read);
     }
 
@@ -51,7 +51,7 @@ impl Known {
     pub fn hear(&mut self, entry: &Entry) {
         let said = self
             .said
-            .entry((entry.position.incarnation, entry.gate))
+            .entry((entry.position.epoch, entry.gate))
             .or_insert(Said::Some);
         *said = match *said {
             Said::Some if entry.batch.adopt.is_some_and(|adopt| !adopt.done) => Said::Some,
@@ -60,28 +60,26 @@ impl Known {
     }
 
     /// A gate that knows the number to be over, and has had its say in the log; and where it read so.
-    pub fn is_over(&self, number: Number, incarnation: u64) -> Option<(GateId, Position)> {
-        self.read_by(self.over.get(&number)?, incarnation)
+    pub fn is_over(&self, number: Number, epoch: u64) -> Option<(GateId, Position)> {
+        self.read_by(self.over.get(&number)?, epoch)
     }
 
     /// The same of a number that has completed.
-    pub fn is_sold(&self, number: Number, incarnation: u64) -> Option<(GateId, Position)> {
-        self.read_by(self.sold.get(&number)?, incarnation)
+    pub fn is_sold(&self, number: Number, epoch: u64) -> Option<(GateId, Position)> {
+        self.read_by(self.sold.get(&number)?, epoch)
     }
 
-    fn read_by(&self, found: &[Position], incarnation: u64) -> Option<(GateId, Position)> {
-        let gates = self
-            .said
-            .range((incarnation, GateId(0))..=(incarnation, GateId(u64::MAX)));
+    fn read_by(&self, found: &[Position], epoch: u64) -> Option<(GateId, Position)> {
+        let gates = self.said.range((epoch, GateId(0))..=(epoch, GateId(u64::MAX)));
         let gates: Vec<GateId> = gates
             .filter(|(_, said)| **said == Said::All)
             .map(|((_, gate), _)| *gate)
             .collect();
-        // Of two masters the one with the lower incarnation is dropped, and takes nothing from the other.
-        let mut earlier = found.iter().filter(|at| at.incarnation <= incarnation);
+        // Of two masters the one with the lower epoch is dropped, and takes nothing from the other.
+        let mut earlier = found.iter().filter(|at| at.epoch <= epoch);
         earlier.find_map(|at| {
             let knows = |gate: &&GateId| {
-                let read = self.read.get(&(**gate, at.incarnation));
+                let read = self.read.get(&(**gate, at.epoch));
                 read.is_some_and(|read| *read >= at.sequence)
             };
             Some((*gates.iter().find(knows)?, *at))

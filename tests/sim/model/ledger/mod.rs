@@ -1,7 +1,7 @@
 //! What the entries say happened, judged by rules that are not the room's, on every history that the gates ever took part
 //! in.
 //!
-//! The first gate to apply an entry shows it here. A [`Book`] per incarnation reckons who joined, checked in, was called
+//! The first gate to apply an entry shows it here. A [`Book`] per epoch reckons who joined, checked in, was called
 //! and is inside from the entries alone; whom the room called is read off its view. A new log's book goes on where the
 //! book of its root stood. Every gate that applies the same entry must come to the same hash.
 
@@ -110,12 +110,12 @@ impl Ledger {
             return;
         }
         if at.sequence == 1 {
-            self.begin(at.incarnation, root);
+            self.begin(at.epoch, root);
             if self.blind {
                 return;
             }
         }
-        let Some(mut history) = self.histories.remove(&at.incarnation) else {
+        let Some(mut history) = self.histories.remove(&at.epoch) else {
             // Whoever read it from its beginning had wrong rooms.
             if self.rooms != Rooms::Right {
                 self.blind = true;
@@ -139,14 +139,14 @@ impl Ledger {
             }
         }
         self.known.reads(gate, at);
-        self.histories.insert(at.incarnation, history);
+        self.histories.insert(at.epoch, history);
     }
 
-    fn begin(&mut self, incarnation: u64, root: Option<Position>) {
-        if let Some(history) = self.histories.get(&incarnation) {
+    fn begin(&mut self, epoch: u64, root: Option<Position>) {
+        if let Some(history) = self.histories.get(&epoch) {
             if history.root != root {
                 let other = history.root;
-                self.fault(&format!("log {incarnation} begins from {other:?} and from {root:?}"));
+                self.fault(&format!("log {epoch} begins from {other:?} and from {root:?}"));
             }
             return;
         }
@@ -156,13 +156,13 @@ impl Ledger {
             return;
         }
         let book = match root {
-            Some(at) if at != Position::default() => match self.histories.get(&at.incarnation) {
+            Some(at) if at != Position::default() => match self.histories.get(&at.epoch) {
                 Some(history) if history.sequence >= at.sequence => history.book.back_at(at.sequence),
                 _ if self.rooms != Rooms::Right => {
                     self.blind = true;
                     return;
                 }
-                _ => return self.fault(&format!("log {incarnation} begins from {at:?}, which nobody has read")),
+                _ => return self.fault(&format!("log {epoch} begins from {at:?}, which nobody has read")),
             },
             _ => Book::default(),
         };
@@ -173,7 +173,7 @@ impl Ledger {
             sample: None,
             missed: 0,
         };
-        self.histories.insert(incarnation, history);
+        self.histories.insert(epoch, history);
     }
 
     /// Entries that were skipped: no time passes with them.
@@ -286,8 +286,8 @@ impl Ledger {
     }
 
     fn issue(&mut self, book: &mut Book, at: Position, number: Number) {
-        if number.era.0 != at.incarnation {
-            self.fault(&format!("{at:?} issues {number:?} of another era"));
+        if number.epoch.0 != at.epoch {
+            self.fault(&format!("{at:?} issues {number:?} of another epoch"));
         }
         if !self.issued.insert(number) {
             self.fault(&format!("{at:?} issues {number:?} twice"));
@@ -341,7 +341,7 @@ impl Ledger {
             if person.is == Is::Over {
                 self.fault(&format!("{at:?}: {number:?} was over and is called"));
             }
-            if let Some((gate, since)) = self.known.is_over(number, at.incarnation)
+            if let Some((gate, since)) = self.known.is_over(number, at.epoch)
                 && self.rooms == Rooms::Right
             {
                 self.fault(&format!(

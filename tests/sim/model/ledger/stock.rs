@@ -41,7 +41,7 @@ impl Ledger {
         }
         if at.sequence.is_multiple_of(8) && self.rooms == Rooms::Right {
             let lost = self.completions.iter().find_map(|number| {
-                let known = self.known.is_sold(*number, at.incarnation)?;
+                let known = self.known.is_sold(*number, at.epoch)?;
                 (!book.sold.contains(number)).then_some((*number, known))
             });
             if let Some((number, (gate, since))) = lost {

@@ -12,7 +12,7 @@ pub use lanes::LaneFigures;
 use std::sync::Arc;
 
 use crate::lane::Lane;
-use crate::lane::era::Found;
+use crate::lane::epoch::Found;
 use crate::lane::record::{Call, Record, Session};
 use crate::lane::slots::Slots;
 use crate::line::Line;
@@ -26,7 +26,7 @@ use crate::state::context::Context;
 use crate::state::past::{Past, Proof};
 use crate::view::frame::Frame;
 use crate::view::standing::{Called, Inside, Standing, Waiting};
-use ropeline_ids::{CallId, Clock, Edition, Era, LaneId, Number, Place, Tag, Wall};
+use ropeline_ids::{CallId, Clock, Edition, Epoch, LaneId, Number, Place, Tag, Wall};
 
 /// One line of a room; cheap to publish, since pages that did not change are shared with the picture before.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl LineView {
         }
     }
 
-    /// Where `number` stands, with deadlines read at `now`. Total: any number of any era has an answer.
+    /// Where `number` stands, with deadlines read at `now`. Total: any number of any epoch has an answer.
     ///
     /// A gate cut off from the log that goes on honouring sessions passes a `now` that is earlier by as much. `Unknown`
     /// waits for the log to be read further or for a mark to give the place back; a number that no mark can bring back
@@ -93,7 +93,7 @@ impl LineView {
         let Some(line_lane) = self.lane(lane) else {
             return Standing::Unknown;
         };
-        let place = match line_lane.eras.find(number) {
+        let place = match line_lane.epochs.find(number) {
             Found::Issued(place) => place,
             Found::Gap(place) if line_lane.is_back(place) => place,
             Found::Gap(place) if !line_lane.is_void(place) => return Standing::Unknown,
@@ -139,18 +139,18 @@ impl LineView {
     /// How many are drawn in this edition, or to be drawn once the line is closed.
     #[must_use]
     pub fn drawn(&self, lane: LaneId) -> u32 {
-        self.lane(lane).map_or(0, |lane| lane.eras.draws.count(self.edition))
+        self.lane(lane).map_or(0, |lane| lane.epochs.draws.count(self.edition))
     }
 
     /// A visitor's number in this edition's draw, and the place that it gave them once it is made; both from 1 on. `None`
     /// for one who was not drawn.
     #[must_use]
     pub fn entry(&self, lane: LaneId, number: Number) -> Option<(u32, Option<u32>)> {
-        let eras = &self.lane(lane)?.eras;
-        let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+        let epochs = &self.lane(lane)?.epochs;
+        let (Found::Issued(came) | Found::Gap(came)) = epochs.came(number) else {
             return None;
         };
-        let (index, place) = eras.draws.entry(self.edition, came)?;
+        let (index, place) = epochs.draws.entry(self.edition, came)?;
         Some((index + 1, place.map(|place| place + 1)))
     }
 
@@ -158,19 +158,19 @@ impl LineView {
     #[must_use]
     pub fn is_drawn(&self, lane: LaneId) -> bool {
         self.lane(lane)
-            .is_some_and(|lane| lane.eras.draws.is_made(self.edition))
+            .is_some_and(|lane| lane.epochs.draws.is_made(self.edition))
     }
 
     /// The number that came where this one stands: another than itself where a draw has moved it. Calls go by it.
     #[must_use]
     pub fn seat(&self, lane: LaneId, number: Number) -> Number {
         let moved = || {
-            let eras = &self.lane(lane)?.eras;
-            let (Found::Issued(came) | Found::Gap(came)) = eras.came(number) else {
+            let epochs = &self.lane(lane)?.epochs;
+            let (Found::Issued(came) | Found::Gap(came)) = epochs.came(number) else {
                 return None;
             };
-            let stands = eras.draws.stands(came);
-            if stands == came { None } else { eras.came_at(stands) }
+            let stands = epochs.draws.stands(came);
+            if stands == came { None } else { epochs.came_at(stands) }
         };
         moved().unwrap_or(number)
     }
@@ -187,7 +187,7 @@ impl LineView {
         let lanes = (0..).map(LaneId).zip(&self.lanes);
         lanes.flat_map(|(id, lane)| {
             let tags = lane.tags.iter_from(Place(0));
-            tags.filter_map(move |(place, tag)| Some((id, lane.eras.number(place)?, tag)))
+            tags.filter_map(move |(place, tag)| Some((id, lane.epochs.number(place)?, tag)))
         })
     }
 
@@ -201,11 +201,11 @@ impl LineView {
         )
     }
 
-    /// The eras whose numbers the lane still tells apart, oldest first.
+    /// The epochs whose numbers the lane still tells apart, oldest first.
     #[must_use]
-    pub fn eras(&self, lane: LaneId) -> Vec<Era> {
+    pub fn epochs(&self, lane: LaneId) -> Vec<Epoch> {
         self.lane(lane)
-            .map_or_else(Vec::new, |lane| lane.eras.known().collect())
+            .map_or_else(Vec::new, |lane| lane.epochs.known().collect())
     }
 
     /// The event stream's frame for one lane. At most 33 million places; trailing runs without anybody are cut.
@@ -229,7 +229,7 @@ impl LineView {
                 let (Record::Called(Call { count, .. }) | Record::Inside(Session { count, .. })) = record else {
                     continue;
                 };
-                seated.extend(lane.eras.number(place).map(|number| CallId {
+                seated.extend(lane.epochs.number(place).map(|number| CallId {
                     lane: id,
                     number,
                     count: *count,
@@ -250,7 +250,7 @@ impl LineView {
                 continue;
             }
             let places = was.slots.virtuals().ones(Place(0), Place(u64::MAX));
-            gone.extend(places.filter_map(|place| Some((id, was.eras.number(place)?))));
+            gone.extend(places.filter_map(|place| Some((id, was.epochs.number(place)?))));
         }
         gone
     }
@@ -284,7 +284,7 @@ impl LineView {
             return Some(true);
         }
         let of = self.lane(lane)?;
-        let Found::Issued(place) = of.eras.find(number) else {
+        let Found::Issued(place) = of.epochs.find(number) else {
             return None;
         };
         match of.slots.get(place) {
@@ -317,7 +317,7 @@ impl LineView {
     }
 }
 
-/// Where a number stands whose era the line does not know.
+/// Where a number stands whose epoch the line does not know.
 pub(crate) fn lost(proof: Proof) -> Standing {
     if proof == Proof::Late {
         Standing::Late

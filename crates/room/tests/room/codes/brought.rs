@@ -1,4 +1,4 @@
-//! Codes of a lost history that are brought into a room of another: a full one, other lines, older eras, a later machine version.
+//! Codes of a lost history that are brought into a room of another: a full one, other lines, older epochs, a later machine version.
 
 use ropeline_room::{
     Batch, BroughtCodes, CodeId, Denied, LineName, MAX_SPENT, Number, PendingId, Redeem, Root, Section, Spent,
@@ -7,7 +7,7 @@ use ropeline_room::{
 
 use crate::codes::code;
 use crate::recovery::fork::{Fork, adopt, held};
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, room};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, room};
 
 fn spent(number: Number) -> Spent {
     Spent {
@@ -35,7 +35,7 @@ impl Fork {
                 past: Vec::new(),
             };
             let batch = Batch {
-                adopt: Some(adopt(INCARNATION, false)),
+                adopt: Some(adopt(EPOCH, false)),
                 spent_codes: vec![brought],
                 ..Batch::default()
             };
@@ -102,10 +102,10 @@ fn the_second_number_by_a_code_is_nobodys_in_a_line_that_comes_behind_it() {
 }
 
 #[test]
-fn the_second_number_by_a_code_is_nobodys_if_its_era_is_not_the_last_either() {
+fn the_second_number_by_a_code_is_nobodys_if_its_epoch_is_not_the_last_either() {
     let mut fork = Fork::of(Log::new(held(1)));
     let there = fork.old.redeem(code(1, 1)).unwrap();
-    fork.old.state.begin(INCARNATION + 50, Root::Own);
+    fork.old.state.begin(EPOCH + 50, Root::Own);
     fork.old.rejoin();
     assert!(fork.old.mark(there));
     fork.new.redeem(code(1, 2)).unwrap();

@@ -6,11 +6,11 @@ use ropeline_room::{
 
 use crate::codes::code;
 use crate::recovery::fork::{Fork, held};
-use ropeline_room::testing::log::{INCARNATION, Log, room, settings};
+use ropeline_room::testing::log::{EPOCH, Log, room, settings};
 
 #[test]
 fn what_was_lost_for_good_leaves_older_codes_in_doubt() {
-    let mut log = Log::of(State::empty(INCARNATION, false), settings(9));
+    let mut log = Log::of(State::empty(EPOCH, false), settings(9));
     assert_eq!(log.redeem(code(1, 1)), Err(Denied::NotNow), "somebody may bring it yet");
     log.pass(5_500);
     let later = Redeem {
@@ -119,7 +119,7 @@ struct Gates {
 impl Gates {
     fn new() -> Self {
         let mut gates = Self {
-            state: State::empty(INCARNATION, true),
+            state: State::empty(EPOCH, true),
             serials: [0; 3],
             time: 1_000_000,
         };
@@ -185,7 +185,7 @@ impl Gates {
     fn begins(&mut self, spoke: &[(usize, u64)]) {
         let at = self.state.position();
         let hash = self.state.hash();
-        self.state.begin(at.incarnation + 1, Root::Hash(hash));
+        self.state.begin(at.epoch + 1, Root::Hash(hash));
         for (gate, more) in spoke {
             let spoke = Spoke {
                 position: Position {
@@ -239,7 +239,7 @@ fn codes_are_in_doubt_while_a_gate_is_missing_that_may_have_seen_them_used() {
         let issued = Wall(gates.time);
         assert_eq!(gates.redeem(0, Redeem { issued, ..code(2, 1) }), None, "issued since");
         // It brings what it has, in two parts.
-        let adopt = |done| crate::recovery::fork::adopt(INCARNATION, done);
+        let adopt = |done| crate::recovery::fork::adopt(EPOCH, done);
         for (done, doubts) in [(false, Some(Denied::NotNow)), (true, None)] {
             let batch = Batch {
                 hello: true,
@@ -261,7 +261,7 @@ fn a_gate_that_dies_while_it_brings_what_it_knows_leaves_the_doubt() {
     let part = |done| Batch {
         hello: true,
         knows: 3,
-        adopt: Some(crate::recovery::fork::adopt(INCARNATION, done)),
+        adopt: Some(crate::recovery::fork::adopt(EPOCH, done)),
         ..Batch::default()
     };
     gates.say(2, part(false));

@@ -202,7 +202,7 @@ impl World {
         let mut state = copy(&self.history[self.gates[furthest].read]);
         let at = state.position();
         let hash = state.hash();
-        state.begin(at.incarnation + 1, Root::Hash(hash));
+        state.begin(at.epoch + 1, Root::Hash(hash));
         self.history = vec![state];
         for gate in &there {
             let spoke = Spoke {

@@ -1,13 +1,13 @@
 //! Draws of histories that the log has lost: what gates that had read them bring back.
 
-use ropeline_room::{Batch, Change, Changed, Edition, Era, Forms, Number, Settings, Standing, State, Wall};
+use ropeline_room::{Batch, Change, Changed, Edition, Epoch, Forms, Number, Settings, Standing, State, Wall};
 
 use crate::draw::{
     SECRET, START, called, crowd, drawing, entry, figures, forms, promise, promise_of, reveal, same_elsewhere, says,
     until, view,
 };
 use crate::recovery::fork::Fork;
-use ropeline_room::testing::log::{INCARNATION, Log};
+use ropeline_room::testing::log::{EPOCH, Log};
 
 /// A sale of which one history has gone on to its draw, and another has stood still in the prequeue.
 fn drawn_elsewhere(fork: &mut Fork, people: &mut Vec<Number>) -> Vec<Option<(u32, Option<u32>)>> {
@@ -129,7 +129,7 @@ fn what_became_of_the_drawn_is_brought_back_for_each_of_them() {
 
 /// A log that begins from nothing after the opening of its sale.
 fn begun_after_the_opening() -> Log {
-    let mut log = Log::bare(State::empty(INCARNATION + 100, true));
+    let mut log = Log::bare(State::empty(EPOCH + 100, true));
     log.time = START + 40_000;
     log.change(Change::Configure(drawing(1, None)));
     log
@@ -137,7 +137,10 @@ fn begun_after_the_opening() -> Log {
 
 /// Of the log that everybody has lost, the even ones.
 fn of_the_lost_log(count: u32) -> Vec<Number> {
-    let number = |n| Number { era: Era(77), n: 2 * n };
+    let number = |n| Number {
+        epoch: Epoch(77),
+        n: 2 * n,
+    };
     (0..count).map(number).collect()
 }
 

@@ -11,7 +11,7 @@ use ropeline_room::{
     Wall, Window,
 };
 
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, room, settings};
 
 pub const START: u64 = 1_000_000;
 pub const SECRET: Hash = Hash([0x5a; 32]);
@@ -114,9 +114,9 @@ pub fn same_elsewhere(log: &mut Log) {
     if let (Some(a), Some(b)) = (here.line(&line), there.line(&line)) {
         assert_eq!((a.frame(LANE), a.figures), (b.frame(LANE), b.figures));
         for number in a
-            .eras(LANE)
+            .epochs(LANE)
             .into_iter()
-            .flat_map(|era| (0..60).map(move |n| Number { era, n }))
+            .flat_map(|epoch| (0..60).map(move |n| Number { epoch, n }))
         {
             assert_eq!(a.place(LANE, number), b.place(LANE, number));
         }
@@ -339,7 +339,7 @@ fn who_joined_before_a_restart_in_the_prequeue_is_drawn_with_the_rest() {
     let mut people = crowd(&mut log, 20);
     // The log had four more, and they come back with their tickets.
     let lost: Vec<Number> = (20..24).map(|n| Number { n, ..people[0] }).collect();
-    log.state.begin(INCARNATION + 1, Root::Own);
+    log.state.begin(EPOCH + 1, Root::Own);
     log.rejoin();
     assert!(log.mark(lost[1]) && log.mark(lost[3]));
     people.extend(crowd(&mut log, 20));

@@ -2,7 +2,7 @@
 
 use ropeline_room::draw::Figures;
 use ropeline_room::{
-    Batch, BreaksDraw, Change, Changed, Era, Number, Overrides, Phase, Schedule, Settings, Wall, Window,
+    Batch, BreaksDraw, Change, Changed, Epoch, Number, Overrides, Phase, Schedule, Settings, Wall, Window,
 };
 
 use crate::draw::{
@@ -165,7 +165,7 @@ fn a_room_that_does_not_draw_opens_at_once() {
 #[test]
 fn visitors_of_a_lost_log_are_waited_for_before_a_late_line_is_closed() {
     let (mut log, mut people) = silent_for(3_000);
-    let lost = Number { era: Era(77), n: 4 };
+    let lost = Number { epoch: Epoch(77), n: 4 };
     assert!(log.mark(lost));
     assert!(
         log.healing().is_some() && !view(&mut log).sale.lost,

@@ -2,18 +2,18 @@
 
 use proptest::prelude::*;
 use ropeline_room::{
-    Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Era, GateId, LaneId, LineName, Mode, Number,
+    Batch, CallOrder, Change, Claim, Completion, Edition, End, Entry, Epoch, GateId, LaneId, LineName, Mode, Number,
     Overrides, PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 
-use ropeline_room::testing::log::{INCARNATION, room};
+use ropeline_room::testing::log::{EPOCH, room};
 
 /// Somebody a gate speaks of.
 #[derive(Clone, Debug)]
 pub enum Who {
     /// The i-th of all numbers issued so far, from the latest.
     Issued(u16),
-    /// A number that perhaps nobody was ever given: era by its index among the known and some lost ones, and n.
+    /// A number that perhaps nobody was ever given: epoch by its index among the known and some lost ones, and n.
     Odd(u8, u16),
 }
 
@@ -144,7 +144,7 @@ fn words() -> impl Strategy<Value = Vec<Word>> {
 fn who() -> impl Strategy<Value = Who> {
     prop_oneof![
         20 => (0..40_u16).prop_map(Who::Issued),
-        1 => (0..8_u8, 0..30_u16).prop_map(|(era, n)| Who::Odd(era, n)),
+        1 => (0..8_u8, 0..30_u16).prop_map(|(epoch, n)| Who::Odd(epoch, n)),
     ]
 }
 
@@ -189,8 +189,8 @@ fn call() -> impl Strategy<Value = CallOrder> {
 #[derive(Debug)]
 pub struct Author {
     pub issued: Vec<(LineName, LaneId, Number)>,
-    /// Eras that logs were begun with, and some between that everybody lost.
-    eras: Vec<u64>,
+    /// Epochs that logs were begun with, and some between that everybody lost.
+    epochs: Vec<u64>,
     time: u64,
     serials: [u64; 2],
     revision: u64,
@@ -201,7 +201,7 @@ impl Author {
     pub fn new() -> Self {
         Self {
             issued: Vec::new(),
-            eras: vec![7, INCARNATION - 3, INCARNATION, INCARNATION + 900],
+            epochs: vec![7, EPOCH - 3, EPOCH, EPOCH + 900],
             time: 1_000_000,
             serials: [0; 2],
             revision: 0,
@@ -209,11 +209,11 @@ impl Author {
         }
     }
 
-    /// The incarnation of a log begun after the state's.
-    pub fn incarnation(&mut self, state: &State, above: u8) -> u64 {
-        let incarnation = state.position().incarnation + 2 * u64::from(above);
-        self.eras.extend([incarnation - 1, incarnation]);
-        incarnation
+    /// The epoch of a log begun after the state's.
+    pub fn epoch(&mut self, state: &State, above: u8) -> u64 {
+        let epoch = state.position().epoch + 2 * u64::from(above);
+        self.epochs.extend([epoch - 1, epoch]);
+        epoch
     }
 
     pub fn entry(&mut self, state: &State, ms: i16, step: &Step) -> Entry {
@@ -343,20 +343,20 @@ impl Author {
             Who::Issued(back) => self.issued.iter().rev().nth(usize::from(*back)),
             Who::Odd(..) => None,
         };
-        let (era, n) = match who {
-            Who::Odd(era, n) => (self.eras[usize::from(*era) % self.eras.len()], u32::from(*n)),
-            Who::Issued(back) => (INCARNATION, u32::from(*back)),
+        let (epoch, n) = match who {
+            Who::Odd(epoch, n) => (self.epochs[usize::from(*epoch) % self.epochs.len()], u32::from(*n)),
+            Who::Issued(back) => (EPOCH, u32::from(*back)),
         };
-        issued.map_or((LaneId(0), Number { era: Era(era), n }), |(_, lane, number)| {
+        issued.map_or((LaneId(0), Number { epoch: Epoch(epoch), n }), |(_, lane, number)| {
             (*lane, *number)
         })
     }
 
     /// Everybody there may be something to say about.
     pub fn everybody(&self) -> Vec<(LineName, LaneId, Number)> {
-        let odd = self.eras.iter().flat_map(|era| {
+        let odd = self.epochs.iter().flat_map(|epoch| {
             (0..4).map(|i| Number {
-                era: Era(*era),
+                epoch: Epoch(*epoch),
                 n: i * 9,
             })
         });

@@ -14,7 +14,7 @@ use ropeline_room::{
 };
 
 use crate::log::gates::Gates;
-use ropeline_room::testing::log::{INCARNATION, settings};
+use ropeline_room::testing::log::{EPOCH, settings};
 
 const STEPS: u64 = 3_000;
 
@@ -68,7 +68,7 @@ impl Life {
     /// Under a machine version, which is the seed as well, with gates that know up to `newest`.
     pub fn new(version: u16, newest: u16) -> Self {
         let gates = Gates {
-            state: State::empty(INCARNATION, false).with_version(version),
+            state: State::empty(EPOCH, false).with_version(version),
             time: 1_700_000_000_000,
             serials: [].into(),
         };
@@ -225,13 +225,13 @@ impl Life {
     fn begin(&mut self, kind: u64) {
         let behind = self.behind.take().unwrap();
         let lost = std::mem::replace(&mut self.gates.state, behind);
-        let incarnation = lost.position().incarnation + 1 + self.below(1 << 40);
+        let epoch = lost.position().epoch + 1 + self.below(1 << 40);
         self.votes = [None; 3];
         match kind % 3 {
-            0 => self.gates.state.begin(incarnation, Root::Own),
-            1 => self.share(incarnation),
+            0 => self.gates.state.begin(epoch, Root::Own),
+            1 => self.share(epoch),
             _ => {
-                self.gates.state = State::empty(incarnation, false).with_version(lost.version());
+                self.gates.state = State::empty(epoch, false).with_version(lost.version());
                 self.configure();
             }
         }
@@ -242,12 +242,12 @@ impl Life {
         }
     }
 
-    fn share(&mut self, incarnation: u64) {
+    fn share(&mut self, epoch: u64) {
         let (position, nonce, hash) = {
             let state = &self.gates.state;
             (state.position(), state.nonce(), state.hash())
         };
-        self.gates.state.begin(incarnation, Root::Hash(hash));
+        self.gates.state.begin(epoch, Root::Hash(hash));
         let spoke = Spoke {
             position,
             nonce,

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use ropeline_room::{
-    Batch, Change, Changed, Effects, Entry, Era, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Mode, Number, Root,
-    Section, Spoke, Standing, State, View, Visitor, Waiting,
+    Batch, Change, Changed, Effects, Entry, Epoch, Figures, LaneId, LineName, Lines, MAX_BATCH_BYTES, Mode, Number,
+    Root, Section, Spoke, Standing, State, View, Visitor, Waiting,
 };
 
 use crate::laws::history::{Author, Step, settings};
 use crate::laws::model::{Answer, Model};
-use ropeline_room::testing::log::{INCARNATION, room};
+use ropeline_room::testing::log::{EPOCH, room};
 
 /// The root that a new log waits for.
 const ROOT: [u8; 32] = [9; 32];
@@ -35,8 +35,8 @@ impl Run {
     pub fn new(kind: usize) -> Self {
         let proven_new = kind.is_multiple_of(2);
         let mut run = Self {
-            state: State::empty(INCARNATION, proven_new),
-            model: Model::new(INCARNATION, proven_new),
+            state: State::empty(EPOCH, proven_new),
+            model: Model::new(EPOCH, proven_new),
             author: Author::new(),
             pace: if kind.is_multiple_of(3) {
                 (1_000, 13_000)
@@ -55,8 +55,8 @@ impl Run {
     pub fn step(&mut self, ms: i16, step: &Step) {
         match step {
             Step::Begin(above) => {
-                let incarnation = self.author.incarnation(&self.state, *above);
-                self.begin(incarnation, None);
+                let epoch = self.author.epoch(&self.state, *above);
+                self.begin(epoch, None);
             }
             Step::Share {
                 above,
@@ -64,8 +64,8 @@ impl Run {
                 noise,
                 rooted,
             } => {
-                let incarnation = self.author.incarnation(&self.state, *above);
-                self.begin(incarnation, Some(ROOT));
+                let epoch = self.author.epoch(&self.state, *above);
+                self.begin(epoch, Some(ROOT));
                 self.share(*speak, *noise);
                 if *rooted {
                     self.root();
@@ -75,11 +75,11 @@ impl Run {
                 self.behind = Some((State::decode(&self.state.encode()).unwrap(), self.model.clone()));
             }
             Step::Lose(above) => {
-                let incarnation = self.author.incarnation(&self.state, *above);
+                let epoch = self.author.epoch(&self.state, *above);
                 if let Some((state, model)) = self.behind.take() {
                     self.lost = Some(std::mem::replace(&mut self.state, state));
                     self.model = model;
-                    self.begin(incarnation, None);
+                    self.begin(epoch, None);
                 }
             }
             Step::Bring => {
@@ -101,9 +101,9 @@ impl Run {
         }
     }
 
-    fn begin(&mut self, incarnation: u64, awaits: Option<[u8; 32]>) {
-        self.state.begin(incarnation, awaits.map_or(Root::Own, Root::Hash));
-        self.model.begin(incarnation, awaits);
+    fn begin(&mut self, epoch: u64, awaits: Option<[u8; 32]>) {
+        self.state.begin(epoch, awaits.map_or(Root::Own, Root::Hash));
+        self.model.begin(epoch, awaits);
     }
 
     fn say(&mut self, gate: u8, batch: Batch) {
@@ -152,24 +152,28 @@ impl Run {
     /// Whatever the lost history knew is known here, and nobody is called meanwhile.
     fn bring(&mut self, lost: &mut State) {
         let batches = lost.adoption(&self.state);
-        let eras: BTreeSet<Era> = batches
+        let epochs: BTreeSet<Epoch> = batches
             .iter()
             .filter_map(|batch| batch.adopt)
-            .map(|adopt| adopt.era)
+            .map(|adopt| adopt.epoch)
             .collect();
         // Lines that the room had no room for when their numbers came; it may have made it since.
         let mut refused = BTreeSet::new();
         for batch in batches {
             let told: Vec<LineName> = batch.sections.iter().map(|section| section.line.clone()).collect();
-            let era = batch.adopt.map(|adopt| adopt.era);
+            let epoch = batch.adopt.map(|adopt| adopt.epoch);
             assert!(batch.encoded_len() <= MAX_BATCH_BYTES);
             let before = self.state.view();
             self.say(0, Batch { hello: true, ..batch });
             let view = self.state.view();
             let is_there = |line: &LineName| view.rooms.get(&room()).is_some_and(|room| room.line(line).is_some());
-            refused.extend(told.into_iter().filter(|line| !is_there(line)).map(|line| (line, era)));
+            refused.extend(
+                told.into_iter()
+                    .filter(|line| !is_there(line))
+                    .map(|line| (line, epoch)),
+            );
             let calls = |view: &View| figures(view).iter().map(|(.., figures)| figures.calls).sum::<u64>();
-            assert!(calls(&view) <= calls(&before), "called while an era comes back");
+            assert!(calls(&view) <= calls(&before), "called while an epoch comes back");
         }
         if !self.state.rooted() {
             return;
@@ -179,9 +183,9 @@ impl Run {
         for (line, lane, number) in self.author.everybody() {
             let rooms = [&was, &is].map(|view| view.rooms.get(&room()).filter(|room| room.line(&line).is_some()));
             let [Some(before), Some(after)] = rooms else { continue };
-            let lane_is_there = after.line(&line).is_some_and(|line| !line.eras(lane).is_empty());
-            let was_refused = refused.contains(&(line.clone(), Some(number.era)));
-            if before.edition < after.edition || !lane_is_there || was_refused || !eras.contains(&number.era) {
+            let lane_is_there = after.line(&line).is_some_and(|line| !line.epochs(lane).is_empty());
+            let was_refused = refused.contains(&(line.clone(), Some(number.epoch)));
+            if before.edition < after.edition || !lane_is_there || was_refused || !epochs.contains(&number.epoch) {
                 continue;
             }
             let silent = self.by_id.contains(&(line.clone(), lane, number));
@@ -280,7 +284,7 @@ impl Run {
         let adopting = Some(self.model.adopted_by()).filter(|until| *until > self.model.clock);
         assert_eq!(view.adopting.map(|until| until.0), adopting);
         for (line, lane, number) in self.author.everybody() {
-            let expected = self.model.standing(&line, lane, (number.era.0, u64::from(number.n)));
+            let expected = self.model.standing(&line, lane, (number.epoch.0, u64::from(number.n)));
             let visitor = Visitor {
                 room: room(),
                 line,
@@ -298,7 +302,7 @@ impl Run {
         let editions = view
             .rooms
             .get(&room())
-            .map(|room| (room.edition.0, room.spared.map(|era| era.0)));
+            .map(|room| (room.edition.0, room.spared.map(|epoch| epoch.0)));
         let modelled = self.model.room.as_ref();
         assert_eq!(editions, modelled.map(|room| (room.edition, room.spared)));
         let lines = view.rooms.get(&room()).map(|room| &room.lines);
@@ -314,7 +318,7 @@ impl Run {
             let sold: BTreeSet<_> = line
                 .winners()
                 .iter_from(0)
-                .map(|w| (w.lane, (w.number.era.0, u64::from(w.number.n))))
+                .map(|w| (w.lane, (w.number.epoch.0, u64::from(w.number.n))))
                 .collect();
             assert_eq!(sold, model.sold);
             assert_eq!(

@@ -292,7 +292,7 @@ fn a_reset_and_the_next_sale_clear_all_places() {
 }
 
 #[test]
-fn what_an_era_knew_of_accounts_comes_back_and_of_two_places_the_lower_counts() {
+fn what_an_epoch_knew_of_accounts_comes_back_and_of_two_places_the_lower_counts() {
     let mut log = Log::new(held(1));
     let ann = log.account(&[1]).unwrap();
     let mut fork = Fork::of(log);
@@ -332,7 +332,7 @@ fn step(log: &mut Log, given: &mut Vec<Number>, (what, who, pick): (u8, u8, u16)
     let tag = who % 6 + 1;
     let number = given.get(usize::from(pick) % given.len().max(1)).copied();
     let number = number.unwrap_or(Number {
-        era: ropeline_room::Era(1_000),
+        epoch: ropeline_room::Epoch(1_000),
         n: 0,
     });
     match what % 16 {

@@ -1,11 +1,11 @@
 //! Rules of rooms and lines: modes, resets, lines on demand, lanes, the roster.
 
 use ropeline_room::{
-    Batch, Change, Clock, Era, GateId, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section, Settings,
+    Batch, Change, Clock, Epoch, GateId, LaneId, LineName, Mode, Number, Overrides, RoomChange, Section, Settings,
     Standing, State, Visitor,
 };
 
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, numbers, only, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, numbers, only, room, settings};
 
 #[test]
 fn modes_decide_who_joins_and_who_is_called() {
@@ -166,16 +166,7 @@ fn lanes_share_the_calls_by_their_weights_and_keep_their_own_order() {
     let view = log.state.view();
     let line = view.rooms[&room()].line(&LineName::ONLY).unwrap();
     let called = lanes.map(|lane| {
-        let standing = |n| {
-            line.standing(
-                lane,
-                Number {
-                    era: Era(INCARNATION),
-                    n,
-                },
-                view.clock,
-            )
-        };
+        let standing = |n| line.standing(lane, Number { epoch: Epoch(EPOCH), n }, view.clock);
         (0..600)
             .take_while(|n| matches!(standing(*n), Standing::Called(_)))
             .count()
@@ -185,7 +176,7 @@ fn lanes_share_the_calls_by_their_weights_and_keep_their_own_order() {
 
 #[test]
 fn a_room_begun_from_nothing_calls_after_five_seconds_unless_it_is_proven_new() {
-    let mut log = Log::of(State::empty(INCARNATION, false), settings(1));
+    let mut log = Log::of(State::empty(EPOCH, false), settings(1));
     let person = log.join(1)[0];
     log.mark(person);
     assert_eq!(log.state.view().healing_until, Some(Clock(5_000)));

@@ -61,19 +61,19 @@ fn a_frame_of_nobody_is_empty_and_one_beyond_reach_is_cut() {
     assert!(line(&mut log).frame(LaneId(5)).bits.is_empty());
     log.join(1);
     log.mark(Number {
-        era: ropeline_room::Era(77),
+        epoch: ropeline_room::Epoch(77),
         n: 3,
     });
     let frame = line(&mut log).frame(LANE);
     assert_eq!(
         (frame.bits, frame.counts.len()),
         (vec![0b1000], 0),
-        "the lost era lies far ahead of the present one"
+        "the lost epoch lies far ahead of the present one"
     );
 }
 
 #[test]
-fn places_rise_over_eras_and_fit_a_browsers_numbers() {
+fn places_rise_over_epochs_and_fit_a_browsers_numbers() {
     let mut log = Log::new(settings(0));
     let old = log.join(2)[1];
     log.state.begin(5_000, Root::Own);
@@ -83,7 +83,7 @@ fn places_rise_over_eras_and_fit_a_browsers_numbers() {
     let places = [old, new].map(|number| view.place(LANE, number).unwrap());
     assert!(places[0] < places[1] && places[1] < 1 << 53);
     assert_eq!(view.place(LANE, Number { n: 7, ..new }), None);
-    assert_eq!(view.eras(LANE), [old.era, new.era]);
+    assert_eq!(view.epochs(LANE), [old.epoch, new.epoch]);
 }
 
 /// Calls one visitor a second for a minute.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ropeline_room::draw::{AdmissionOrder, Hash};
 use ropeline_room::{
     Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId, Commitment,
-    Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Era, Eviction, Forms, GateId, LaneId, Late,
+    Completion, Controller, Drawing, DrawnLane, Edition, End, Entry, Epoch, Eviction, Forms, GateId, LaneId, Late,
     LineName, Linear, LoadControl, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position, Redeem,
     RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings, Spent,
     Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
@@ -23,8 +23,8 @@ fn line_name() -> impl Strategy<Value = LineName> {
 }
 
 prop_compose! {
-    fn named()(lane in any::<u8>(), era in 0..3_u64, n in prop_oneof![0..200_u32, any::<u32>()]) -> (LaneId, Number) {
-        (LaneId(lane), Number { era: Era(era), n })
+    fn named()(lane in any::<u8>(), epoch in 0..3_u64, n in prop_oneof![0..200_u32, any::<u32>()]) -> (LaneId, Number) {
+        (LaneId(lane), Number { epoch: Epoch(epoch), n })
     }
 }
 
@@ -130,7 +130,7 @@ prop_compose! {
 
 prop_compose! {
     fn drawn_lane()(line in line_name(), lane in any::<u8>(), runs in vec(any::<(u64, u32, u32)>(), 0..4)) -> DrawnLane {
-        let runs = runs.into_iter().map(|(era, from, to)| (Era(era), from, to)).collect();
+        let runs = runs.into_iter().map(|(epoch, from, to)| (Epoch(epoch), from, to)).collect();
         DrawnLane { line, lane: LaneId(lane), runs }
     }
 }
@@ -239,7 +239,7 @@ prop_compose! {
 prop_compose! {
     fn spoke()(ids in any::<[u64; 2]>(), nonce in any::<[u8; 8]>(), roster in vec(any::<u64>(), 0..5)) -> Spoke {
         Spoke {
-            position: Position { incarnation: ids[0], sequence: ids[1] },
+            position: Position { epoch: ids[0], sequence: ids[1] },
             nonce,
             roster: roster.into_iter().map(GateId).collect(),
         }
@@ -258,7 +258,7 @@ prop_compose! {
             hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
             load: load.into_iter().collect(),
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
-            adopt: adopt.map(|(era, sequence, floor, [whole, done])| Adopt { era: Era(era), sequence, floor, whole, done }),
+            adopt: adopt.map(|(epoch, sequence, floor, [whole, done])| Adopt { epoch: Epoch(epoch), sequence, floor, whole, done }),
             ..Batch::default()
         }
     }
@@ -271,7 +271,7 @@ prop_compose! {
         redeems in vec(redeem(), 0..3), spent_codes in vec(brought(), 0..2),
     ) -> Entry {
         Entry {
-            position: Position { incarnation: ids[0], sequence: ids[1] },
+            position: Position { epoch: ids[0], sequence: ids[1] },
             gate: GateId(ids[2]),
             serial: ids[3],
             previous: nonces[0],
@@ -347,7 +347,7 @@ fn lived_in() -> State {
         ..only()
     });
     log.mark(people[35]);
-    log.mark(Number { era: Era(77), n: 5 });
+    log.mark(Number { epoch: Epoch(77), n: 5 });
     log.state
 }
 

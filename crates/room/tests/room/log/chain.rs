@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropeline_room::{Batch, CallId, Chain, LineName, Section, State};
 
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, only, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, only, room, settings};
 
 #[test]
 fn every_entry_is_chained_in_order_also_through_a_snapshot() {
@@ -12,7 +12,7 @@ fn every_entry_is_chained_in_order_also_through_a_snapshot() {
     let mut late = State::decode(&log.state.encode()).unwrap();
     // The room's settings were the first entry.
     let mut chain = log.state.chain();
-    assert_ne!(chain, Chain::begin(INCARNATION, Chain::default()));
+    assert_ne!(chain, Chain::begin(EPOCH, Chain::default()));
     for joins in [3, 0, 1] {
         let section = Section {
             joins: vec![(LANE, joins)],

@@ -135,8 +135,8 @@ impl Gates {
 
     /// A new log, which waits for [`ROOT`].
     pub fn begin(&mut self) {
-        let incarnation = self.state.position().incarnation + 10;
-        self.state.begin(incarnation, Root::Hash(ROOT));
+        let epoch = self.state.position().epoch + 10;
+        self.state.begin(epoch, Root::Hash(ROOT));
     }
 
     pub fn root(&mut self, gate: u64) {

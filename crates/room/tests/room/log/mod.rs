@@ -3,6 +3,6 @@
 mod agreement;
 mod bytes;
 mod chain;
-mod eras;
+mod epochs;
 pub mod gates;
 mod shared;

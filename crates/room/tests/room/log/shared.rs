@@ -1,11 +1,11 @@
 //! A log that gates share: how it begins, and who is on its roster.
 
 use ropeline_room::{
-    Batch, Clock, Entry, Era, GateId, LineName, Mode, Number, Section, Spoke, Standing, State, Visitor,
+    Batch, Clock, Entry, Epoch, GateId, LineName, Mode, Number, Section, Spoke, Standing, State, Visitor,
 };
 
 use crate::log::gates::{Gates, ROOT, called, join, mode};
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, only, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, only, room, settings};
 
 #[test]
 fn without_a_root_the_rooms_stand_still() {
@@ -141,13 +141,13 @@ fn a_log_that_goes_on_from_its_bytes_is_the_same_log() {
 }
 
 #[test]
-fn the_end_of_an_era_is_known() {
+fn the_end_of_an_epoch_is_known() {
     let mut gates = Gates::new(1, 2);
-    assert_eq!(gates.state.ended_at(Era(INCARNATION)), None, "it has not ended");
+    assert_eq!(gates.state.ended_at(Epoch(EPOCH)), None, "it has not ended");
     let end = gates.state.position().sequence;
     gates.begin();
-    assert_eq!(gates.state.ended_at(Era(INCARNATION)), Some(end));
-    assert_eq!(gates.state.ended_at(Era(INCARNATION + 1)), None);
+    assert_eq!(gates.state.ended_at(Epoch(EPOCH)), Some(end));
+    assert_eq!(gates.state.ended_at(Epoch(EPOCH + 1)), None);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn who_is_let_past_the_line_is_counted() {
     let lines = &view.rooms[&room()].lines;
     assert_eq!((lines.len(), lines[&LineName::ONLY].figures.bypasses), (1, 5));
     let number = Number {
-        era: Era(INCARNATION),
+        epoch: Epoch(EPOCH),
         n: 0,
     };
     let visitor = Visitor {

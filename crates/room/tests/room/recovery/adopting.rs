@@ -1,12 +1,12 @@
-//! Eras that a gate brings back: how that goes on, and what comes with them or is passed over.
+//! Epochs that a gate brings back: how that goes on, and what comes with them or is passed over.
 
 use ropeline_room::{
-    Adopt, Batch, Change, Changed, Clock, Era, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
+    Adopt, Batch, Change, Changed, Clock, Epoch, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
     RoomChange, RoomName, Section, Standing, State,
 };
 
 use crate::recovery::fork::{Fork, adopt, held};
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, numbers, only, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, numbers, only, room, settings};
 
 #[test]
 fn nobody_is_called_until_it_is_done_or_five_seconds_are_over() {
@@ -16,7 +16,7 @@ fn nobody_is_called_until_it_is_done_or_five_seconds_are_over() {
     for finishes in [true, false] {
         let mut fork = Fork::of_nothing(log.fork(), settings(2));
         let bring = |done, n: usize| Batch {
-            adopt: Some(adopt(INCARNATION, done)),
+            adopt: Some(adopt(EPOCH, done)),
             sections: vec![Section {
                 marks: vec![(LANE, old[n])],
                 ..only()
@@ -48,7 +48,7 @@ fn a_slow_gate_is_waited_for_from_batch_to_batch_for_a_minute() {
     let old = log.join(40);
     let mut fork = Fork::of_nothing(log, settings(2));
     let bring = |n: usize| Batch {
-        adopt: Some(adopt(INCARNATION, false)),
+        adopt: Some(adopt(EPOCH, false)),
         sections: vec![Section {
             marks: vec![(LANE, old[39 - n])],
             ..only()
@@ -68,7 +68,7 @@ fn a_slow_gate_is_waited_for_from_batch_to_batch_for_a_minute() {
 }
 
 #[test]
-fn several_gates_bring_the_same_era() {
+fn several_gates_bring_the_same_epoch() {
     let mut log = Log::new(settings(1));
     let old = log.join(4);
     log.claim(old[0], true);
@@ -92,7 +92,7 @@ fn several_gates_bring_the_same_era() {
         "the session is the shop's to end"
     );
     assert_eq!(
-        fork.new.state.ended_at(Era(INCARNATION)),
+        fork.new.state.ended_at(Epoch(EPOCH)),
         Some(further.state.position().sequence)
     );
 }
@@ -101,7 +101,7 @@ fn several_gates_bring_the_same_era() {
 fn what_makes_no_sense_is_passed_over() {
     let mut log = Log::new(held(1));
     let mine = log.join(2);
-    let era = INCARNATION;
+    let epoch = EPOCH;
     let section = |number: Number| Section {
         taken: vec![(LANE, number)],
         spent: vec![(LANE, number)],
@@ -116,35 +116,38 @@ fn what_makes_no_sense_is_passed_over() {
         };
         log.apply(0, batch).skipped
     };
-    let before = |n| Number { era: Era(era - 5), n };
-    assert_eq!(say(&mut log, None, section(mine[0])), 3, "of no era");
+    let before = |n| Number {
+        epoch: Epoch(epoch - 5),
+        n,
+    };
+    assert_eq!(say(&mut log, None, section(mine[0])), 3, "of no epoch");
     assert_eq!(
-        say(&mut log, Some(adopt(era, true)), section(mine[0])),
+        say(&mut log, Some(adopt(epoch, true)), section(mine[0])),
         4,
-        "of the era that issues"
+        "of the epoch that issues"
     );
     assert_eq!(
-        say(&mut log, Some(adopt(era + 9, true)), section(mine[0])),
+        say(&mut log, Some(adopt(epoch + 9, true)), section(mine[0])),
         4,
         "of the future"
     );
     assert_eq!(
-        say(&mut log, Some(adopt(era - 5, true)), section(mine[0])),
+        say(&mut log, Some(adopt(epoch - 5, true)), section(mine[0])),
         3,
-        "of another era"
+        "of another epoch"
     );
-    assert_eq!(say(&mut log, Some(adopt(era - 6, true)), section(before(3))), 3);
+    assert_eq!(say(&mut log, Some(adopt(epoch - 6, true)), section(before(3))), 3);
     let elsewhere = Section {
         marks: vec![(LaneId(9), before(3))],
         ..section(before(3))
     };
     assert_eq!(
-        say(&mut log, Some(adopt(era - 5, true)), elsewhere),
+        say(&mut log, Some(adopt(epoch - 5, true)), elsewhere),
         2,
         "spent after taken, and no such lane"
     );
     let far = before(u32::MAX);
-    say(&mut log, Some(adopt(era - 5, true)), section(far));
+    say(&mut log, Some(adopt(epoch - 5, true)), section(far));
     assert_eq!(log.standing(before(9)), Standing::Late);
     assert_eq!((log.ahead(mine[0]), log.ahead(mine[1])), (Some(0), Some(1)));
     assert_eq!(State::decode(&log.state.encode()).unwrap().hash(), log.state.hash());
@@ -171,7 +174,7 @@ fn lines_that_were_forgotten_stay_so() {
     };
     assert_eq!(fork.new.say(mark).skipped, 1);
     assert_eq!(fork.new.state.view().rooms[&room()].lines.len(), 1);
-    assert!(fork.new.mark(alive[1]), "though a lower number of the same era");
+    assert!(fork.new.mark(alive[1]), "though a lower number of the same epoch");
 }
 
 #[test]
@@ -249,7 +252,7 @@ fn rooms_that_nobody_has_configured_yet_come_along() {
         ..Overrides::default()
     };
     log.change(Change::Override(held.clone()));
-    let mut new = Log::bare(State::empty(INCARNATION + 100, true));
+    let mut new = Log::bare(State::empty(EPOCH + 100, true));
     new.time = log.time;
     let mut fork = Fork { old: log, new };
     assert_eq!(fork.bring(), 0);
@@ -276,10 +279,10 @@ fn rooms_that_nobody_has_configured_yet_come_along() {
 }
 
 #[test]
-fn an_era_that_has_no_room_to_come_back_to_has_not_ended() {
+fn an_epoch_that_has_no_room_to_come_back_to_has_not_ended() {
     let mut log = Log::new(settings(1));
     log.join(2);
-    let mut new = Log::bare(State::empty(INCARNATION + 100, true));
+    let mut new = Log::bare(State::empty(EPOCH + 100, true));
     let configure = |i: usize| RoomChange {
         room: RoomName::new(&format!("room-{i}")).unwrap(),
         revision: 1,
@@ -298,7 +301,7 @@ fn an_era_that_has_no_room_to_come_back_to_has_not_ended() {
     }
     let mut fork = Fork { old: log, new };
     assert!(fork.bring() > 0);
-    assert_eq!(fork.new.state.ended_at(Era(INCARNATION)), Some(0));
+    assert_eq!(fork.new.state.ended_at(Epoch(EPOCH)), Some(0));
     assert!(!fork.old.state.adoption(&fork.new.state).is_empty());
 }
 

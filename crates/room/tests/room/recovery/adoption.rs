@@ -1,12 +1,12 @@
-//! Eras that a gate brings back from a history that the others lost: what becomes of their visitors.
+//! Epochs that a gate brings back from a history that the others lost: what becomes of their visitors.
 
-use ropeline_room::{Batch, Era, Number, Root, Standing, State};
+use ropeline_room::{Batch, Epoch, Number, Root, Standing, State};
 
 use crate::recovery::fork::{Fork, go, held};
-use ropeline_room::testing::log::{INCARNATION, Log, settings};
+use ropeline_room::testing::log::{EPOCH, Log, settings};
 
 #[test]
-fn a_known_eras_further_numbers_stand_before_the_next_eras() {
+fn a_known_epochs_further_numbers_stand_before_the_next_epochs() {
     let mut log = Log::new(held(1));
     let shared = log.join(3);
     let mut fork = Fork::of(log);
@@ -22,10 +22,10 @@ fn a_known_eras_further_numbers_stand_before_the_next_eras() {
 }
 
 #[test]
-fn what_older_eras_visitors_did_in_a_lost_log_comes_back_with_it() {
+fn what_older_epochs_visitors_did_in_a_lost_log_comes_back_with_it() {
     let mut log = Log::new(held(3));
     let old = log.join(5);
-    log.state.begin(INCARNATION + 50, Root::Own);
+    log.state.begin(EPOCH + 50, Root::Own);
     log.rejoin();
     log.apply(0, Batch::default());
     let mut fork = Fork::of(log);
@@ -51,14 +51,14 @@ fn what_older_eras_visitors_did_in_a_lost_log_comes_back_with_it() {
 }
 
 #[test]
-fn the_horizon_of_an_older_era_stays_where_it_is() {
+fn the_horizon_of_an_older_epoch_stays_where_it_is() {
     let mut log = Log::new(held(9));
     let old = log.join(2);
-    log.state.begin(INCARNATION + 50, Root::Own);
+    log.state.begin(EPOCH + 50, Root::Own);
     log.rejoin();
     log.apply(0, Batch::default());
     let mut fork = Fork::of(log);
-    // Of the end of that era, which was lost before.
+    // Of the end of that epoch, which was lost before.
     let [absent, called] = [7, 9].map(|n| Number { n, ..old[0] });
     go(&mut fork.old);
     assert!(fork.old.mark(called));
@@ -80,7 +80,7 @@ fn what_was_brought_back_once_is_known() {
     fork.old.join(2);
     let at = fork.old.state.position();
     fork.bring();
-    assert_eq!(fork.new.state.ended_at(Era(INCARNATION)), Some(at.sequence));
+    assert_eq!(fork.new.state.ended_at(Epoch(EPOCH)), Some(at.sequence));
     assert!(fork.old.state.adoption(&fork.new.state).is_empty());
     assert!(fork.new.state.adoption(&fork.old.state).is_empty(), "nor the other way");
     fork.old.join(1);
@@ -88,7 +88,7 @@ fn what_was_brought_back_once_is_known() {
 }
 
 #[test]
-fn an_unknown_era_comes_whole_and_without_healing() {
+fn an_unknown_epoch_comes_whole_and_without_healing() {
     let mut log = Log::new(settings(2));
     let old = log.join(6);
     log.claim(old[0], true);
@@ -140,7 +140,7 @@ fn what_is_used_up_is_never_called_again() {
 }
 
 #[test]
-fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_era() {
+fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_epoch() {
     let mut log = Log::new(settings(1));
     let old = log.join(3);
     log.leave(old[0]);
@@ -153,7 +153,7 @@ fn a_healing_that_a_ticket_began_ends_with_the_adoption_of_its_era() {
     assert_eq!(again.hash(), fork.new.state.hash());
     let mut other = fork.new.fork();
     let unknown = Number {
-        era: Era(INCARNATION - 5),
+        epoch: Epoch(EPOCH - 5),
         n: 3,
     };
     assert!(other.mark(unknown));
@@ -196,21 +196,21 @@ fn what_the_horizon_had_passed_stays_void() {
 }
 
 #[test]
-fn an_era_that_is_void_leaves_room_for_the_next() {
+fn an_epoch_that_is_void_leaves_room_for_the_next() {
     let mut log = Log::new(settings(2));
     let (first, absent) = (log.join(1)[0], log.join(1)[0]);
     log.claim(first, true);
     log.leave(absent);
     let behind = log.fork();
     log.pass(500);
-    log.state.begin(INCARNATION + 50, Root::Own);
+    log.state.begin(EPOCH + 50, Root::Own);
     log.rejoin();
     log.join(1);
     for _ in 0..9 {
         log.pass(7_500);
         log.renew(first);
     }
-    assert_eq!(log.standing(absent), Standing::Late, "the horizon has passed its era");
+    assert_eq!(log.standing(absent), Standing::Late, "the horizon has passed its epoch");
     assert_eq!(
         log.standing(first),
         Standing::Ended,

@@ -1,17 +1,17 @@
 //! Editions that a log has lost: what brings one back, and what that does to whoever is there.
 
-use ropeline_room::{Batch, Change, Edition, Era, Root, Settings, State};
+use ropeline_room::{Batch, Change, Edition, Epoch, Root, Settings, State};
 
-use ropeline_room::testing::log::{INCARNATION, Log, room, settings};
+use ropeline_room::testing::log::{EPOCH, Log, room, settings};
 
-fn edition(log: &mut Log) -> (u32, Option<Era>) {
+fn edition(log: &mut Log) -> (u32, Option<Epoch>) {
     let view = log.state.view();
     (view.rooms[&room()].edition.0, view.rooms[&room()].spared)
 }
 
-/// The rooms of a log begun from nothing, of another era.
+/// The rooms of a log begun from nothing, of another epoch.
 fn empty(settings: Settings, time: u64) -> Log {
-    let mut new = Log::of(State::empty(INCARNATION + 100, true), settings);
+    let mut new = Log::of(State::empty(EPOCH + 100, true), settings);
     new.time = time;
     new
 }
@@ -23,7 +23,7 @@ fn an_edition_only_rises_and_ends_nothing() {
     log.claim(people[0], true);
     let revision = log.state.view().rooms[&room()].revision;
     assert_eq!(log.change(Change::Edition(Edition(2))).skipped, 0);
-    assert_eq!(edition(&mut log), (2, Some(Era(INCARNATION))));
+    assert_eq!(edition(&mut log), (2, Some(Epoch(EPOCH))));
     assert_eq!(
         log.state.view().rooms[&room()].revision,
         revision,
@@ -43,13 +43,13 @@ fn an_edition_only_rises_and_ends_nothing() {
 fn a_reset_after_that_spares_nobody() {
     let mut log = Log::new(settings(1));
     log.change(Change::Edition(Edition(2)));
-    log.state.begin(INCARNATION + 5, Root::Own);
+    log.state.begin(EPOCH + 5, Root::Own);
     log.rejoin();
-    assert_eq!(edition(&mut log), (2, Some(Era(INCARNATION))), "kept by a new log");
+    assert_eq!(edition(&mut log), (2, Some(Epoch(EPOCH))), "kept by a new log");
     log.change(Change::Reset);
     assert_eq!(edition(&mut log), (3, None));
     log.change(Change::Edition(Edition(7)));
-    assert_eq!(edition(&mut log), (7, Some(Era(INCARNATION + 5))));
+    assert_eq!(edition(&mut log), (7, Some(Epoch(EPOCH + 5))));
 }
 
 #[test]
@@ -63,14 +63,14 @@ fn an_adoption_brings_the_edition_before_the_numbers() {
         let mut new = if configured {
             empty(settings(1), log.time)
         } else {
-            Log::bare(State::empty(INCARNATION + 100, true))
+            Log::bare(State::empty(EPOCH + 100, true))
         };
         let batches = log.state.adoption(&new.state);
         assert!(batches[0].sections.is_empty() && !batches[0].rooms.is_empty());
         for batch in batches {
             assert_eq!(new.apply(0, batch).skipped, 0);
         }
-        assert_eq!(edition(&mut new), (1, Some(Era(INCARNATION + 100))));
+        assert_eq!(edition(&mut new), (1, Some(Epoch(EPOCH + 100))));
         new.apply(0, Batch::default());
         assert!(new.is_called(old[1]));
         assert_eq!(new.ahead(old[2]), Some(0));

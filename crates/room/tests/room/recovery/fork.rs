@@ -1,8 +1,8 @@
 //! Two histories of the same rooms, one of which brings back to the other what that lost.
 
-use ropeline_room::{Adopt, Change, Era, Mode, Number, Overrides, Root, Settings, State};
+use ropeline_room::{Adopt, Change, Epoch, Mode, Number, Overrides, Root, Settings, State};
 
-use ropeline_room::testing::log::{INCARNATION, Log, settings};
+use ropeline_room::testing::log::{EPOCH, Log, settings};
 
 /// Rooms that waited, and two histories of them: `old` goes on, `new` begins a log with them as they were.
 pub struct Fork {
@@ -13,14 +13,14 @@ pub struct Fork {
 impl Fork {
     pub fn of(log: Log) -> Self {
         let mut new = log.fork();
-        new.state.begin(INCARNATION + 100, Root::Own);
+        new.state.begin(EPOCH + 100, Root::Own);
         new.rejoin();
         Self { old: log, new }
     }
 
     /// Everything was lost but the old gate; `new` was begun from nothing.
     pub fn of_nothing(log: Log, settings: Settings) -> Self {
-        let mut new = Log::of(State::empty(INCARNATION + 100, true), settings);
+        let mut new = Log::of(State::empty(EPOCH + 100, true), settings);
         new.time = log.time;
         Self { old: log, new }
     }
@@ -51,9 +51,9 @@ pub fn go(log: &mut Log) {
     }));
 }
 
-pub fn adopt(era: u64, done: bool) -> Adopt {
+pub fn adopt(epoch: u64, done: bool) -> Adopt {
     Adopt {
-        era: Era(era),
+        epoch: Epoch(epoch),
         sequence: 1_000,
         floor: 0,
         whole: done,

@@ -45,7 +45,7 @@ fn what_is_said_of_a_rehearsal_that_a_log_does_not_know_brings_nobody_back() {
     let mut fork = Fork::of_nothing(log, held(2));
     assert!(
         !mark(&mut fork.new, ID, virtuals[0]),
-        "before anybody has brought the era"
+        "before anybody has brought the epoch"
     );
     fork.bring();
     for number in &virtuals {

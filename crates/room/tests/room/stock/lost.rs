@@ -1,25 +1,25 @@
 //! A sale by stock over histories that the log has lost: nothing is sold twice, and nobody is called for what is held.
 
 use ropeline_room::{
-    Change, Completion, Edition, Era, LaneId, LineName, Number, Root, Schedule, Section, Settings, State,
+    Change, Completion, Edition, Epoch, LaneId, LineName, Number, Root, Schedule, Section, Settings, State,
 };
 
 use crate::recovery::fork::Fork;
 use crate::stock::{at, complete, done, selling, tally, window, winners};
-use ropeline_room::testing::log::{INCARNATION, Log, only, room, settings};
+use ropeline_room::testing::log::{EPOCH, Log, only, room, settings};
 
 /// Whether it is of the edition that came back, or of one before, nobody knows: too little is sold rather than too much.
 #[test]
 fn a_number_that_comes_back_after_an_edition_has_holds_a_piece() {
     let mut log = Log::new(selling(3, 1));
-    log.state.begin(INCARNATION + 4, Root::Own);
+    log.state.begin(EPOCH + 4, Root::Own);
     log.rejoin();
     let people = log.join(1);
     log.change(Change::Edition(Edition(1)));
     log.leave(people[0]);
     assert_eq!(tally(&mut log), (1, 0, 0, 1));
     assert!(log.reopen(Number {
-        era: Era(INCARNATION),
+        epoch: Epoch(EPOCH),
         n: 24
     }));
     assert_eq!(tally(&mut log), (1, 0, 1, 0));

@@ -59,7 +59,7 @@ impl Gate {
         gate.until(Condition::Live);
         let view = gate.protocol.view();
         assert!(
-            view.position.incarnation > 0 && view.rooms.contains_key(&main()),
+            view.position.epoch > 0 && view.rooms.contains_key(&main()),
             "what is live is shown"
         );
         drop(gate.protocol.change(main(), poison()));
@@ -126,7 +126,7 @@ fn a_frozen_gate_goes_on_with_a_log_begun_by_others() {
     let (mut gate, at) = Gate::frozen();
     assert_eq!(gate.asks(), Ask::Skips);
     let skips = Skips {
-        incarnation: at.incarnation + 1,
+        epoch: at.epoch + 1,
         positions: Vec::new(),
     };
     gate.protocol.answer(gate.now, Ok(Answer::Skips(skips)));

@@ -8,7 +8,7 @@ use ropeline_room::{Number, Settings};
 
 use super::Lore;
 
-/// (era, n)
+/// (epoch, n)
 pub type Key = (u64, u64);
 
 #[derive(Clone, Debug)]
@@ -59,15 +59,15 @@ pub enum Is {
 #[derive(Clone, Debug)]
 pub struct Lane {
     pub people: BTreeMap<Key, Person>,
-    /// Numbers issued of each era the lane knows; the last issues.
+    /// Numbers issued of each epoch the lane knows; the last issues.
     pub ends: BTreeMap<u64, u64>,
-    /// One past the highest number of each era that was issued or given back.
+    /// One past the highest number of each epoch that was issued or given back.
     pub given: BTreeMap<u64, u64>,
-    /// The first number of each era that is not late from the beginning.
+    /// The first number of each epoch that is not late from the beginning.
     pub firsts: BTreeMap<u64, u64>,
     /// Numbers below were passed by the horizon before it came down again.
     pub voids: BTreeMap<u64, u64>,
-    /// Numbers of closed eras that were not issued here are void below these.
+    /// Numbers of closed epochs that were not issued here are void below these.
     pub gone: BTreeMap<u64, u64>,
     pub horizon: Key,
     pub target: Key,
@@ -79,7 +79,7 @@ pub struct Lane {
 
 impl Lane {
     pub fn new(lore: &Lore) -> Self {
-        let first = (lore.era(), u64::from(lore.floor()));
+        let first = (lore.epoch(), u64::from(lore.floor()));
         let ends = BTreeMap::from([first]);
         Self {
             people: BTreeMap::new(),
@@ -96,7 +96,7 @@ impl Lane {
         }
     }
 
-    pub fn era(&self) -> u64 {
+    pub fn epoch(&self) -> u64 {
         *self.ends.last_key_value().unwrap().0
     }
 
@@ -131,12 +131,12 @@ impl Lane {
         }
         match self.ends.get(&key.0) {
             Some(end) if key.1 < *end => Where::Issued,
-            Some(_) if key.0 == self.era() => Where::Ahead,
+            Some(_) if key.0 == self.epoch() => Where::Ahead,
             Some(end) if key.1 >= end + (1 << 18) => Where::Late,
             Some(_) if self.people.contains_key(&key) => Where::Issued,
             Some(_) if !self.void(key) => Where::Gap,
             Some(_) => Where::Late,
-            None if key.0 > self.era() => Where::Ahead,
+            None if key.0 > self.epoch() => Where::Ahead,
             None => Where::Lost,
         }
     }
@@ -152,17 +152,17 @@ impl Lane {
             .find(|(_, p)| !matches!(p.is, Is::InLine | Is::Gone))
             .map_or(to, |(key, _)| *key);
         let kept = kept.min(to);
-        let eras: Vec<u64> = self.ends.keys().copied().collect();
-        let gone = eras
+        let epochs: Vec<u64> = self.ends.keys().copied().collect();
+        let gone = epochs
             .windows(2)
             .filter(|pair| pair[1] <= kept.0)
             .map(|pair| pair[0])
             .collect::<Vec<_>>();
-        for era in &gone {
-            self.ends.remove(era);
-            self.dropped = Some(*era);
+        for epoch in &gone {
+            self.ends.remove(epoch);
+            self.dropped = Some(*epoch);
         }
-        gone.iter().filter_map(|era| self.given.remove_entry(era)).collect()
+        gone.iter().filter_map(|epoch| self.given.remove_entry(epoch)).collect()
     }
 }
 
@@ -188,14 +188,14 @@ pub struct Now<'a> {
     pub settings: &'a Settings,
     /// Nobody is called before.
     pub quiet_until: u64,
-    /// The era that the entry brings back.
+    /// The epoch that the entry brings back.
     pub adopts: Option<u64>,
     pub lore: &'a mut Lore,
 }
 
 pub fn number(key: Key) -> Number {
     Number {
-        era: ropeline_room::Era(key.0),
+        epoch: ropeline_room::Epoch(key.0),
         n: u32::try_from(key.1).unwrap(),
     }
 }

@@ -296,19 +296,19 @@ impl Line {
         Some(turns[at % turns.len()])
     }
 
-    pub fn begin(&mut self, era: u64, clock: u64) {
+    pub fn begin(&mut self, epoch: u64, clock: u64) {
         if self.somebody {
             self.busy = clock;
         }
         for lane in &mut self.lanes {
-            lane.ends.insert(era, 0);
-            lane.given.insert(era, 0);
+            lane.ends.insert(epoch, 0);
+            lane.given.insert(epoch, 0);
             lane.people.values_mut().for_each(|person| person.fresh_until = 0);
         }
         self.somebody = !self.empty(clock);
     }
 
-    /// One past the highest number of each era.
+    /// One past the highest number of each epoch.
     pub fn highest(&self) -> Vec<(u64, u64)> {
         self.lanes.iter().flat_map(|lane| lane.given.clone()).collect()
     }

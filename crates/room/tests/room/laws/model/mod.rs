@@ -31,7 +31,7 @@ pub struct Lore {
     since: u64,
     session_max: u64,
     pub first_call: u64,
-    /// The last entry that was read of an era's log.
+    /// The last entry that was read of an epoch's log.
     ends: BTreeMap<u64, u64>,
     pub healing: Healing,
 }
@@ -40,7 +40,7 @@ pub struct Lore {
 #[derive(Clone, Debug, Default)]
 pub struct Healing {
     pub until: u64,
-    /// What has stopped the room: by an era older than the log before or not, and by a pass or a ticket.
+    /// What has stopped the room: by an epoch older than the log before or not, and by a pass or a ticket.
     proofs: BTreeSet<(bool, bool)>,
     /// The log before.
     last: u64,
@@ -70,7 +70,7 @@ pub struct Model {
     held_until: u64,
     /// The hash of the root that is waited for.
     pub awaits: Option<[u8; 32]>,
-    /// Gates that bring an era back: since when, and their last batch of it.
+    /// Gates that bring an epoch back: since when, and their last batch of it.
     adopting: BTreeMap<u64, (u64, u64)>,
 }
 
@@ -83,7 +83,7 @@ struct Gate {
 }
 
 impl Lore {
-    pub fn era(&self) -> u64 {
+    pub fn epoch(&self) -> u64 {
         *self.floors.last_key_value().unwrap().0
     }
 
@@ -91,21 +91,21 @@ impl Lore {
         u32::try_from(*self.floors.last_key_value().unwrap().1).unwrap()
     }
 
-    pub fn floor_of(&self, era: u64) -> u64 {
-        self.floors.get(&era).copied().unwrap_or(0)
+    pub fn floor_of(&self, epoch: u64) -> u64 {
+        self.floors.get(&epoch).copied().unwrap_or(0)
     }
 
     pub fn raise(&mut self, ends: Vec<Key>) {
-        for (era, end) in ends {
-            self.floors.entry(era).and_modify(|floor| *floor = (*floor).max(end));
+        for (epoch, end) in ends {
+            self.floors.entry(epoch).and_modify(|floor| *floor = (*floor).max(end));
         }
     }
 
     pub fn prove(&self, key: Key, now: u64) -> Proof {
         match self.floors.get(&key.0) {
-            _ if key.0 > self.era() => Proof::Ahead,
+            _ if key.0 > self.epoch() => Proof::Ahead,
             Some(floor) if key.1 < *floor => Proof::Late,
-            Some(_) if key.0 == self.era() => Proof::Ahead,
+            Some(_) if key.0 == self.epoch() => Proof::Ahead,
             Some(_) if now < self.since + self.session_max && self.end(key.0) == 0 => Proof::Lost { cold: true },
             Some(_) => Proof::Lost { cold: false },
             None if now < self.since + self.session_max => Proof::Lost { cold: true },
@@ -113,22 +113,22 @@ impl Lore {
         }
     }
 
-    fn end(&self, era: u64) -> u64 {
-        self.ends.get(&era).copied().unwrap_or(0)
+    fn end(&self, epoch: u64) -> u64 {
+        self.ends.get(&epoch).copied().unwrap_or(0)
     }
 
-    fn note_end(&mut self, era: u64, end: u64) {
-        let end = end.max(self.end(era));
-        self.ends.insert(era, end);
+    fn note_end(&mut self, epoch: u64, end: u64) {
+        let end = end.max(self.end(epoch));
+        self.ends.insert(epoch, end);
     }
 
-    pub fn learn(&mut self, era: u64) {
-        self.floors.entry(era).or_insert(0);
+    pub fn learn(&mut self, epoch: u64) {
+        self.floors.entry(epoch).or_insert(0);
     }
 
-    /// A token of a lost era is shown.
-    pub fn heal(&mut self, era: u64, pass: bool, settings: &Settings, now: u64) {
-        if self.healing.proofs.insert((era < self.healing.last, pass)) {
+    /// A token of a lost epoch is shown.
+    pub fn heal(&mut self, epoch: u64, pass: bool, settings: &Settings, now: u64) {
+        if self.healing.proofs.insert((epoch < self.healing.last, pass)) {
             let lasts = if pass {
                 settings.session_ms
             } else {
@@ -154,9 +154,9 @@ impl Proof {
 }
 
 impl Model {
-    pub fn new(era: u64, proven_new: bool) -> Self {
+    pub fn new(epoch: u64, proven_new: bool) -> Self {
         let lore = Lore {
-            floors: BTreeMap::from([(era, 0)]),
+            floors: BTreeMap::from([(epoch, 0)]),
             since: 0,
             session_max: 0,
             first_call: if proven_new { 0 } else { 5_000 },
@@ -180,15 +180,15 @@ impl Model {
     }
 
     /// Without a root to wait for, the log has one at once.
-    pub fn begin(&mut self, era: u64, awaits: Option<[u8; 32]>) {
-        let last = self.lore.era();
+    pub fn begin(&mut self, epoch: u64, awaits: Option<[u8; 32]>) {
+        let last = self.lore.epoch();
         self.lore.note_end(last, std::mem::take(&mut self.sequence));
         if self.room.is_some() {
             let healing = &mut self.lore.healing;
             healing.proofs = healing.proofs.iter().map(|(_, pass)| (true, *pass)).collect();
             healing.last = last;
         }
-        self.lore.floors.insert(era, 0);
+        self.lore.floors.insert(epoch, 0);
         self.lore.since = self.clock;
         self.gates.values_mut().for_each(|gate| gate.here = false);
         self.adopting.clear();
@@ -197,7 +197,7 @@ impl Model {
             self.root();
         }
         if let Some(room) = &mut self.room {
-            room.lines.values_mut().for_each(|line| line.begin(era, self.clock));
+            room.lines.values_mut().for_each(|line| line.begin(epoch, self.clock));
             room.keep(self.clock);
         }
         self.hold();
@@ -225,17 +225,17 @@ impl Model {
             if let Some(adopt) = entry.batch.adopt.filter(|_| adopts.is_some()) {
                 self.adopting.retain(|gate, _| !adopt.done || *gate != entry.gate.0);
                 if adopt.whole {
-                    self.lore.note_end(adopt.era.0, adopt.sequence);
-                    let issuing = self.lore.era();
+                    self.lore.note_end(adopt.epoch.0, adopt.sequence);
+                    let issuing = self.lore.epoch();
                     if self
                         .lore
                         .floors
                         .keys()
-                        .all(|era| *era == issuing || self.lore.end(*era) > 0)
+                        .all(|epoch| *epoch == issuing || self.lore.end(*epoch) > 0)
                     {
                         self.lore.healing.until = 0;
                     }
-                    self.lore.raise(vec![(adopt.era.0, u64::from(adopt.floor))]);
+                    self.lore.raise(vec![(adopt.epoch.0, u64::from(adopt.floor))]);
                 }
             }
             if entry.batch.goodbye {
@@ -304,19 +304,19 @@ impl Model {
         }
     }
 
-    /// The era that an entry brings back.
+    /// The epoch that an entry brings back.
     fn adopt(&mut self, entry: &Entry) -> Option<u64> {
-        let era = entry.batch.adopt?.era.0;
-        if era >= self.lore.era() {
+        let epoch = entry.batch.adopt?.epoch.0;
+        if epoch >= self.lore.epoch() {
             return None;
         }
-        self.lore.floors.entry(era).or_insert(0);
+        self.lore.floors.entry(epoch).or_insert(0);
         let since = self.adopting.get(&entry.gate.0).map_or(self.clock, |(since, _)| *since);
         self.adopting.insert(entry.gate.0, (since, self.clock));
-        Some(era)
+        Some(epoch)
     }
 
-    /// Until when nobody is called because an era is being brought back.
+    /// Until when nobody is called because an epoch is being brought back.
     pub fn adopted_by(&self) -> u64 {
         let until = |(since, last): &(u64, u64)| (last + 5_000).min(since + 60_000);
         self.adopting.values().map(until).max().unwrap_or(0)
@@ -428,10 +428,10 @@ impl Model {
             (Some(room), Change::Edition(edition)) => {
                 let higher = edition.0 > room.edition;
                 if higher {
-                    (room.edition, room.spared) = (edition.0, Some(self.lore.era()));
-                    let era = self.lore.era();
+                    (room.edition, room.spared) = (edition.0, Some(self.lore.epoch()));
+                    let epoch = self.lore.epoch();
                     for line in room.lines.values_mut() {
-                        line.sold.retain(|(_, key)| key.0 >= era);
+                        line.sold.retain(|(_, key)| key.0 >= epoch);
                     }
                 }
                 return higher;
@@ -442,7 +442,7 @@ impl Model {
                 room.settle(clock, &self.lore);
             }
             (Some(room), Change::Override(overrides)) => {
-                let said = adopts.unwrap_or(self.lore.era());
+                let said = adopts.unwrap_or(self.lore.epoch());
                 if room.worded.is_some_and(|last| said < last) {
                     return false;
                 }

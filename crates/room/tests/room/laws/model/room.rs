@@ -12,12 +12,12 @@ use super::{Answer, Lore, Proof};
 pub struct Room {
     pub configured: Settings,
     pub overrides: Overrides,
-    /// The era whose log last set them.
+    /// The epoch whose log last set them.
     pub worded: Option<u64>,
     pub settings: Settings,
     pub revision: u64,
     pub edition: u32,
-    /// The era that issued when the edition was last taken back.
+    /// The epoch that issued when the edition was last taken back.
     pub spared: Option<u64>,
     pub lines: BTreeMap<LineName, Line>,
     /// (numbered at, id, line, number)
@@ -72,24 +72,24 @@ impl Room {
     }
 
     pub fn section(&mut self, section: &Section, now: &mut Now, answer: &mut Answer) {
-        let key = |number: &Number| (number.era.0, u64::from(number.n));
+        let key = |number: &Number| (number.epoch.0, u64::from(number.n));
         if now.adopts.is_none() {
             let passes = section.reopens.iter().map(|(_, number)| number);
             let passes = passes.chain(section.completions.iter().map(|done| &done.number));
             let tickets = section.marks.iter().map(|(_, number)| (number, false));
             for (number, pass) in passes.map(|number| (number, true)).chain(tickets) {
                 if now.lore.prove(key(number), now.clock) == (Proof::Lost { cold: true }) {
-                    now.lore.heal(number.era.0, pass, &self.settings, now.clock);
+                    now.lore.heal(number.epoch.0, pass, &self.settings, now.clock);
                 }
             }
         }
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
-        let brought = brought.filter(|(_, number)| now.adopts == Some(number.era.0));
+        let brought = brought.filter(|(_, number)| now.adopts == Some(number.epoch.0));
         let named = section.marks.iter().chain(&section.reopens).chain(brought);
         let sold = section.completions.iter().map(|done| &done.number);
         let mut named = named.map(|(_, number)| number).chain(sold);
         let counts = |done: &Completion| {
-            let over = done.edition.0 < self.edition && self.spared.is_none_or(|spared| done.number.era.0 < spared);
+            let over = done.edition.0 < self.edition && self.spared.is_none_or(|spared| done.number.epoch.0 < spared);
             let ahead = now.lore.prove(key(&done.number), now.clock) == Proof::Ahead;
             !over && (now.adopts.is_some() || self.settings.stock.is_some() && !ahead)
         };

@@ -9,16 +9,16 @@ use super::line::{Line, ripe};
 impl Line {
     pub fn join(&mut self, id: LaneId, count: u32, now: &Now) -> Option<Number> {
         let lane = &mut self.lanes[usize::from(id.0)];
-        let era = lane.era();
-        let end = lane.ends.get_mut(&era)?;
+        let epoch = lane.epoch();
+        let end = lane.ends.get_mut(&epoch)?;
         let first = *end;
         *end += u64::from(count);
-        lane.given.insert(era, *end);
+        lane.given.insert(epoch, *end);
         let step = (now.settings.firm_within_ms / 64).max(1);
         let fresh_until = now.clock - now.clock % step + step + now.settings.firm_within_ms;
         for n in first..*end {
             lane.people.insert(
-                (era, n),
+                (epoch, n),
                 Person {
                     fresh_until,
                     mark: None,
@@ -27,10 +27,10 @@ impl Line {
             );
         }
         self.figures.joins += u64::from(count);
-        Some(number((era, first)))
+        Some(number((epoch, first)))
     }
 
-    /// Makes room for the era of a genuine number if it was lost; false when that comes too late.
+    /// Makes room for the epoch of a genuine number if it was lost; false when that comes too late.
     fn learn(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
         let Some(lane) = self.lanes.get_mut(usize::from(id.0)) else {
             return false;
@@ -41,13 +41,13 @@ impl Line {
                 Proof::Late | Proof::Ahead => return false,
             }
             let first = now.lore.floor_of(key.0);
-            for era in lane.ends.keys() {
-                let passed = match era.cmp(&lane.horizon.0) {
+            for epoch in lane.ends.keys() {
+                let passed = match epoch.cmp(&lane.horizon.0) {
                     std::cmp::Ordering::Less => u64::MAX,
                     std::cmp::Ordering::Equal => lane.horizon.1,
                     std::cmp::Ordering::Greater => 0,
                 };
-                let void = lane.voids.entry(*era).or_default();
+                let void = lane.voids.entry(*epoch).or_default();
                 *void = (*void).max(passed);
             }
             lane.ends.insert(key.0, first);
@@ -61,7 +61,7 @@ impl Line {
         true
     }
 
-    /// The person of a genuine number, given back or from a lost era if need be.
+    /// The person of a genuine number, given back or from a lost epoch if need be.
     fn reclaim(&mut self, id: LaneId, key: Key, now: &mut Now) -> Option<&mut Person> {
         if !self.learn(id, key, now) {
             return None;
@@ -147,7 +147,7 @@ impl Line {
             return false;
         }
         let lane = &mut self.lanes[usize::from(id.0)];
-        let Some(end) = lane.ends.get(&key.0).copied().filter(|_| key.0 != lane.era()) else {
+        let Some(end) = lane.ends.get(&key.0).copied().filter(|_| key.0 != lane.epoch()) else {
             return false;
         };
         let gone = lane.gone.entry(key.0).or_default();
@@ -254,7 +254,7 @@ impl Line {
 
     /// Counted once, whatever has become of the session; what is not of this sale only ends it.
     pub fn complete(&mut self, done: &Completion, (edition, spared): (u32, Option<u64>), now: &mut Now) -> bool {
-        let (id, key) = (done.lane, (done.number.era.0, u64::from(done.number.n)));
+        let (id, key) = (done.lane, (done.number.epoch.0, u64::from(done.number.n)));
         let past = done.edition.0 < edition && spared.is_none_or(|spared| key.0 < spared);
         let sells = now.settings.stock.is_some() || now.adopts.is_some() || !self.sold.is_empty();
         if !sells || past {

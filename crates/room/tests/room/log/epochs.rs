@@ -1,19 +1,19 @@
 //! New logs and lost ones: what the tickets bring back.
 
 use ropeline_room::{
-    Batch, CallOrder, Change, Changed, Clock, Entry, Era, GateId, LineName, Mode, NEWEST, Number, Position, RoomChange,
-    RoomName, Root, Section, Settings, Standing, State,
+    Batch, CallOrder, Change, Changed, Clock, Entry, Epoch, GateId, LineName, Mode, NEWEST, Number, Position,
+    RoomChange, RoomName, Root, Section, Settings, Standing, State,
 };
 
-use ropeline_room::testing::log::{INCARNATION, LANE, Log, room, settings};
+use ropeline_room::testing::log::{EPOCH, LANE, Log, room, settings};
 
-fn of(era: u64, n: u32) -> Number {
-    Number { era: Era(era), n }
+fn of(epoch: u64, n: u32) -> Number {
+    Number { epoch: Epoch(epoch), n }
 }
 
 /// The log ends and a new one begins.
-fn begin(log: &mut Log, incarnation: u64) {
-    log.state.begin(incarnation, Root::Own);
+fn begin(log: &mut Log, epoch: u64) {
+    log.state.begin(epoch, Root::Own);
     log.rejoin();
 }
 
@@ -23,14 +23,14 @@ fn a_new_log_keeps_places_sessions_and_order_and_numbers_anew_behind() {
     let old = log.join(3);
     log.claim(old[0], true);
     log.mark(old[2]);
-    begin(&mut log, INCARNATION + 1);
+    begin(&mut log, EPOCH + 1);
     assert!(log.is_inside(old[0]));
     assert!(
         !log.is_present(old[1]),
         "the machine counts on nobody older without a mark"
     );
     let new = log.join(1)[0];
-    assert_eq!((new, log.ahead(new)), (of(INCARNATION + 1, 0), Some(1)));
+    assert_eq!((new, log.ahead(new)), (of(EPOCH + 1, 0), Some(1)));
     log.mark(old[1]);
     assert_eq!(
         [old[1], old[2], new].map(|number| log.ahead(number)),
@@ -39,9 +39,9 @@ fn a_new_log_keeps_places_sessions_and_order_and_numbers_anew_behind() {
 }
 
 /// The log ends, and a new one begins as gates do it.
-fn begin_marked(log: &mut Log, incarnation: u64) {
+fn begin_marked(log: &mut Log, epoch: u64) {
     log.state.mark_newcomers();
-    begin(log, incarnation);
+    begin(log, epoch);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn whoever_has_just_joined_is_present_in_a_new_log_for_as_long_again_and_not_for
         let new = log.join(2);
         log.leave(gone[0]);
         let before = log.state.encode();
-        begin_marked(&mut log, INCARNATION + 1);
+        begin_marked(&mut log, EPOCH + 1);
         assert_eq!(log.ahead(new[1]), Some(2), "{what}: whoever left stays gone");
         let later = log.join(1)[0];
         for _ in 0..7 {
@@ -81,7 +81,7 @@ fn whoever_has_just_joined_is_present_in_a_new_log_for_as_long_again_and_not_for
         );
         // The same without the mark of a new log.
         let mut log = Log::bare(State::decode(&before).unwrap());
-        begin(&mut log, INCARNATION + 1);
+        begin(&mut log, EPOCH + 1);
         assert!(!log.is_present(new[0]));
     }
 }
@@ -113,7 +113,7 @@ fn a_history_goes_on_into_a_log_that_began_either_way() {
         if marked {
             log.state.mark_newcomers();
         }
-        begin(&mut log, INCARNATION + 1);
+        begin(&mut log, EPOCH + 1);
         let root = Some(log.state.hash());
         let entry = log.entry(
             100,
@@ -130,31 +130,31 @@ fn a_history_goes_on_into_a_log_that_began_either_way() {
 }
 
 #[test]
-fn a_ticket_from_behind_an_eras_end_gets_its_place_back() {
+fn a_ticket_from_behind_an_epochs_end_gets_its_place_back() {
     let mut log = Log::new(settings(1));
     let old = log.join(3);
     log.claim(old[0], true);
-    begin(&mut log, INCARNATION + 1);
+    begin(&mut log, EPOCH + 1);
     let new = log.join(1)[0];
-    let lost = of(INCARNATION, 5);
+    let lost = of(EPOCH, 5);
     assert_eq!(log.standing(lost), Standing::Unknown);
     assert!(log.mark(lost));
     assert_eq!((log.ahead(lost), log.ahead(new)), (Some(0), Some(1)));
     assert_eq!(
-        log.standing(of(INCARNATION, 4)),
+        log.standing(of(EPOCH, 4)),
         Standing::Unknown,
         "others in the gap stay as they were"
     );
-    let beyond = of(INCARNATION, 3 << 20);
+    let beyond = of(EPOCH, 3 << 20);
     assert_eq!(log.standing(beyond), Standing::Late);
     assert!(!log.mark(beyond));
 }
 
 #[test]
-fn a_number_of_the_issuing_era_that_was_not_issued_is_nobodys() {
+fn a_number_of_the_issuing_epoch_that_was_not_issued_is_nobodys() {
     let mut log = Log::new(settings(1));
     log.join(2);
-    for ahead in [of(INCARNATION, 2), of(INCARNATION + 1, 0)] {
+    for ahead in [of(EPOCH, 2), of(EPOCH + 1, 0)] {
         assert_eq!(log.standing(ahead), Standing::Unknown);
         assert!(!log.mark(ahead) && !log.reopen(ahead));
     }
@@ -209,7 +209,7 @@ fn two_rooms() -> (Log, RoomName) {
 }
 
 #[test]
-fn a_ticket_of_a_lost_era_stops_its_own_room_for_half_of_grace_and_once() {
+fn a_ticket_of_a_lost_epoch_stops_its_own_room_for_half_of_grace_and_once() {
     let (mut log, other) = two_rooms();
     assert!(log.mark(of(77, 3)));
     let heals = Clock(log.now().0 + 8_000);
@@ -221,20 +221,20 @@ fn a_ticket_of_a_lost_era_stops_its_own_room_for_half_of_grace_and_once() {
     log.pass(8_000);
     assert_eq!(log.healing(), None);
     log.leave(of(77, 3));
-    // Of the same era, and of another.
+    // Of the same epoch, and of another.
     assert!(log.mark(of(77, 4)) && log.mark(of(60, 2)) && log.mark(of(78, 2)));
     assert_eq!(log.healing(), None);
     assert!(log.is_called(of(77, 4)), "at once");
 }
 
 #[test]
-fn a_pass_of_a_lost_era_stops_its_own_room_for_a_session_and_once_whatever_tickets_did() {
+fn a_pass_of_a_lost_epoch_stops_its_own_room_for_a_session_and_once_whatever_tickets_did() {
     let (mut log, other) = two_rooms();
     assert!(log.mark(of(77, 3)));
     log.pass(5_000);
     assert!(log.reopen(of(77, 1)));
     let heals = Clock(log.now().0 + 20_000);
-    assert_eq!(log.healing(), Some(heals), "the era was known already");
+    assert_eq!(log.healing(), Some(heals), "the epoch was known already");
     let again = State::decode(&log.state.encode()).unwrap();
     assert_eq!(again.hash(), log.state.hash());
     let view = log.state.view();
@@ -245,7 +245,7 @@ fn a_pass_of_a_lost_era_stops_its_own_room_for_a_session_and_once_whatever_ticke
 }
 
 #[test]
-fn each_room_heals_by_its_own_tokens_though_another_has_shown_the_era() {
+fn each_room_heals_by_its_own_tokens_though_another_has_shown_the_epoch() {
     let (mut log, other) = two_rooms();
     assert!(log.mark(of(77, 3)));
     log.pass(3_000);
@@ -264,13 +264,13 @@ fn what_stopped_a_room_in_one_log_does_not_stop_it_in_the_next() {
     let (mut log, _) = two_rooms();
     assert!(log.mark(of(77, 3)));
     log.pass(8_000);
-    begin(&mut log, INCARNATION + 9);
+    begin(&mut log, EPOCH + 9);
     assert!(log.mark(of(77, 4)) && log.mark(of(60, 2)));
     assert_eq!(log.healing(), None, "what is older than the log before");
     assert!(log.reopen(of(77, 1)));
     assert!(log.healing().is_some(), "no pass had stopped it");
     log.pass(20_000);
-    assert!(log.mark(of(INCARNATION + 5, 3)));
+    assert!(log.mark(of(EPOCH + 5, 3)));
     assert!(log.healing().is_some(), "a log between the two is lost");
 }
 
@@ -299,7 +299,7 @@ fn an_operator_ends_a_healing_for_the_whole_log_and_calls_while_it_lasts() {
 }
 
 #[test]
-fn a_second_ticket_of_the_lost_era_does_not_stop_the_calls_again() {
+fn a_second_ticket_of_the_lost_epoch_does_not_stop_the_calls_again() {
     let mut log = Log::new(settings(1));
     log.mark(of(77, 3));
     let heals = log.healing();
@@ -310,7 +310,7 @@ fn a_second_ticket_of_the_lost_era_does_not_stop_the_calls_again() {
 }
 
 #[test]
-fn the_order_of_several_lost_eras_is_theirs_and_not_that_of_their_return() {
+fn the_order_of_several_lost_epochs_is_theirs_and_not_that_of_their_return() {
     let mut log = Log::new(settings(0));
     let newest = log.join(1)[0];
     let lost = [of(80, 4), of(70, 9), of(75, 0), of(70, 2)];
@@ -325,7 +325,7 @@ fn the_order_of_several_lost_eras_is_theirs_and_not_that_of_their_return() {
 }
 
 #[test]
-fn a_ticket_of_a_lost_era_is_no_proof_once_the_longest_session_has_passed() {
+fn a_ticket_of_a_lost_epoch_is_no_proof_once_the_longest_session_has_passed() {
     let mut log = Log::new(settings(1));
     log.join(1);
     log.pass(60_000);
@@ -337,7 +337,7 @@ fn a_ticket_of_a_lost_era_is_no_proof_once_the_longest_session_has_passed() {
 #[test]
 fn an_ended_number_is_not_given_back_by_a_mark() {
     let mut log = Log::new(settings(1));
-    begin(&mut log, INCARNATION + 1);
+    begin(&mut log, EPOCH + 1);
     log.join(1);
     let lost = of(77, 3);
     assert!(log.reopen(lost));
@@ -348,11 +348,11 @@ fn an_ended_number_is_not_given_back_by_a_mark() {
 }
 
 #[test]
-fn a_session_outlives_its_era() {
+fn a_session_outlives_its_epoch() {
     let mut log = Log::new(settings(2));
     let old = log.join(1)[0];
     log.claim(old, true);
-    begin(&mut log, INCARNATION + 1);
+    begin(&mut log, EPOCH + 1);
     for _ in 0..5 {
         log.pass(11_000);
         log.renew(old);
@@ -369,10 +369,10 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
     let mut log = Log::new(settings(1));
     let old = log.join(2);
     let mut other = State::decode(&log.state.encode()).unwrap();
-    begin(&mut log, INCARNATION + 5);
+    begin(&mut log, EPOCH + 5);
     let root = Entry {
         position: Position {
-            incarnation: INCARNATION + 5,
+            epoch: EPOCH + 5,
             sequence: 1,
         },
         ..log.entry(
@@ -392,7 +392,7 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
         ..root.clone()
     };
     assert!(other.apply(&stray).ignored);
-    assert_eq!(other.position().incarnation, INCARNATION);
+    assert_eq!(other.position().epoch, EPOCH);
     log.state.apply(&root);
     other.apply(&root);
     assert_eq!(log.state.hash(), other.hash());
@@ -413,7 +413,7 @@ fn entries_are_applied_once_and_only_of_this_log_and_version() {
         entry.clone(),
         Entry {
             position: Position {
-                incarnation: INCARNATION + 1,
+                epoch: EPOCH + 1,
                 ..next
             },
             ..entry.clone()
@@ -465,15 +465,15 @@ fn a_silent_gate_holds_the_horizon_for_an_hour_or_until_it_is_back() {
 }
 
 #[test]
-fn a_reset_after_a_new_log_voids_older_eras_too() {
+fn a_reset_after_a_new_log_voids_older_epochs_too() {
     let mut log = Log::new(settings(1));
     let old = log.join(2);
-    begin(&mut log, INCARNATION + 1);
+    begin(&mut log, EPOCH + 1);
     log.change(Change::Reset);
     assert_eq!(log.standing(old[1]), Standing::Late);
     assert!(!log.mark(old[1]));
     let view = log.state.view();
     assert!(view.rooms[&room()].lines.is_empty());
     assert!(view.healing_until.is_none());
-    assert!(log.join(1)[0].n == 0 && log.is_called(of(INCARNATION + 1, 0)));
+    assert!(log.join(1)[0].n == 0 && log.is_called(of(EPOCH + 1, 0)));
 }

@@ -1,8 +1,8 @@
-//! The eras of a lane: which numbers stand where on its one axis of places.
+//! The epochs of a lane: which numbers stand where on its one axis of places.
 //!
-//! place(era, n) = base + n. A lane's first era begins at 2^52, which leaves room below for eras that only tickets
-//! remember and keeps every place exact in a browser's numbers. Behind an era's end lie places that were perhaps issued
-//! and lost, its gap: 2^20 of them before the next era begins. A lost era goes half way into the free places where it
+//! place(epoch, n) = base + n. A lane's first epoch begins at 2^52, which leaves room below for epochs that only tickets
+//! remember and keeps every place exact in a browser's numbers. Behind an epoch's end lie places that were perhaps issued
+//! and lost, its gap: 2^20 of them before the next epoch begins. A lost epoch goes half way into the free places where it
 //! belongs, so that others still fit on either side.
 
 #[cfg(test)]
@@ -13,33 +13,33 @@ use std::ops::Range;
 use crate::codec::{Read, Reader, Writer};
 use crate::lane::bits::PAGE;
 use crate::lane::drawn::{Draws, Stretches};
-use ropeline_ids::{Edition, Era, Number, Place};
+use ropeline_ids::{Edition, Epoch, Number, Place};
 
-/// Base of the first era of a log begun from nothing.
+/// Base of the first epoch of a log begun from nothing.
 pub(crate) const FIRST_BASE: u64 = 1 << 52;
 
-/// Places behind a closed era's end that its numbers may still claim.
+/// Places behind a closed epoch's end that its numbers may still claim.
 pub(crate) const GAP: u64 = 1 << 20;
 
-/// Most eras a lane tells apart; the oldest is dropped for one more.
-pub(crate) const MAX_ERAS: usize = 1_000;
+/// Most epochs a lane tells apart; the oldest is dropped for one more.
+pub(crate) const MAX_EPOCHS: usize = 1_000;
 
-/// Bases are multiples of this, so that no two eras share a chunk of pages.
+/// Bases are multiples of this, so that no two epochs share a chunk of pages.
 const ALIGN: u64 = 1 << 18;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Eras {
-    /// In order of era and of base; the last one issues numbers. Never empty.
+pub(crate) struct Epochs {
+    /// In order of epoch and of base; the last one issues numbers. Never empty.
     spans: Vec<Span>,
-    /// The newest era below the horizon.
-    dropped: Option<Era>,
-    /// What draws have made of the order in which numbers came. Not among the eras' bytes: the room writes it.
+    /// The newest epoch below the horizon.
+    dropped: Option<Epoch>,
+    /// What draws have made of the order in which numbers came. Not among the epochs' bytes: the room writes it.
     pub draws: Draws,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Span {
-    era: Era,
+    epoch: Epoch,
     base: u64,
     /// Numbers below belong to a line of the same name that was forgotten.
     start: u64,
@@ -49,13 +49,13 @@ struct Span {
     given: u64,
     /// End of the gap.
     limit: u64,
-    /// Places below were void when the horizon came down for an older era, and stay so.
+    /// Places below were void when the horizon came down for an older epoch, and stay so.
     void: u64,
-    /// Places behind the end and below this were void in the log that went on with the era elsewhere.
+    /// Places behind the end and below this were void in the log that went on with the epoch elsewhere.
     gone: u64,
 }
 
-/// Where an era's numbers lie on the axis.
+/// Where an epoch's numbers lie on the axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub base: Place,
@@ -71,9 +71,9 @@ pub(crate) struct Extent {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     Issued(Place),
-    /// Behind a closed era's end: perhaps issued, and lost.
+    /// Behind a closed epoch's end: perhaps issued, and lost.
     Gap(Place),
-    /// Of an era that is not in the table but has room in it.
+    /// Of an epoch that is not in the table but has room in it.
     Lost,
     /// Beyond what can be told apart, or forgotten.
     Late,
@@ -81,11 +81,11 @@ pub(crate) enum Found {
     Ahead,
 }
 
-impl Eras {
-    /// A table with one era, whose first number is `first`.
-    pub fn new(era: Era, first: u32) -> Self {
+impl Epochs {
+    /// A table with one epoch, whose first number is `first`.
+    pub fn new(epoch: Epoch, first: u32) -> Self {
         let start = FIRST_BASE + u64::from(first);
-        let span = Span::new(era, FIRST_BASE, start, FIRST_BASE + (1 << 32));
+        let span = Span::new(epoch, FIRST_BASE, start, FIRST_BASE + (1 << 32));
         Self {
             spans: vec![span],
             dropped: None,
@@ -104,17 +104,17 @@ impl Eras {
 
     /// Where a number came, before any draw.
     pub fn came(&self, number: Number) -> Found {
-        if self.dropped.is_some_and(|dropped| number.era <= dropped) {
+        if self.dropped.is_some_and(|dropped| number.epoch <= dropped) {
             return Found::Late;
         }
-        match self.spans.binary_search_by_key(&number.era, |span| span.era) {
+        match self.spans.binary_search_by_key(&number.epoch, |span| span.epoch) {
             Ok(i) => self.spans[i].find(number.n, i + 1 == self.spans.len()),
             Err(i) if i == self.spans.len() => Found::Ahead,
             Err(i) => self.room_for(i).map_or(Found::Late, |_| Found::Lost),
         }
     }
 
-    /// The number that stands at a place; `None` where no era lies.
+    /// The number that stands at a place; `None` where no epoch lies.
     pub fn number(&self, place: Place) -> Option<Number> {
         self.came_at(self.draws.came(place))
     }
@@ -124,7 +124,7 @@ impl Eras {
         let after = self.spans.partition_point(|span| span.base <= place.0);
         let span = after.checked_sub(1).and_then(|i| self.spans.get(i))?;
         let n = u32::try_from(place.0 - span.base).ok()?;
-        Some(Number { era: span.era, n })
+        Some(Number { epoch: span.epoch, n })
     }
 
     /// The next place to be issued.
@@ -132,38 +132,38 @@ impl Eras {
         Place(self.current().end)
     }
 
-    /// Where the issuing era begins; nobody in front of it is present without a mark.
+    /// Where the issuing epoch begins; nobody in front of it is present without a mark.
     pub fn start(&self) -> Place {
         Place(self.current().start)
     }
 
-    /// Issues `count` numbers in a row and says the first; `None` when the era has too few left.
+    /// Issues `count` numbers in a row and says the first; `None` when the epoch has too few left.
     pub fn issue(&mut self, count: u32) -> Option<Number> {
-        let span = self.spans.last_mut().expect("a lane has an era");
+        let span = self.spans.last_mut().expect("a lane has an epoch");
         let end = span.end + u64::from(count);
         let n = u32::try_from(span.end - span.base).ok().filter(|_| end < span.limit)?;
         (span.end, span.given) = (end, end);
-        Some(Number { era: span.era, n })
+        Some(Number { epoch: span.epoch, n })
     }
 
-    /// Closes the issuing era and begins `era` behind its gap. Says from where on places are kept: above the lowest only
+    /// Closes the issuing epoch and begins `epoch` behind its gap. Says from where on places are kept: above the lowest only
     /// when the table was full.
-    pub fn open(&mut self, era: Era) -> Place {
-        let span = self.spans.last_mut().expect("a lane has an era");
+    pub fn open(&mut self, epoch: Epoch) -> Place {
+        let span = self.spans.last_mut().expect("a lane has an epoch");
         let base = (span.end + GAP).next_multiple_of(ALIGN);
         span.limit = base;
-        self.spans.push(Span::new(era, base, base, base + (1 << 32)));
-        if self.spans.len() > MAX_ERAS {
-            self.dropped = Some(self.spans.remove(0).era);
+        self.spans.push(Span::new(epoch, base, base, base + (1 << 32)));
+        if self.spans.len() > MAX_EPOCHS {
+            self.dropped = Some(self.spans.remove(0).epoch);
         }
         Place(self.spans[0].base)
     }
 
-    /// Makes room for a lost era and says its base; `None` when there is no room or it is known. Its numbers below
-    /// `first` are late; so stays whatever the `horizon` has passed in the other eras.
-    pub fn insert(&mut self, era: Era, first: u32, horizon: Place) -> Option<Place> {
-        let i = self.spans.binary_search_by_key(&era, |span| span.era).err()?;
-        if i == self.spans.len() || self.dropped.is_some_and(|dropped| era <= dropped) {
+    /// Makes room for a lost epoch and says its base; `None` when there is no room or it is known. Its numbers below
+    /// `first` are late; so stays whatever the `horizon` has passed in the other epochs.
+    pub fn insert(&mut self, epoch: Epoch, first: u32, horizon: Place) -> Option<Place> {
+        let i = self.spans.binary_search_by_key(&epoch, |span| span.epoch).err()?;
+        if i == self.spans.len() || self.dropped.is_some_and(|dropped| epoch <= dropped) {
             return None;
         }
         let base = self.room_for(i)?;
@@ -176,7 +176,7 @@ impl Eras {
         if let Some(before) = i.checked_sub(1).and_then(|i| self.spans.get_mut(i)) {
             before.limit = base;
         }
-        self.spans.insert(i, Span::new(era, base, start, limit));
+        self.spans.insert(i, Span::new(epoch, base, start, limit));
         Some(Place(base))
     }
 
@@ -195,10 +195,12 @@ impl Eras {
         }
     }
 
-    /// Voids the places behind a closed era's end that stand for numbers below `number`, and says them.
+    /// Voids the places behind a closed epoch's end that stand for numbers below `number`, and says them.
     pub fn void_below(&mut self, number: Number) -> Option<Range<Place>> {
         let closed = self.spans.len() - 1;
-        let span = self.spans[..closed].iter_mut().find(|span| span.era == number.era)?;
+        let span = self.spans[..closed]
+            .iter_mut()
+            .find(|span| span.epoch == number.epoch)?;
         // Places that are drawn are others' now.
         let drawn = self.draws.first_in(span.end..span.limit).unwrap_or(span.limit);
         let to = (span.base + u64::from(number.n)).min(drawn).max(span.end);
@@ -207,8 +209,8 @@ impl Eras {
         Some(Place(span.end)..Place(to))
     }
 
-    pub fn extent(&self, era: Era) -> Option<Extent> {
-        let span = self.spans.iter().find(|span| span.era == era)?;
+    pub fn extent(&self, epoch: Epoch) -> Option<Extent> {
+        let span = self.spans.iter().find(|span| span.epoch == epoch)?;
         // Behind numbers of its own, what is gone is no beginning.
         let gone = if span.end == span.start { span.gone } else { 0 };
         Some(Extent {
@@ -224,7 +226,7 @@ impl Eras {
         self.close_oldest(self.spans.len(), horizon);
     }
 
-    /// The same without the era that issues numbers.
+    /// The same without the epoch that issues numbers.
     pub fn close_lost(&mut self, horizon: Place) {
         self.close_oldest(self.spans.len() - 1, horizon);
     }
@@ -237,13 +239,13 @@ impl Eras {
         self.draws.close(ranges);
     }
 
-    /// The line is closed for a draw as another history closed it; not where an era is not known here.
-    pub fn close_as(&mut self, runs: &[(Era, u32, u32)]) {
+    /// The line is closed for a draw as another history closed it; not where an epoch is not known here.
+    pub fn close_as(&mut self, runs: &[(Epoch, u32, u32)]) {
         let mut ranges = Vec::new();
         // What issues numbers still has not issued them elsewhere.
         let closed = self.spans.len() - 1;
-        for (era, from, to) in runs {
-            let Some(span) = self.spans[..closed].iter_mut().find(|span| span.era == *era) else {
+        for (epoch, from, to) in runs {
+            let Some(span) = self.spans[..closed].iter_mut().find(|span| span.epoch == *epoch) else {
                 return;
             };
             let range = span.base + u64::from(*from)..(span.base + u64::from(*to)).min(span.limit);
@@ -257,19 +259,19 @@ impl Eras {
     }
 
     /// Who is drawn in an edition, or is to be, by their numbers.
-    pub fn drawn_runs(&self, edition: Edition) -> Vec<(Era, u32, u32)> {
+    pub fn drawn_runs(&self, edition: Edition) -> Vec<(Epoch, u32, u32)> {
         let stretches = self.draws.stretches(edition).into_iter().flat_map(Stretches::ranges);
         let run = |range: Range<Place>| {
-            let Number { era, n } = self.came_at(range.start)?;
+            let Number { epoch, n } = self.came_at(range.start)?;
             let length = u32::try_from(range.end.0 - range.start.0).ok()?;
-            Some((era, n, n.checked_add(length)?))
+            Some((epoch, n, n.checked_add(length)?))
         };
         stretches.filter_map(run).collect()
     }
 
-    /// Forgets closed eras that lie below `place` with their gaps, and says them with one past their highest number. Who
+    /// Forgets closed epochs that lie below `place` with their gaps, and says them with one past their highest number. Who
     /// stands at the place or behind it may have come in front of it.
-    pub fn drop_below(&mut self, place: Place) -> Vec<(Era, u32)> {
+    pub fn drop_below(&mut self, place: Place) -> Vec<(Epoch, u32)> {
         let place = self.draws.drop_below(place);
         let gone = self
             .spans
@@ -278,36 +280,36 @@ impl Eras {
             .count()
             .min(self.spans.len() - 1);
         let gone: Vec<_> = self.spans.drain(..gone).map(|span| span.ends()).collect();
-        self.dropped = gone.last().map(|(era, _)| *era).or(self.dropped);
+        self.dropped = gone.last().map(|(epoch, _)| *epoch).or(self.dropped);
         gone
     }
 
-    /// Eras in the table, oldest first.
-    pub fn known(&self) -> impl Iterator<Item = Era> {
-        self.spans.iter().map(|span| span.era)
+    /// Epochs in the table, oldest first.
+    pub fn known(&self) -> impl Iterator<Item = Epoch> {
+        self.spans.iter().map(|span| span.epoch)
     }
 
-    /// For each era one past the highest number issued or given back.
-    pub fn ends(&self) -> impl Iterator<Item = (Era, u32)> {
+    /// For each epoch one past the highest number issued or given back.
+    pub fn ends(&self) -> impl Iterator<Item = (Epoch, u32)> {
         self.spans.iter().map(Span::ends)
     }
 
     fn current(&self) -> &Span {
-        self.spans.last().expect("a lane has an era")
+        self.spans.last().expect("a lane has an epoch")
     }
 
-    /// Half way between what the era before span `i` has used and the base of span `i`.
+    /// Half way between what the epoch before span `i` has used and the base of span `i`.
     fn room_for(&self, i: usize) -> Option<u64> {
         let low = i.checked_sub(1).map_or(0, |before| self.spans[before].given);
         let high = self.spans[i].base;
         let base = (low + (high - low) / 2).next_multiple_of(PAGE);
-        (base + PAGE <= high && self.spans.len() < MAX_ERAS).then_some(base)
+        (base + PAGE <= high && self.spans.len() < MAX_EPOCHS).then_some(base)
     }
 
     pub fn write(&self, w: &mut Writer) {
-        w.option(self.dropped, |w, era| w.u64(era.0));
+        w.option(self.dropped, |w, epoch| w.u64(epoch.0));
         w.list(&self.spans, |w, span| {
-            w.u64(span.era.0);
+            w.u64(span.epoch.0);
             for value in [
                 span.base, span.start, span.end, span.given, span.limit, span.void, span.gone,
             ] {
@@ -317,12 +319,12 @@ impl Eras {
     }
 
     pub fn read(r: &mut Reader) -> Read<Self> {
-        let dropped = r.option(Reader::u64)?.map(Era);
+        let dropped = r.option(Reader::u64)?.map(Epoch);
         let spans = r.list(64, Span::read)?;
         let apart = spans
             .windows(2)
-            .all(|pair| pair[0].era < pair[1].era && pair[0].limit <= pair[1].base);
-        if spans.is_empty() || spans.len() > MAX_ERAS || !apart {
+            .all(|pair| pair[0].epoch < pair[1].epoch && pair[0].limit <= pair[1].base);
+        if spans.is_empty() || spans.len() > MAX_EPOCHS || !apart {
             return r.wrong();
         }
         Ok(Self {
@@ -334,10 +336,10 @@ impl Eras {
 }
 
 impl Span {
-    /// An era that has issued nothing yet.
-    fn new(era: Era, base: u64, start: u64, limit: u64) -> Self {
+    /// An epoch that has issued nothing yet.
+    fn new(epoch: Epoch, base: u64, start: u64, limit: u64) -> Self {
         Self {
-            era,
+            epoch,
             base,
             start,
             end: start,
@@ -359,14 +361,14 @@ impl Span {
         }
     }
 
-    fn ends(&self) -> (Era, u32) {
-        (self.era, u32::try_from(self.given - self.base).unwrap_or(u32::MAX))
+    fn ends(&self) -> (Epoch, u32) {
+        (self.epoch, u32::try_from(self.given - self.base).unwrap_or(u32::MAX))
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
-        let era = Era(r.u64()?);
+        let epoch = Epoch(r.u64()?);
         let span = Self {
-            era,
+            epoch,
             base: r.u64()?,
             start: r.u64()?,
             end: r.u64()?,
