@@ -167,7 +167,7 @@ pub(super) enum Message {
     Change(Box<Changing>),
     /// Other rooms are configured.
     Configure(Vec<(RoomName, Settings)>),
-    /// The gate has the say so far; what differs between the log and the configured rooms is to be said anew.
+    /// How far the gate is in charge of its rooms: what differs between the log and the configured rooms is to be said anew.
     Charge(Charge),
     /// Other keys are in force.
     Keys(Keyring),

@@ -157,9 +157,9 @@ async fn alone(former: Option<watch::Receiver<bool>>) {
 /// has ended. Never ends.
 pub async fn takes_over(replica: Replica, former: Option<watch::Receiver<bool>>) {
     if let Some(mut former) = former {
-        replica.has_the_say(Charge::Handed).await;
+        replica.set_charge(Charge::Handed).await;
         let _ = former.wait_for(|gone| *gone).await;
-        replica.has_the_say(Charge::Own).await;
+        replica.set_charge(Charge::Own).await;
     }
     std::future::pending::<()>().await;
 }

@@ -65,9 +65,9 @@ impl Replica {
         }
     }
 
-    /// From here on this gate has the say so far about its rooms: what differs in the log goes there as soon as that takes
+    /// How far this gate is in charge of its rooms from here on. What differs in the log goes there as soon as that takes
     /// anything. Resolves when the word is left; a gate whose rooms stand still has none.
-    pub async fn has_the_say(&self, charge: Charge) {
+    pub async fn set_charge(&self, charge: Charge) {
         while self.send(Message::Charge(charge)) == Err(Unrecorded::Full) {
             sleep(AGAIN).await;
         }
@@ -108,7 +108,7 @@ impl Replica {
     /// Has the configured rooms compared with the log once more: somebody who was to take over, and did not, may have said
     /// other things of them.
     pub async fn compare_rooms(&self) {
-        self.has_the_say(Charge::Before).await;
+        self.set_charge(Charge::Before).await;
     }
 }
 

@@ -93,11 +93,11 @@ async fn a_gate_that_comes_after_another_says_only_as_much_of_its_rooms_as_it_ma
     thread.stop();
     let (replica, thread) = start(&[("kept", 2), ("new", 2)], Charge::Before);
     shows(&replica, &[("kept", 1), ("gone", 1), ("new", 2)]).await;
-    replica.has_the_say(Charge::Handed).await;
+    replica.set_charge(Charge::Handed).await;
     shows(&replica, &[("kept", 2), ("gone", 1), ("new", 2)]).await;
     replica.configure(configured(&[("kept", 3), ("new", 2)])).await.unwrap();
     shows(&replica, &[("kept", 3), ("gone", 1), ("new", 2)]).await;
-    replica.has_the_say(Charge::Own).await;
+    replica.set_charge(Charge::Own).await;
     shows(&replica, &[("kept", 3), ("new", 2)]).await;
     thread.stop();
 }

@@ -29,7 +29,7 @@ impl Protocol {
             Message::Bypassed(past) => collector.bypassed(*past),
             Message::Load(reports) => self.report(reports),
             Message::Configure(rooms) => self.reconfigure(rooms),
-            Message::Charge(charge) => self.has_the_say(charge),
+            Message::Charge(charge) => self.set_charge(charge),
             Message::Keys(keyring) => self.set_keys(keyring),
             Message::Skip(position) => self.skip(position),
             Message::Raise(version) => self.raise(version),
@@ -135,7 +135,7 @@ impl Protocol {
         match &mut self.phase {
             Phase::Rootless(rootless) => rootless.end_wait(self.context.identity.gate()),
             Phase::Starting(_) | Phase::CatchingUp(_) | Phase::Beginning(_) => Err(NoEnd::NotYet),
-            Phase::Live(_) | Phase::Halted(_) | Phase::Behind { .. } | Phase::Ended => Err(NoEnd::Rooted),
+            Phase::Live(_) | Phase::Frozen(_) | Phase::Behind { .. } | Phase::Ended => Err(NoEnd::Rooted),
         }
     }
 
@@ -149,7 +149,7 @@ impl Protocol {
     }
 
     /// This gate is in charge of its rooms so far from here on.
-    pub fn has_the_say(&mut self, charge: Charge) {
+    pub fn set_charge(&mut self, charge: Charge) {
         self.context.configured.takes_charge(charge);
     }
 

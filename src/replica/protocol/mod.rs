@@ -35,7 +35,7 @@ use self::identity::Identity;
 use self::pace::IDLE;
 use self::phases::beginning::Beginning;
 use self::phases::catching_up::CatchingUp;
-use self::phases::halted::Halted;
+use self::phases::frozen::Frozen;
 use self::phases::live::Live;
 use self::phases::rootless::Rootless;
 use self::phases::starting::Starting;
@@ -75,7 +75,7 @@ enum Phase {
     /// The log is followed entry by entry.
     Live(Box<Live>),
     /// An entry cannot be applied.
-    Halted(Box<Halted>),
+    Frozen(Box<Frozen>),
     /// The log has gone on with a machine version that this binary lacks.
     Behind {
         version: u16,
@@ -130,7 +130,7 @@ impl Protocol {
             Phase::Beginning(beginning) => beginning.next(),
             Phase::Rootless(rootless) => rootless.next(context, now),
             Phase::Live(live) => live.next(context, now),
-            Phase::Halted(halted) => halted.next(context, now),
+            Phase::Frozen(frozen) => frozen.next(context, now),
             Phase::Behind { .. } => Turn::Wait(now + IDLE),
             Phase::Ended => return Step::Ended,
         };
@@ -273,17 +273,17 @@ impl Protocol {
                 Continue(Phase::Live(live))
             }
             (Phase::Live(_), Asked::Save(Saving::Last), Answer::Saved) => Break(Transition::End),
-            (Phase::Halted(halted), Asked::Skips, Answer::Skips(skips)) => {
-                let mut outcome = halted.skips_read(&skips);
-                if let Continue(halted) = &mut outcome {
-                    self.skip = halted.retry_skip().or(self.skip);
+            (Phase::Frozen(frozen), Asked::Skips, Answer::Skips(skips)) => {
+                let mut outcome = frozen.skips_read(&skips);
+                if let Continue(frozen) = &mut outcome {
+                    self.skip = frozen.retry_skip().or(self.skip);
                 }
-                outcome.map_continue(Phase::Halted)
+                outcome.map_continue(Phase::Frozen)
             }
             (mut phase, Asked::Skip, Answer::Skipped) => {
                 self.skip = None;
-                if let Phase::Halted(halted) = &mut phase {
-                    halted.look_now();
+                if let Phase::Frozen(frozen) = &mut phase {
+                    frozen.look_now();
                 }
                 Continue(phase)
             }
@@ -313,8 +313,8 @@ impl Protocol {
                 return self.enter(Transition::End, now);
             }
             (phase, Asked::Skip) => {
-                if let (Phase::Halted(halted), Some(position)) = (phase, self.skip.take()) {
-                    halted.skip_refused(position);
+                if let (Phase::Frozen(frozen), Some(position)) = (phase, self.skip.take()) {
+                    frozen.skip_refused(position);
                 }
             }
             (_, Asked::Load) if context.identity.alone() && !context.outgoing.has_joined() => {
@@ -334,11 +334,11 @@ impl Protocol {
             Transition::CatchUp(origin) => Phase::CatchingUp(Box::new(CatchingUp::new(context, *origin))),
             Transition::Begin(new) => match Beginning::new(context, new) {
                 Ok(beginning) => Phase::Beginning(Box::new(beginning)),
-                Err(at) => Phase::Halted(Box::new(Halted::new(context, at, None, now))),
+                Err(at) => Phase::Frozen(Box::new(Frozen::new(context, at, None, now))),
             },
             Transition::Follow { epoch, old } => Phase::Rootless(Box::new(Rootless::new(context, epoch, old, now))),
             Transition::Live(state, checkpoints) => Phase::Live(Box::new(Live::new(*state, *checkpoints))),
-            Transition::Halt(at, old) => Phase::Halted(Box::new(Halted::new(context, at, old, now))),
+            Transition::Freeze(at, old) => Phase::Frozen(Box::new(Frozen::new(context, at, old, now))),
             Transition::FallBehind(version) => {
                 tracing::error!(
                     version,
@@ -354,7 +354,7 @@ impl Protocol {
         };
         self.show(now);
         // Only now: a visitor who is asked to come again may look at once how the gate stands.
-        if matches!(self.phase, Phase::Halted(_) | Phase::Behind { .. }) {
+        if matches!(self.phase, Phase::Frozen(_) | Phase::Behind { .. }) {
             self.context.outgoing.drop_all();
         }
     }
@@ -409,7 +409,7 @@ impl Phase {
             Self::Live(live) => Some(live.state()),
             Self::Rootless(rootless) => rootless.state(),
             Self::Beginning(beginning) => beginning.state(),
-            Self::Starting(_) | Self::CatchingUp(_) | Self::Halted(_) | Self::Behind { .. } | Self::Ended => None,
+            Self::Starting(_) | Self::CatchingUp(_) | Self::Frozen(_) | Self::Behind { .. } | Self::Ended => None,
         }
     }
 
@@ -422,7 +422,7 @@ impl Phase {
             Self::Beginning(_) => Beginning::condition(),
             Self::Rootless(rootless) => rootless.condition(),
             Self::Live(_) => context.live_condition(),
-            Self::Halted(halted) => halted.condition(),
+            Self::Frozen(frozen) => frozen.condition(),
             Self::Behind { version } => Condition::Behind { version: *version },
             Self::Ended => return None,
         })
@@ -432,7 +432,7 @@ impl Phase {
     fn ends(&self, context: &Context, final_notes: usize) -> bool {
         let alone = context.identity.alone();
         match self {
-            Self::Ended | Self::Halted(_) | Self::Behind { .. } => true,
+            Self::Ended | Self::Frozen(_) | Self::Behind { .. } => true,
             Self::Starting(_) => !alone && final_notes == 0,
             Self::Rootless(rootless) => rootless.has_left(),
             Self::Live(_) => context.leaving.has_said_goodbye() && !alone,

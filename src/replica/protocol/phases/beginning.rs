@@ -36,7 +36,7 @@ impl Beginning {
     /// Readies a new log.
     ///
     /// # Errors
-    /// Where no epoch is left above the last: the position at which the rooms halt.
+    /// Where no epoch is left above the last: the position at which the rooms freeze.
     pub fn new(context: &mut Context, new: NewLog) -> Result<Self, Position> {
         let NewLog {
             seen,

@@ -150,11 +150,11 @@ impl CatchingUp {
         Transition::begin(epoch, self.last_known, basis)
     }
 
-    /// Tries again up to the entry before, so that the rooms halt as late as can be.
+    /// Tries again up to the entry before, so that the rooms freeze as late as can be.
     fn poisoned(mut self: Box<Self>, at: Position) -> Outcome<Self> {
         let again = decode(&self.base);
         let Some(state) = again.filter(|_| self.stop_before.is_none()) else {
-            return Break(Transition::Halt(at, self.old));
+            return Break(Transition::Freeze(at, self.old));
         };
         self.state = state;
         self.stop_before = Some(at);
@@ -165,7 +165,7 @@ impl CatchingUp {
         let mut at = self.state.position();
         at.sequence += 1;
         context.publish(&mut self.state, now);
-        Transition::Halt(at, Some(self.state))
+        Transition::Freeze(at, Some(self.state))
     }
 }
 

@@ -208,7 +208,7 @@ impl Live {
                     tracing::error!(position = ?entry.position, "the log tells another history");
                     return self.another_history(context);
                 }
-                // Half applied it is good for nothing: read anew, the rooms halt before the entry.
+                // Half applied it is good for nothing: read anew, the rooms freeze before the entry.
                 Applied::Panicked => return self.load_anew(false),
                 Applied::Newer(version) => return Break(Transition::FallBehind(version)),
             }

@@ -12,7 +12,7 @@
 //! | | the log was not closed cleanly, or is broken | `Beginning` |
 //! | | another log has begun | `Rootless` |
 //! | | the log begins behind the snapshot | `Starting` |
-//! | | an entry cannot be applied | `Halted` |
+//! | | an entry cannot be applied | `Frozen` |
 //! | `Beginning` | the log has begun | `Live` for a gate alone, else `Rootless` |
 //! | | another gate was first | `Rootless`, or `Starting` where there is no log after all |
 //! | `Rootless` | a root's snapshot was fetched | `CatchingUp` |
@@ -22,14 +22,14 @@
 //! | `Live` | the log is broken, or a token is of an epoch above it | `Beginning` |
 //! | | another log has begun | `Rootless` |
 //! | | the gate was away for too long, was outvoted, or applying an entry panicked | `Starting` |
-//! | `Halted` | the entry is to be passed over, or another log has begun | `Starting` |
+//! | `Frozen` | the entry is to be passed over, or another log has begun | `Starting` |
 //! | any that reads entries | one asks for a machine version that this binary lacks | `Behind` |
 //! | any | the gate leaves | `Ended` |
 //! | `Ended` | the gate comes back | `Starting` |
 
 pub(super) mod beginning;
 pub(super) mod catching_up;
-pub(super) mod halted;
+pub(super) mod frozen;
 pub(super) mod live;
 pub(super) mod rootless;
 pub(super) mod starting;

@@ -25,8 +25,8 @@ pub enum Transition {
     Follow { epoch: u64, old: Option<State> },
     /// `Live`: the log was read to its end.
     Live(Box<State>, Box<Checkpoints>),
-    /// `Halted`: the entry at this position cannot be applied.
-    Halt(Position, Option<State>),
+    /// `Frozen`: the entry at this position cannot be applied.
+    Freeze(Position, Option<State>),
     /// `Behind`: the log goes on with a machine version that this binary lacks.
     FallBehind(u16),
     /// `Ended`: the last snapshot was saved, or cannot be.

@@ -1,4 +1,4 @@
-//! Halted: the rooms stop before an entry that cannot be applied.
+//! Frozen: the rooms stop before an entry that cannot be applied.
 //!
 //! Visitors inside go on by their passes, those who wait keep their places, and nobody is called. The gate goes on when an
 //! operator has the entry passed over, or when other gates have begun another log.
@@ -13,7 +13,7 @@ use crate::replica::publish::Condition;
 use crate::room::{Position, State};
 use crate::store::Skips;
 
-pub struct Halted {
+pub struct Frozen {
     /// The entry that cannot be applied.
     at: Position,
     /// The rooms before it, or from before they were loaded anew.
@@ -24,7 +24,7 @@ pub struct Halted {
     refused: bool,
 }
 
-impl Halted {
+impl Frozen {
     pub fn new(context: &mut Context, at: Position, mut old: Option<State>, now: Duration) -> Self {
         // A gate that has just begun may have shown nothing of the log yet.
         if let Some(state) = &mut old {
@@ -84,7 +84,7 @@ impl Halted {
     }
 }
 
-/// How often a halted gate asks whether it may go on.
+/// How often a frozen gate asks whether it may go on.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 #[cfg(test)]
