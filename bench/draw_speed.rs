@@ -76,7 +76,7 @@ fn draw_line(count: u32) {
     };
     let entry = room.entry(1, Some(reveal), Vec::new());
     let start = Instant::now();
-    let effects = room.state.apply(&entry);
+    let effects = room.state.apply(&entry.into());
     let drawn = start.elapsed();
     let start = Instant::now();
     let view = room.state.view();
@@ -145,7 +145,7 @@ impl Room {
 
     fn say(&mut self, ms: u64, change: Option<Change>, sections: Vec<Section>) {
         let entry = self.entry(ms, change, sections);
-        let effects = self.state.apply(&entry);
+        let effects = self.state.apply(&entry.into());
         assert_eq!(effects.skipped, 0);
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use ropeline::replica::protocol::{Answer, Ask, Protocol, Setup, Step};
 use ropeline::replica::{Condition, Note, Options};
 use ropeline::room::{
-    Batch, Entry, Epoch, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State,
+    Batch, Encoded, Entry, Epoch, GateId, LaneId, LineName, Mode, Number, Position, RoomName, Section, Settings, State,
     StateHash, Visitor, Vote, Wall,
 };
 use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, READ_MAX_ENTRIES, Snapshot};
@@ -33,7 +33,7 @@ fn main() {
 #[derive(Default)]
 struct Store {
     epoch: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Encoded>,
     root: Option<(StateHash, Snapshot)>,
     version: u16,
     vote: Option<Vote>,
@@ -222,7 +222,12 @@ impl Store {
                     .min(self.entries.len());
                 let after = &self.entries[from..];
                 Answer::Exchanged(Exchanged::Entries {
-                    entries: after.iter().take(READ_MAX_ENTRIES).cloned().collect(),
+                    entries: after
+                        .iter()
+                        .take(READ_MAX_ENTRIES)
+                        .cloned()
+                        .map(Encoded::from)
+                        .collect(),
                     log_bytes: 0,
                     more: after.len() > READ_MAX_ENTRIES,
                     newer: None,
@@ -253,7 +258,7 @@ impl Store {
 
     fn push(&mut self, gate: GateId, serial: u64, batch: Batch) {
         let sequence = self.entries.len() as u64 + 1;
-        self.entries.push(Entry {
+        let entry = Entry {
             position: Position {
                 epoch: self.epoch,
                 sequence,
@@ -265,7 +270,8 @@ impl Store {
             time: self.wall(),
             version: self.version,
             batch,
-        });
+        };
+        self.entries.push(entry.into());
     }
 
     fn wall(&self) -> Wall {

@@ -74,7 +74,7 @@ impl Gate {
 
     fn apply(&mut self, ms: u64, batch: Batch) {
         let entry = self.entry(ms, batch);
-        black_box(self.state.apply(&entry));
+        black_box(self.state.apply(&entry.into()));
         self.publish();
     }
 
@@ -110,7 +110,7 @@ impl Gate {
     fn timed_batch(&mut self, batch: Batch) -> (Duration, Duration) {
         let entry = self.entry(0, batch);
         let start = Instant::now();
-        black_box(self.state.apply(&entry));
+        black_box(self.state.apply(&entry.into()));
         let applied = start.elapsed();
         self.publish();
         (applied, start.elapsed().saturating_sub(applied))

@@ -15,7 +15,7 @@ use super::cutter::{Cut, Cutter};
 use super::filer::{Filer, Order};
 use super::folder::{Filed, Folder};
 use super::segment::Segment;
-use crate::room::{Entry, GateId, State};
+use crate::room::{Encoded, GateId, State};
 
 /// Where and how a gate archives.
 #[derive(Clone, Debug)]
@@ -113,13 +113,13 @@ impl Archiver {
         self.hand_over(cut, state);
     }
 
-    /// The replica has applied `entry`, which made `state`. Cost: an encoding of the entry; of the state once an hour.
-    pub fn applied(&mut self, entry: &Entry, state: &State) {
+    /// The replica has applied `entry`, which made `state`. Cost: a copy of the entry's bytes; an encoding of the state once an hour.
+    pub fn applied(&mut self, entry: &Encoded, state: &State) {
         self.take(entry, false, state);
     }
 
     /// The replica has passed `entry` over ([`crate::store::Log::skip`]).
-    pub fn passed_over(&mut self, entry: &Entry, state: &State) {
+    pub fn passed_over(&mut self, entry: &Encoded, state: &State) {
         self.take(entry, true, state);
     }
 
@@ -140,7 +140,7 @@ impl Archiver {
         }
     }
 
-    fn take(&mut self, entry: &Entry, passed_over: bool, state: &State) {
+    fn take(&mut self, entry: &Encoded, passed_over: bool, state: &State) {
         let Some(cutter) = &mut self.cutter else {
             return self.begin(state);
         };
@@ -218,7 +218,7 @@ mod tests {
     fn run(log: &mut Hand, archiver: &mut Archiver, entries: u64) {
         for _ in 0..entries {
             let (entry, _) = log.say(1_000, Batch::default());
-            archiver.applied(&entry, &log.state);
+            archiver.applied(&entry.clone().into(), &log.state);
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
         for _ in 0..150 {
             let (entry, _) = log.say(1_000, Batch::default());
             for archiver in &mut gates {
-                archiver.applied(&entry, &log.state);
+                archiver.applied(&entry.clone().into(), &log.state);
             }
         }
         let [mut not_listed, mut last] = gates;
@@ -282,7 +282,7 @@ mod tests {
         for _ in 0..11_000 {
             let (entry, _) = log.say(1_000, Batch::default());
             for archiver in &mut gates {
-                archiver.applied(&entry, &log.state);
+                archiver.applied(&entry.clone().into(), &log.state);
             }
             // The gate of the roster files while the other looks on.
             let [_, filer] = &gates;

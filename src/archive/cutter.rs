@@ -5,7 +5,7 @@
 //! ends files a shorter range or two, and is in step from then on.
 
 use super::segment::Segment;
-use crate::room::{Clock, Entry, GateId, IDLE_TICK_MS, Position, State};
+use crate::room::{Clock, Encoded, GateId, IDLE_TICK_MS, Position, State};
 
 /// Collects the entries that the gate applies, and hands them over in pieces.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Cutter {
     }
 
     /// Takes the entry that led to `state`. The range that it ends, if it does.
-    pub fn applied(&mut self, entry: &Entry, passed_over: bool, state: &State) -> Option<Cut> {
+    pub fn applied(&mut self, entry: &Encoded, passed_over: bool, state: &State) -> Option<Cut> {
         let next = Position {
             sequence: self.open.last + 1,
             epoch: self.open.epoch,
@@ -172,7 +172,9 @@ mod tests {
                 _ => log.say(4_000, Batch::default()),
             };
             for (gate, cut) in gates.iter_mut().zip(&mut cut) {
-                let ended = gate.as_mut().and_then(|gate| gate.applied(&entry, false, &log.state));
+                let ended = gate
+                    .as_mut()
+                    .and_then(|gate| gate.applied(&entry.clone().into(), false, &log.state));
                 cut.extend(ended.map(|ended| ended.segment));
             }
         }
@@ -207,15 +209,18 @@ mod tests {
         let mut cutter = Cutter::new(GateId(1), &log.state);
         assert!(
             cutter
-                .applied(&log.say(10, Batch::default()).0, false, &log.state)
+                .applied(&log.say(10, Batch::default()).0.into(), false, &log.state)
                 .is_none()
         );
         log.say(10, Batch::default());
         let (entry, _) = log.say(10, Batch::default());
-        let ended = cutter.applied(&entry, false, &log.state).unwrap().segment;
+        let ended = cutter
+            .applied(&entry.clone().into(), false, &log.state)
+            .unwrap()
+            .segment;
         assert_eq!((ended.first, ended.last), (2, 2));
         let (entry, _) = log.say(10, Batch::default());
-        assert!(cutter.applied(&entry, false, &log.state).is_none());
+        assert!(cutter.applied(&entry.clone().into(), false, &log.state).is_none());
         let left = cutter.end().unwrap();
         assert_eq!((left.first, left.last, left.base.is_some()), (5, 5, true));
     }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use sha2::{Digest, Sha256};
 
-use crate::room::{Chain, Entry, Position, Wall};
+use crate::room::{Chain, Encoded, Position, Wall};
 
 /// A range of entries on its way into a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub struct Segment {
 /// One entry as it stands in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stored {
-    pub entry: Entry,
+    pub entry: Encoded,
     /// The operator had it passed over: the rooms never applied it.
     pub passed_over: bool,
     /// The chain after it.
@@ -76,12 +76,12 @@ impl Segment {
     ///
     /// # Panics
     /// When the entry is longer than any that a log takes.
-    pub fn push(&mut self, entry: &Entry, passed_over: bool, chain: Chain) {
-        let bytes = entry.encode();
+    pub fn push(&mut self, entry: &Encoded, passed_over: bool, chain: Chain) {
+        let bytes = entry.bytes();
         let len = u32::try_from(bytes.len()).expect("an entry is below 128 KiB");
         let mark = if passed_over { PASSED_OVER } else { 0 };
         self.entries.extend_from_slice(&(len | mark).to_le_bytes());
-        self.entries.extend_from_slice(&bytes);
+        self.entries.extend_from_slice(bytes);
         if self.is_empty() {
             self.from = entry.time;
         }
@@ -193,13 +193,12 @@ impl Segment {
         std::iter::from_fn(move || {
             let mark = take_u32(&mut rest)?;
             let bytes = take(&mut rest, mark & !PASSED_OVER);
-            let Some(entry) = bytes.and_then(|bytes| Entry::decode(bytes).ok()) else {
+            let Some(entry) = bytes.and_then(|bytes| Encoded::decode(bytes.to_vec()).ok()) else {
                 rest = &[];
                 return Some(Err(Damaged::Entry));
             };
-            // The bytes as they stand, also where this version would write others.
             let passed_over = mark & PASSED_OVER != 0;
-            chain = chain.then(bytes.unwrap_or_default(), passed_over);
+            chain = chain.then(entry.bytes(), passed_over);
             Some(Ok(Stored {
                 entry,
                 passed_over,
@@ -300,7 +299,7 @@ const PASSED_OVER: u32 = 1 << 31;
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::room::{Batch, GateId, VERSION};
+    use crate::room::{Batch, Entry, GateId, VERSION};
 
     pub fn entry(sequence: u64) -> Entry {
         Entry {
@@ -328,7 +327,7 @@ pub(super) mod tests {
         let mut segment = Segment::behind(at, chain, Some(b"a state".to_vec()));
         for sequence in first..=last {
             chain = chain.then(&entry(sequence).encode(), sequence == 4);
-            segment.push(&entry(sequence), sequence == 4, chain);
+            segment.push(&entry(sequence).into(), sequence == 4, chain);
         }
         segment
     }
@@ -347,7 +346,7 @@ pub(super) mod tests {
         let entries: Vec<_> = read.entries().map(Result::unwrap).collect();
         assert_eq!(
             entries.iter().map(|stored| stored.entry.clone()).collect::<Vec<_>>(),
-            [entry(3), entry(4), entry(5)]
+            [entry(3), entry(4), entry(5)].map(Encoded::from)
         );
         assert_eq!(
             entries.iter().map(|stored| stored.passed_over).collect::<Vec<_>>(),
@@ -384,9 +383,9 @@ pub(super) mod tests {
             entries: Vec::new(),
             ..filed
         };
-        filed.push(&entry(3), false, kept.before);
-        filed.push(&other, false, kept.before);
-        filed.push(&entry(5), false, kept.after);
+        filed.push(&entry(3).into(), false, kept.before);
+        filed.push(&other.into(), false, kept.before);
+        filed.push(&entry(5).into(), false, kept.after);
         assert_eq!(Segment::read(&bytes(&filed)), Err(Damaged::Chain));
     }
 }

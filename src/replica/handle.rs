@@ -22,7 +22,7 @@ use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
 use crate::archive::{self, Archiver};
-use crate::room::{Clock, Edition, Effects, Entry, Epoch, GateId, Reported, RoomName, Settings, State, View};
+use crate::room::{Clock, Edition, Effects, Encoded, Epoch, GateId, Reported, RoomName, Settings, State, View};
 use crate::store::{Log, Unavailable};
 use crate::time;
 
@@ -85,7 +85,7 @@ impl Replica {
         log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
         options: Options,
-        apply: fn(&mut State, &Entry) -> Effects,
+        apply: fn(&mut State, &Encoded) -> Effects,
     ) -> Result<(Self, ReplicaThread), StartError> {
         if rooms.len() > MAX_ROOMS {
             return Err(StartError::TooManyRooms(rooms.len()));

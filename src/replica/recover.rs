@@ -2,11 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::room::{Effects, Entry, Position, State, Wall};
+use crate::room::{Effects, Encoded, Entry, Position, State, Wall};
 use crate::store::Snapshot;
 
 /// How an entry is applied: [`State::apply`], but for tests of what happens when it panics.
-pub(super) type Apply = fn(&mut State, &Entry) -> Effects;
+pub(super) type Apply = fn(&mut State, &Encoded) -> Effects;
 
 /// What became of an entry.
 pub(super) enum Applied {
@@ -20,7 +20,7 @@ pub(super) enum Applied {
 }
 
 /// Applies the next entry, or passes it over if it is one of `skips`.
-pub(super) fn apply_next(apply: Apply, state: &mut State, entry: &Entry, skips: &[Position], knows: u16) -> Applied {
+pub(super) fn apply_next(apply: Apply, state: &mut State, entry: &Encoded, skips: &[Position], knows: u16) -> Applied {
     if !follows(state, entry) {
         return Applied::AnotherHistory;
     }
@@ -35,7 +35,7 @@ pub(super) fn apply_next(apply: Apply, state: &mut State, entry: &Entry, skips: 
 }
 
 /// Applies an entry; `None` if that panicked, and then the state is not to be used again.
-pub(super) fn guarded(apply: Apply, state: &mut State, entry: &Entry) -> Option<Effects> {
+pub(super) fn guarded(apply: Apply, state: &mut State, entry: &Encoded) -> Option<Effects> {
     catch_unwind(AssertUnwindSafe(|| apply(state, entry))).ok()
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::recover::{follows, guarded};
-use crate::room::{Entry, Epoch, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
+use crate::room::{Encoded, Epoch, Joined, LaneId, LineName, Number, Position, RoomName, State, StateHash, Wall};
 use crate::store::{Damage, Kept, KeptPart, ReadError, Snapshot};
 use crate::time;
 
@@ -209,7 +209,7 @@ impl Run<'_> {
     }
 
     /// Applies one entry; false when the part cannot be run further.
-    fn entry(&mut self, file: &str, state: &mut State, entry: &Entry) -> bool {
+    fn entry(&mut self, file: &str, state: &mut State, entry: &Encoded) -> bool {
         let position = entry.position;
         if !follows(state, entry) {
             self.report.faults.push(Fault::Chain {

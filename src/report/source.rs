@@ -133,7 +133,7 @@ impl Parts<'_> {
                 let chain = self.course.reached().map_or_else(Chain::default, |(_, chain)| chain);
                 let passed_over = skips.contains(&position);
                 let stored = Stored {
-                    chain: chain.then(&entry.encode(), passed_over),
+                    chain: chain.then(entry.bytes(), passed_over),
                     passed_over,
                     entry,
                 };

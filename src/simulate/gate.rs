@@ -151,7 +151,7 @@ impl Gate {
                 ..batch
             },
         };
-        let effects = self.state.apply(&entry);
+        let effects = self.state.apply(&entry.into());
         self.skipped += u64::from(effects.skipped);
         effects
     }

@@ -16,7 +16,7 @@ pub use rootless::Rootless;
 pub use snapshot::{Snapshot, Unreadable};
 pub use trouble::{Trouble, Unavailable};
 
-use crate::room::{Batch, Entry, GateId, Position, StateHash, Wall};
+use crate::room::{Batch, Encoded, GateId, Position, StateHash, Wall};
 
 /// The log of all rooms of one store. Calls block; the replica makes them from a thread of its own.
 ///
@@ -84,7 +84,7 @@ pub enum Beginning {
 pub enum Exchanged {
     Entries {
         /// What follows the position asked from, without a gap.
-        entries: Vec<Entry>,
+        entries: Vec<Encoded>,
         /// Bytes that the log holds.
         log_bytes: u64,
         /// The log had more than these when it was read.

@@ -4,22 +4,22 @@ use std::process::Command;
 
 use ropeline::admin::api;
 use ropeline::replica::Condition;
-use ropeline::room::{Change, Effects, Entry, State};
+use ropeline::room::{Change, Effects, Encoded, State};
 
 use crate::harness::redis::{Options, Server};
 use crate::support::{Gate, room_name};
 
 const LOST: &str = "lost on one machine";
 
-fn flawed(state: &mut State, entry: &Entry) -> Effects {
-    let mut entry = entry.clone();
+fn flawed(state: &mut State, entry: &Encoded) -> Effects {
+    let mut entry = entry.clone().into_entry();
     let lost = |change: &Change| matches!(change, Change::Override(set) if set.message.as_deref() == Some(LOST));
     entry.batch.rooms.retain(|room| !lost(&room.change));
-    state.apply(&entry)
+    state.apply(&entry.into())
 }
 
 /// Gates of one store, live, with somebody in line so that the rooms' clock goes on.
-fn start<const N: usize>(store: &Server, machines: [fn(&mut State, &Entry) -> Effects; N]) -> [Gate; N] {
+fn start<const N: usize>(store: &Server, machines: [fn(&mut State, &Encoded) -> Effects; N]) -> [Gate; N] {
     let gates = machines.map(|apply| Gate::sharing(&store.url(), apply));
     for gate in &gates {
         gate.readiness.serving();

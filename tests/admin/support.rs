@@ -13,7 +13,7 @@ use ropeline::metrics::Metrics;
 use ropeline::proxy::{Stats, UpstreamServers, UpstreamSettings};
 use ropeline::replica::{self, Arrival, JoinOutcome, Note, Replica, ReplicaThread};
 use ropeline::room::{
-    Change, Effects, Entry, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
+    Change, Effects, Encoded, LaneId, LineName, LineView, Number, RoomName, Settings, Standing, State, Visitor,
 };
 use ropeline::store::redis::{self, RedisLog};
 use ropeline::store::{self, Embedded, Log};
@@ -66,7 +66,7 @@ impl Gate {
     }
 
     /// A gate that shares the store at `url`, and applies entries like this.
-    pub fn sharing(url: &str, apply: fn(&mut State, &Entry) -> Effects) -> Self {
+    pub fn sharing(url: &str, apply: fn(&mut State, &Encoded) -> Effects) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a folder"));
         let url = url.parse().expect("a store's URL");
         let log = RedisLog::open(&url, redis::Options::default()).expect("a log");
@@ -259,7 +259,7 @@ pub fn path_of(visitor: &Visitor) -> String {
 }
 
 /// A fault in the machine that one entry brings out.
-fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+fn poisoned(state: &mut State, entry: &Encoded) -> Effects {
     let message = |change: &Change| match change {
         Change::Override(overrides) => overrides.message.as_deref() == Some("poison"),
         _ => false,
@@ -268,12 +268,12 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
     state.apply(entry)
 }
 
-fn open(folder: &TempDir, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
+fn open(folder: &TempDir, apply: fn(&mut State, &Encoded) -> Effects) -> (Replica, ReplicaThread) {
     let log = Embedded::open(folder.path(), store::Options::default()).expect("a log");
     begin(Box::new(log), apply)
 }
 
-fn begin(log: Box<dyn Log>, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
+fn begin(log: Box<dyn Log>, apply: fn(&mut State, &Encoded) -> Effects) -> (Replica, ReplicaThread) {
     let main = Settings {
         capacity: 1,
         ..Settings::default()
@@ -293,7 +293,7 @@ fn begin(log: Box<dyn Log>, apply: fn(&mut State, &Entry) -> Effects) -> (Replic
 fn with_rooms(
     log: Box<dyn Log>,
     rooms: Vec<(RoomName, Settings)>,
-    apply: fn(&mut State, &Entry) -> Effects,
+    apply: fn(&mut State, &Encoded) -> Effects,
 ) -> (Replica, ReplicaThread) {
     let options = replica::Options {
         keyring: Some(keyring()),

@@ -145,7 +145,7 @@ impl Door for Room {
             version: self.state.version(),
             batch: self.batch(told, report),
         };
-        let effects = self.state.apply(&entry);
+        let effects = self.state.apply(&entry.into());
         assert_eq!((effects.ignored, effects.skipped), (false, 0), "at {now_us}");
         if let Some(joined) = effects.joined.first() {
             self.joined += u64::from(joined.count);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ropeline::room::{Entry, Position, Root, State};
+use ropeline::room::{Encoded, Entry, Position, Root, State};
 use ropeline::store::{Exchanged, Log, Snapshot};
 
 use crate::crowd::ledger::Ledger;
@@ -50,7 +50,7 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
             Ok(Exchanged::Entries { entries, .. }) if !entries.is_empty() => {
                 at = entries[entries.len() - 1].position;
                 let life = lives.last_mut().unwrap();
-                life.entries.extend(entries);
+                life.entries.extend(entries.into_iter().map(Encoded::into_entry));
                 find_root(log.as_mut(), life);
                 continue;
             }
@@ -106,7 +106,7 @@ fn judge(lives: &[Life], capacity: u64) -> Ledger {
         }
         ledger.new_root(&mut state, root.position < read);
         for entry in &life.entries {
-            ledger.entry(&mut state, entry);
+            ledger.entry(&mut state, &entry.clone().into());
         }
         read = life.entries.last().map_or(read, |last| last.position);
     }

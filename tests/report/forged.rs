@@ -67,7 +67,7 @@ pub fn pieces(folder: &Path) -> Vec<Piece> {
         entries: segment
             .entries()
             .map(|stored| stored.unwrap())
-            .map(|stored| (stored.entry, stored.passed_over))
+            .map(|stored| (stored.entry.into_entry(), stored.passed_over))
             .collect(),
     };
     names.iter().map(read).map(piece).collect()
@@ -101,7 +101,7 @@ pub fn forge(mut pieces: Vec<Piece>, anew: Anew) -> TempDir {
         let mut chain = before;
         for (entry, passed_over) in &piece.entries {
             chain = chain.then(&entry.encode(), *passed_over);
-            segment.push(entry, *passed_over, chain);
+            segment.push(&entry.clone().into(), *passed_over, chain);
         }
         end = Some(chain);
         let mut bytes = Vec::new();

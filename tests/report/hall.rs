@@ -88,10 +88,10 @@ impl Hall {
     /// One gate's entry, `ms` after the last.
     pub fn say(&mut self, gate: u64, ms: u64, batch: Batch) -> Effects {
         let entry = self.entry(gate, ms, batch);
-        let effects = self.state.apply(&entry);
+        let effects = self.state.apply(&entry.clone().into());
         for gate in self.gates.values_mut() {
             if let Some(archiver) = &mut gate.archiver {
-                archiver.applied(&entry, &self.state);
+                archiver.applied(&entry.clone().into(), &self.state);
             }
         }
         if let Some(sequence) = self.state.checkpoint() {
@@ -187,10 +187,10 @@ impl Hall {
     /// An entry that every gate passes over, as an operator had it.
     pub fn skip(&mut self, gate: u64) {
         let entry = self.entry(gate, 100, Batch::default());
-        self.state.pass_over(&entry);
+        self.state.pass_over(&entry.clone().into());
         for gate in self.gates.values_mut() {
             if let Some(archiver) = &mut gate.archiver {
-                archiver.passed_over(&entry, &self.state);
+                archiver.passed_over(&entry.clone().into(), &self.state);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ropeline::archive::{Folder, Name, Segment, Stored};
 use ropeline::report::{Findings, Options, audit};
-use ropeline::room::{Chain, Entry, Position, State};
+use ropeline::room::{Chain, Encoded, Entry, Position, State};
 use tempfile::TempDir;
 
 use super::crowd::{Crowd, settings};
@@ -65,11 +65,11 @@ fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) 
     let mut forged = Segment::behind(at, before, was.base.clone());
     let mut chain = before;
     for stored in was.entries() {
-        let Stored {
-            mut entry, passed_over, ..
-        } = stored.unwrap();
+        let Stored { entry, passed_over, .. } = stored.unwrap();
+        let mut entry = entry.into_entry();
         change(&mut entry);
-        chain = chain.then(&entry.encode(), passed_over);
+        let entry = Encoded::from(entry);
+        chain = chain.then(entry.bytes(), passed_over);
         forged.push(&entry, passed_over, chain);
     }
     let mut bytes = Vec::new();

@@ -161,7 +161,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap());
+        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
         assert!(!effects.ignored);
         self.view = self.state.view();
         effects.joined.first().and_then(|joined| joined.first)

@@ -114,7 +114,7 @@ impl World {
         let mut before = self.gates[from].state.view();
         let mut effects = Vec::new();
         for gate in &mut self.gates {
-            effects.push(gate.state.apply(&Entry::decode(&bytes).unwrap()));
+            effects.push(gate.state.apply(&Entry::decode(&bytes).unwrap().into()));
         }
         assert!(effects.iter().all(|effect| *effect == effects[0] && !effect.ignored));
         let hashes: Vec<_> = self.gates.iter().map(|gate| gate.state.hash()).collect();

@@ -116,7 +116,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap());
+        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
         assert!(!effects.ignored);
         effects.joined.iter().map(|joined| joined.first).collect()
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here looks behind the trait: batches are told apart by their serials, snapshots by their bytes.
 
-use ropeline::room::{Batch, Entry, GateId, Position, VERSION, Wall};
+use ropeline::room::{Batch, Encoded, Entry, GateId, Position, VERSION, Wall};
 use ropeline::store::{
     Append, Beginning, Begun, Exchanged, Loaded, Log, Occasion, READ_MAX_ENTRIES, Skips, Snapshot, next_epoch,
 };
@@ -85,7 +85,7 @@ pub fn after(at: Position, count: u64) -> Position {
 /// Exchanges, where entries are the answer expected.
 pub fn exchange(log: &mut dyn Log, at: Position, append: Option<&Append>) -> Vec<Entry> {
     match log.exchange(at, append).unwrap() {
-        Exchanged::Entries { entries, .. } => entries,
+        Exchanged::Entries { entries, .. } => entries.into_iter().map(Encoded::into_entry).collect(),
         other => panic!("{other:?} at {at:?}"),
     }
 }

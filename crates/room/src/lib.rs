@@ -22,7 +22,7 @@
 //!     version: VERSION,
 //!     batch: Batch { hello: true, rooms: vec![configured], ..Batch::default() },
 //! };
-//! let effects = state.apply(&entry);
+//! let effects = state.apply(&entry.into());
 //! assert!(!effects.ignored);
 //! assert!(state.view().rooms.contains_key(&room));
 //! ```
@@ -47,6 +47,7 @@ mod view;
 pub use codec::DecodeError;
 pub use entry::commands::{CallOrder, Deed, MAX_CALL, MAX_ORDERS, MAX_REASON, MAX_WHO, Order, Orders, Setting, Who};
 pub use entry::effects::{Changed, Effects, GivenUp, Joined, Redeemed};
+pub use entry::encoded::Encoded;
 pub use entry::eviction::Eviction;
 pub use entry::sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use entry::{

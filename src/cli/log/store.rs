@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{EXIT_FAILED, EXIT_NO_INPUT, EXIT_USAGE, Failure, LogArgs, Show, pause};
 use crate::archive::Stored;
-use crate::room::{Chain, Entry, Position};
+use crate::room::{Chain, Encoded, Position};
 use crate::store::redis::{self, RedisLog, RedisUrl};
 use crate::store::{Exchanged, Unavailable};
 
@@ -83,7 +83,7 @@ fn start(log: &mut RedisLog, show: &Show) -> Result<Option<Position>, Unavailabl
 }
 
 /// The store's entries have no chain beside them.
-fn stored(entry: Entry) -> Stored {
+fn stored(entry: Encoded) -> Stored {
     Stored {
         entry,
         passed_over: false,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::replica::{Arrival, Charge, JoinOutcome};
-use crate::room::{Change, Effects, Entry, LaneId, LineName, Mode, Overrides};
+use crate::room::{Change, Effects, Encoded, LaneId, LineName, Mode, Overrides};
 use crate::store::{self, Embedded};
 
 fn name() -> RoomName {
@@ -15,7 +15,7 @@ fn message(text: &str) -> Change {
 }
 
 /// A fault in the machine that one entry brings out.
-fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+fn poisoned(state: &mut State, entry: &Encoded) -> Effects {
     assert!(
         !entry.batch.rooms.iter().any(|room| room.change == message("poison")),
         "poison"
@@ -23,7 +23,7 @@ fn poisoned(state: &mut State, entry: &Entry) -> Effects {
     state.apply(entry)
 }
 
-fn start(folder: &std::path::Path, apply: fn(&mut State, &Entry) -> Effects) -> (Replica, ReplicaThread) {
+fn start(folder: &std::path::Path, apply: fn(&mut State, &Encoded) -> Effects) -> (Replica, ReplicaThread) {
     let log = Embedded::open(folder, store::Options::default()).unwrap();
     let settings = Settings {
         mode: Mode::Hold,

@@ -14,7 +14,7 @@ use super::reader::Reader;
 use super::retry::Retry;
 use crate::replica::publish::{Condition, Shared};
 use crate::replica::recover::Applied;
-use crate::room::{Effects, Entry, IDLE_TICK_MS, State};
+use crate::room::{Effects, Encoded, IDLE_TICK_MS, State};
 use crate::store::{Trouble, Unavailable};
 
 /// Each part owns its fields; a phase reaches them by the methods of the part.
@@ -60,7 +60,13 @@ impl Context {
     }
 
     /// Applies the next entry, with what each leaves: its time, its share of the log, and a checkpoint if one falls here.
-    pub fn apply(&mut self, state: &mut State, entry: &Entry, checkpoints: &mut Checkpoints, now: Duration) -> Applied {
+    pub fn apply(
+        &mut self,
+        state: &mut State,
+        entry: &Encoded,
+        checkpoints: &mut Checkpoints,
+        now: Duration,
+    ) -> Applied {
         let applied = self.reader.apply(state, entry, now);
         if let Applied::Done(_) = applied {
             self.shared.counts.read();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::archive::Archiver;
 use crate::replica::recover::{Applied, Apply, apply_next};
-use crate::room::{Entry, Position, State, Wall};
+use crate::room::{Encoded, Position, State, Wall};
 
 pub(super) struct Reader {
     apply: Apply,
@@ -69,7 +69,7 @@ impl Reader {
     }
 
     /// Applies the next entry.
-    pub fn apply(&mut self, state: &mut State, entry: &Entry, now: Duration) -> Applied {
+    pub fn apply(&mut self, state: &mut State, entry: &Encoded, now: Duration) -> Applied {
         let applied = apply_next(self.apply, state, entry, &self.skips, self.knows);
         if let Applied::Done(_) = applied {
             self.hears(entry.time, now);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::archive::Archiver;
 use crate::replica::options::Options;
 use crate::room::{
-    Batch, Change, Effects, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, View, Wall,
+    Batch, Change, Effects, Encoded, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, View,
+    Wall,
 };
 
 /// What a gate brings along.
@@ -18,7 +19,7 @@ pub struct Setup {
     /// As [`crate::store::Log::alone`].
     pub alone: bool,
     /// How an entry is applied: [`State::apply`], but for tests of what happens when it panics or errs.
-    pub apply: fn(&mut State, &Entry) -> Effects,
+    pub apply: fn(&mut State, &Encoded) -> Effects,
     /// Where entries are filed as they are applied.
     pub archiver: Option<Archiver>,
     /// 64 random bits a call.
@@ -35,7 +36,7 @@ pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall
         change: Change::Configure(settings.clone()),
         who: None,
     };
-    state.apply(&Entry {
+    let entry = Entry {
         position: Position { epoch: 0, sequence: 1 },
         gate: GateId(0),
         serial: 1,
@@ -48,6 +49,7 @@ pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall
             rooms: rooms.iter().map(configure).collect(),
             ..Batch::default()
         },
-    });
+    };
+    state.apply(&entry.into());
     state.view()
 }

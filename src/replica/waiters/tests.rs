@@ -47,7 +47,7 @@ impl Rooms {
             sequence: self.0.position().sequence + 1,
             ..self.0.position()
         };
-        self.0.apply(&Entry {
+        let entry = Entry {
             position,
             gate,
             serial: position.sequence,
@@ -56,7 +56,8 @@ impl Rooms {
             time: Wall(position.sequence),
             version: VERSION,
             batch: Batch { hello: true, ..batch },
-        })
+        };
+        self.0.apply(&entry.into())
     }
 
     fn revision(&mut self) -> u64 {

@@ -40,7 +40,7 @@ fn what_an_epoch_that_comes_back_says_is_told_whole() {
         batch: said,
     };
     let stored = crate::archive::Stored {
-        entry,
+        entry: entry.into(),
         passed_over: false,
         chain: Chain::default(),
     };

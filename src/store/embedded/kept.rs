@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder::{CURRENT, LOCK, SNAPSHOT, closed_in, skips_in};
 use super::part::{Fault, Part};
-use crate::room::{Entry, Position, Wall};
+use crate::room::{Encoded, Position, Wall};
 use crate::store::Snapshot;
 
 /// The log of a folder whose gate is stopped, or of a copy.
@@ -147,7 +147,7 @@ impl KeptPart {
     }
 
     /// The entries after `sequence`, some at a time; none when there are no more.
-    pub fn read(&self, sequence: u64) -> Result<Vec<Entry>, Damage> {
+    pub fn read(&self, sequence: u64) -> Result<Vec<Encoded>, Damage> {
         self.part.read(sequence).map_err(|fault| Damage {
             file: self.file.clone(),
             reason: said(fault),

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::record::{Head, open_entry, seal};
-use crate::room::{Entry, Position};
+use crate::room::{Encoded, Entry, Position};
 use crate::store::{READ_MAX_ENTRIES, Snapshot};
 
 /// An open part. Dropping it closes the file.
@@ -154,7 +154,7 @@ impl Part {
     }
 
     /// Entries after `sequence`: as many as can be read, at most [`READ_MAX_ENTRIES`]; a fault only if there is not one.
-    pub fn read(&self, sequence: u64) -> Result<Vec<Entry>, Fault> {
+    pub fn read(&self, sequence: u64) -> Result<Vec<Encoded>, Fault> {
         if sequence >= self.tail {
             return Ok(Vec::new());
         }

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::part::Fault;
-use crate::room::{Entry, VERSION, Wall};
+use crate::room::{Encoded, VERSION, Wall};
 
 /// What a part says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,8 +72,8 @@ fn open(record: &[u8]) -> Result<&[u8], Fault> {
     Ok(bytes)
 }
 
-pub(super) fn open_entry(record: &[u8]) -> Result<Entry, Fault> {
-    Entry::decode(open(record)?).map_err(|error| Fault::Damaged(error.to_string()))
+pub(super) fn open_entry(record: &[u8]) -> Result<Encoded, Fault> {
+    Encoded::decode(open(record)?.to_vec()).map_err(|error| Fault::Damaged(error.to_string()))
 }
 
 /// Bytes of SHA-256 kept with each record.

@@ -3,7 +3,7 @@
 use redis::Value;
 
 use super::fault::Fault;
-use crate::room::{Batch, Entry, GateId, NEWEST, OLDEST, Position, Wall};
+use crate::room::{Batch, Encoded, Entry, GateId, NEWEST, OLDEST, Position, Wall};
 use crate::store::Exchanged;
 
 /// An entry as it stands in the stream: its id, and names and values in turn.
@@ -33,7 +33,7 @@ pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Re
     }
     let read_to = entries
         .last()
-        .map_or(at.sequence, |entry: &Entry| entry.position.sequence);
+        .map_or(at.sequence, |entry: &Encoded| entry.position.sequence);
     Ok(Some(Exchanged::Entries {
         more: read_to < tail,
         entries,
@@ -62,7 +62,7 @@ pub(super) fn gate(gate: GateId) -> String {
 }
 
 /// An entry, or the version that this binary cannot read.
-fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, Fault> {
+fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Encoded, u16>, Fault> {
     let strange = || {
         Fault::Refused(format!(
             "entry {} was not written by a gate: a new log begins with the next that is",
@@ -84,12 +84,7 @@ fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, 
         return Ok(Err(version));
     }
     let gate = u64::from_str_radix(text("gate")?, 16).map_err(|_| strange())?;
-    // Every gate of this version finds the same bytes unreadable and passes over the same entry.
-    let batch = Batch::decode(field("batch")?).unwrap_or_else(|error| {
-        tracing::error!(entry = id(position), %error, "a batch cannot be read and is passed over");
-        Batch::default()
-    });
-    Ok(Ok(Entry {
+    let head = Entry {
         position,
         gate: GateId(gate),
         serial: number("serial")?,
@@ -97,11 +92,71 @@ fn decode(position: Position, fields: &[Vec<u8>]) -> Result<Result<Entry, u16>, 
         nonce: nonce("nonce")?,
         time: Wall(number("time")?),
         version,
-        batch,
-    }))
+        batch: Batch::default(),
+    };
+    // Every gate of this version finds the same bytes unreadable, and applies the same empty batch.
+    Ok(Ok(Encoded::with_batch(head.clone(), field("batch")?).unwrap_or_else(
+        |error| {
+            tracing::error!(entry = id(position), %error, "a batch cannot be read and counts as empty");
+            head.into()
+        },
+    )))
 }
 
 /// The answer to XRANGE.
 pub(super) fn raw(reply: Value) -> Result<Vec<Raw>, Fault> {
     redis::from_redis_value(reply).map_err(|_| Fault::Refused("the answer to XRANGE is none".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Position = Position { epoch: 9, sequence: 4 };
+
+    /// The entry with this batch, as a gate leaves it in the stream.
+    fn fields(batch: &[u8]) -> Vec<Vec<u8>> {
+        let pairs: [(&str, &[u8]); 7] = [
+            ("gate", b"00000000000000ff"),
+            ("serial", b"3"),
+            ("previous", &[1; 8]),
+            ("nonce", &[2; 8]),
+            ("time", b"1700000000000"),
+            ("version", b"1"),
+            ("batch", batch),
+        ];
+        pairs
+            .into_iter()
+            .flat_map(|(name, value)| [name.as_bytes().to_vec(), value.to_vec()])
+            .collect()
+    }
+
+    fn read(batch: &[u8]) -> Encoded {
+        decode(AT, &fields(batch)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_read_with_the_bytes_that_it_would_be_written_as() {
+        let batch = Batch {
+            hello: true,
+            applied: 3,
+            ..Batch::default()
+        };
+        let entry = read(&batch.encode());
+        assert_eq!(
+            (entry.position, entry.gate, entry.serial, &entry.batch),
+            (AT, GateId(0xff), 3, &batch)
+        );
+        assert_eq!(entry.bytes(), entry.encode());
+    }
+
+    /// The chain is one over all gates: they must hash what they apply.
+    #[test]
+    fn a_batch_that_cannot_be_read_is_an_empty_one_in_its_bytes_too() {
+        for wrong in [&b"not a batch"[..], b"", &Batch::default().encode()[1..]] {
+            let entry = read(wrong);
+            assert_eq!(entry.batch, Batch::default());
+            assert_eq!(entry.bytes(), entry.encode());
+        }
+    }
 }

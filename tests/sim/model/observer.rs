@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ropeline::room::{Effects, Entry, GateId, Position, State, View, Wall};
+use ropeline::room::{Effects, Encoded, Entry, GateId, Position, State, View, Wall};
 
 use super::ledger::{Ledger, Rooms};
 use crate::accounts;
@@ -55,7 +55,7 @@ enum How {
 }
 
 /// [`State::apply`], watched.
-pub fn apply(state: &mut State, entry: &Entry) -> Effects {
+pub fn apply(state: &mut State, entry: &Encoded) -> Effects {
     let how = with(|watch| match () {
         () if watch.poison == Some(entry.position) => How::NotAtAll,
         () if watch.to_twist.remove(&watch.acting) => {
@@ -101,5 +101,5 @@ pub fn apply(state: &mut State, entry: &Entry) -> Effects {
 fn wrongly(state: &mut State, entry: &Entry) -> Effects {
     let mut twisted = entry.clone();
     twisted.time = Wall(entry.time.0 ^ 1);
-    state.apply(&twisted)
+    state.apply(&twisted.into())
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ropeline::room::{Entry, Position, StateHash, Wall};
+use ropeline::room::{Encoded, Entry, Position, StateHash, Wall};
 use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
 
 use super::world::Time;
@@ -316,10 +316,10 @@ impl Data {
             return Exchanged::Moved;
         }
         let after = (at.sequence + 1..=self.tail).filter_map(|sequence| self.get(sequence));
-        let entries: Vec<Entry> = after
+        let entries: Vec<Encoded> = after
             .take(READ_MOST)
             .take_while(|entry| entry.version <= reads)
-            .map(|entry| Entry::clone(entry))
+            .map(|entry| Entry::clone(entry).into())
             .collect();
         let next = entries.last().map_or(at.sequence, |entry| entry.position.sequence) + 1;
         let newer = self

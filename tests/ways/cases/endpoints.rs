@@ -274,7 +274,7 @@ async fn leaving_with_a_number_that_the_view_does_not_know_is_recorded_all_the_s
         part.read(part.base.position.sequence).unwrap()
     });
     let left: Vec<_> = entries
-        .flat_map(|entry| entry.batch.sections)
+        .flat_map(|entry| entry.into_entry().batch.sections)
         .flat_map(|section| section.leaves)
         .collect();
     assert_eq!(left, [(ticket.lane, unknown)]);

@@ -26,6 +26,17 @@ impl Entry {
     /// The entry as the log stores it.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+        let mut w = self.write_head();
+        write_batch(&mut w, &self.batch);
+        w.bytes
+    }
+
+    /// The bytes of [`Entry::encode`] before those of the batch.
+    pub(super) fn encode_head(&self) -> Vec<u8> {
+        self.write_head().bytes
+    }
+
+    fn write_head(&self) -> Writer {
         let mut w = Writer::default();
         w.u16(self.version);
         w.u64(self.position.epoch);
@@ -35,8 +46,7 @@ impl Entry {
         w.raw(&self.previous);
         w.raw(&self.nonce);
         w.wall(self.time);
-        write_batch(&mut w, &self.batch);
-        w.bytes
+        w
     }
 
     /// # Errors

@@ -7,6 +7,7 @@ pub(crate) mod batch_fields;
 pub(crate) mod codec;
 pub(crate) mod commands;
 pub(crate) mod effects;
+pub(crate) mod encoded;
 pub(crate) mod eviction;
 pub(crate) mod marks_codec;
 pub(crate) mod sale;

@@ -65,18 +65,17 @@ impl Head {
         entry.position.epoch == self.position.epoch && entry.position > self.position
     }
 
-    /// Goes on to the entry.
-    pub fn step(&mut self, entry: &Entry, passed_over: bool) -> Step {
+    /// Goes on to the entry with these bytes.
+    pub fn step(&mut self, entry: &Entry, bytes: &[u8], passed_over: bool) -> Step {
         // The store's clock may step; only how far it went since the entry before counts, and only forwards.
         let passed_ms = entry.time.since(self.time.unwrap_or(entry.time)).min(MAX_STEP_MS);
         self.time = Some(entry.time);
         self.position = entry.position;
         self.nonce = entry.nonce;
-        let encoded = entry.encode();
-        self.chain = self.chain.then(&encoded, passed_over);
+        self.chain = self.chain.then(bytes, passed_over);
         Step {
             passed_ms,
-            bytes: u64::try_from(encoded.len()).unwrap_or(u64::MAX),
+            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         }
     }
 

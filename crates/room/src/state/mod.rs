@@ -18,6 +18,7 @@ pub(crate) mod versions;
 use std::sync::Arc;
 
 use crate::entry::effects::{Effects, Joined};
+use crate::entry::encoded::Encoded;
 use crate::entry::sale::{BreaksDraw, Owed};
 use crate::entry::{Batch, Entry, StateHash};
 use crate::recovery::Recovery;
@@ -79,7 +80,7 @@ impl State {
 
     /// Applies one entry. Total and deterministic. Nothing changes by an entry that was applied before, that is of another
     /// log (unless it begins an embedded one), or that this binary is too old for ([`State::wants`]).
-    pub fn apply(&mut self, entry: &Entry) -> Effects {
+    pub fn apply(&mut self, entry: &Encoded) -> Effects {
         let mut effects = Effects {
             clock: self.context.clock,
             ignored: true,
@@ -105,7 +106,7 @@ impl State {
 
     /// Passes over an entry that an operator has skipped: its position, nonce and time are noted, and nothing else. The chain
     /// says that it was passed over.
-    pub fn pass_over(&mut self, entry: &Entry) {
+    pub fn pass_over(&mut self, entry: &Encoded) {
         if self.head.is_next(entry) {
             self.step(entry, true);
         }
@@ -354,9 +355,9 @@ impl State {
     }
 
     /// Goes on to the entry's position without applying it.
-    fn step(&mut self, entry: &Entry, passed_over: bool) -> Step {
+    fn step(&mut self, entry: &Encoded, passed_over: bool) -> Step {
         self.published = None;
-        self.head.step(entry, passed_over)
+        self.head.step(entry, entry.bytes(), passed_over)
     }
 
     /// What an entry does to the rooms of a log with a root.

@@ -101,7 +101,7 @@ impl Log {
 
     pub fn apply(&mut self, ms: u64, batch: Batch) -> Effects {
         let entry = self.entry(ms, batch);
-        self.state.apply(&entry)
+        self.state.apply(&entry.into())
     }
 
     /// Until when the room heals.
@@ -291,7 +291,7 @@ impl Log {
         let entry = self.entry(0, batch);
         // What the log holds is what is applied.
         let entry = Entry::decode(&entry.encode()).unwrap();
-        self.state.apply(&entry).redeemed
+        self.state.apply(&entry.into()).redeemed
     }
 
     pub fn redeem(&mut self, redeem: Redeem) -> Result<Number, Denied> {

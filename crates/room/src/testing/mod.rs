@@ -67,7 +67,7 @@ impl Hand {
                 ..batch
             },
         };
-        let effects = self.state.apply(&entry);
+        let effects = self.state.apply(&entry.clone().into());
         assert!(!effects.ignored, "the gate is on the roster");
         (entry, effects)
     }

@@ -319,8 +319,8 @@ fn a_replica_from_a_snapshot_takes_the_same_steps() {
         assert_eq!(fork.state.hash(), log.state.hash());
         assert_eq!(phase(&mut fork), phase(&mut log));
         let entry = log.entry(400, Batch::default());
-        log.state.apply(&entry);
-        fork.state.apply(&entry);
+        log.state.apply(&entry.clone().into());
+        fork.state.apply(&entry.clone().into());
         assert_eq!(fork.state.hash(), log.state.hash());
     }
     assert_eq!(edition(&mut log), 2);

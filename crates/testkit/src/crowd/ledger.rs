@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ropeline::room::{Entry, LaneId, LineName, LineView, Number, PendingId, Section, Standing, State, Wall};
+use ropeline::room::{Encoded, Entry, LaneId, LineName, LineView, Number, PendingId, Section, Standing, State, Wall};
 
 use super::gate::room;
 use super::people::{CLAIM_MS, FIRM_MS, GENERATION_MS, SLACK_MS};
@@ -247,7 +247,7 @@ impl Ledger {
         }
     }
 
-    pub fn entry(&mut self, state: &mut State, entry: &Entry) {
+    pub fn entry(&mut self, state: &mut State, entry: &Encoded) {
         self.entries += 1;
         let passed = self.time.map_or(0, |time| entry.time.0.saturating_sub(time));
         let clock = self.clock + passed.min(5_000);

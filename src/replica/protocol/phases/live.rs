@@ -11,7 +11,7 @@ use crate::replica::protocol::pace::{IDLE, Pace, REST_MOST};
 use crate::replica::protocol::step::{Ask, Asked, Saving};
 use crate::replica::protocol::upkeep::Upkeep;
 use crate::replica::recover::{Applied, snapshot};
-use crate::room::{Batch, Entry, State};
+use crate::room::{Batch, Encoded, State};
 use crate::store::{Exchanged, Occasion, Snapshot, Unavailable};
 
 pub struct Live {
@@ -189,7 +189,7 @@ impl Live {
     fn take_entries(
         mut self: Box<Self>,
         context: &mut Context,
-        entries: Vec<Entry>,
+        entries: Vec<Encoded>,
         more: bool,
         newer: Option<u16>,
         now: Duration,

@@ -166,7 +166,7 @@ impl Gates {
             version: self.state.version(),
             batch,
         };
-        self.state.apply(&entry).redeemed
+        self.state.apply(&entry.into()).redeemed
     }
 
     fn redeem(&mut self, gate: usize, redeem: Redeem) -> Option<Denied> {

@@ -136,7 +136,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = state.apply(&Entry::decode(&entry.encode()).unwrap());
+        let effects = state.apply(&Entry::decode(&entry.encode()).unwrap().into());
         self.history.push(state);
         effects.redeemed
     }

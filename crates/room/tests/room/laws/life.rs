@@ -167,7 +167,7 @@ impl Life {
             nonce,
             ..self.gates.entry(gate, ms, batch)
         };
-        let effects = self.gates.state.apply(&Entry::decode(&entry.encode()).unwrap());
+        let effects = self.gates.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
         self.meet(&effects);
         if let Some(sequence) = self.gates.state.checkpoint() {
             let hash = self.gates.state.hash();

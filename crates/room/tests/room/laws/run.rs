@@ -212,7 +212,7 @@ impl Run {
 
     pub fn apply(&mut self, entry: &Entry) {
         let before = self.state.view();
-        let effects = self.state.apply(entry);
+        let effects = self.state.apply(&entry.clone().into());
         let expected = self.model.apply(entry);
         let answer = Answer {
             joined: effects.joined.iter().map(|joined| joined.first).collect(),

@@ -191,7 +191,7 @@ fn a_version_is_raised_when_all_know_it() {
         ..gates.entry(1, 0, join(1))
     };
     assert!(
-        !gates.state.apply(&old).ignored,
+        !gates.state.apply(&old.into()).ignored,
         "what was under way is of the version before"
     );
 }
@@ -203,7 +203,7 @@ fn an_entry_of_a_later_version_than_the_rooms_run_is_nothing_but_time() {
         version: 2,
         ..gates.entry(1, 500, join(1))
     };
-    let effects = gates.state.apply(&early);
+    let effects = gates.state.apply(&early.clone().into());
     assert!(effects.ignored && effects.clock == Clock(500));
     assert_eq!(gates.state.position(), early.position);
 }
@@ -218,7 +218,7 @@ fn a_version_that_this_binary_lacks_stops_it_before_the_entry() {
     let hash = gates.state.hash();
     let entry = gates.entry(1, 0, raise(NEWEST + 1));
     assert_eq!(gates.state.wants(&entry), Some(NEWEST + 1));
-    assert!(gates.state.apply(&entry).ignored);
+    assert!(gates.state.apply(&entry.clone().into()).ignored);
     assert_eq!(gates.state.hash(), hash, "nothing happened");
     let unknown = gates.entry(1, 0, raise(NEWEST + 2));
     assert_eq!(

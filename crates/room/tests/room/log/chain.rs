@@ -25,12 +25,12 @@ fn every_entry_is_chained_in_order_also_through_a_snapshot() {
                 ..Batch::default()
             },
         );
-        log.state.apply(&entry);
-        late.apply(&entry);
+        log.state.apply(&entry.clone().into());
+        late.apply(&entry.clone().into());
         chain = chain.then(&entry.encode(), false);
         assert_eq!((log.state.chain(), late.chain()), (chain, chain));
         // A second time it changes nothing.
-        log.state.apply(&entry);
+        log.state.apply(&entry.clone().into());
         assert_eq!(log.state.chain(), chain);
     }
     assert_eq!(log.state.view().chain, chain);

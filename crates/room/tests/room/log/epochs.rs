@@ -123,7 +123,7 @@ fn a_history_goes_on_into_a_log_that_began_either_way() {
             },
         );
         for state in [&mut log.state, &mut replayed.state] {
-            state.apply(&entry);
+            state.apply(&entry.clone().into());
         }
         assert_eq!(replayed.state.hash(), log.state.hash(), "marked {marked}");
     }
@@ -391,10 +391,10 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
         },
         ..root.clone()
     };
-    assert!(other.apply(&stray).ignored);
+    assert!(other.apply(&stray.clone().into()).ignored);
     assert_eq!(other.position().epoch, EPOCH);
-    log.state.apply(&root);
-    other.apply(&root);
+    log.state.apply(&root.clone().into());
+    other.apply(&root.clone().into());
     assert_eq!(log.state.hash(), other.hash());
     assert!(!log.is_present(old[1]));
 }
@@ -403,7 +403,7 @@ fn the_roots_entry_begins_the_new_log_by_itself() {
 fn entries_are_applied_once_and_only_of_this_log_and_version() {
     let mut log = Log::new(settings(1));
     let entry = log.entry(250, Batch::default());
-    log.state.apply(&entry);
+    log.state.apply(&entry.clone().into());
     let hash = log.state.hash();
     let next = Position {
         sequence: entry.position.sequence + 1,
@@ -424,7 +424,7 @@ fn entries_are_applied_once_and_only_of_this_log_and_version() {
             ..entry.clone()
         },
     ] {
-        assert!(log.state.apply(&strange).ignored);
+        assert!(log.state.apply(&strange.into()).ignored);
         assert_eq!(log.state.hash(), hash);
     }
 }

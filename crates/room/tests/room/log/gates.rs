@@ -61,7 +61,7 @@ impl Gates {
 
     pub fn say(&mut self, gate: u64, ms: u64, batch: Batch) -> Effects {
         let entry = self.entry(gate, ms, batch);
-        self.state.apply(&entry)
+        self.state.apply(&entry.into())
     }
 
     pub fn hello(&mut self, gate: u64, knows: u16) {

@@ -45,7 +45,7 @@ fn without_a_root_the_rooms_stand_still() {
 fn who_speaks_keeps_serial_and_answers_over_a_new_log() {
     let mut gates = Gates::new(3, 2);
     let sent = gates.entry(1, 0, join(2));
-    let first = gates.state.apply(&sent).joined[0].first;
+    let first = gates.state.apply(&sent.clone().into()).joined[0].first;
     gates.begin();
     gates.serials.insert(1, 500);
     gates.speak(1);
@@ -59,14 +59,17 @@ fn who_speaks_keeps_serial_and_answers_over_a_new_log() {
         serial: sent.serial,
         ..gates.entry(1, 0, Batch::default())
     };
-    assert!(gates.state.apply(&again).ignored, "sent again it is a repeat");
+    assert!(
+        gates.state.apply(&again.clone().into()).ignored,
+        "sent again it is a repeat"
+    );
     gates.speak(1);
     let next = Entry {
         serial: sent.serial + 1,
         ..gates.entry(1, 0, join(1))
     };
     assert!(
-        !gates.state.apply(&next).ignored,
+        !gates.state.apply(&next.clone().into()).ignored,
         "what it spoke with is no batch's serial"
     );
 }
@@ -76,7 +79,7 @@ fn who_speaks_keeps_serial_and_answers_over_a_new_log() {
 fn what_a_silent_gate_said_before_a_new_log_does_not_count_again_in_it() {
     let mut gates = Gates::new(2, 2);
     let sent = gates.entry(1, 0, join(2));
-    assert_eq!(gates.state.apply(&sent).joined[0].count, 2);
+    assert_eq!(gates.state.apply(&sent.clone().into()).joined[0].count, 2);
     for _ in 0..4 {
         gates.say(2, 4_000, Batch::default());
     }
@@ -95,7 +98,7 @@ fn what_a_silent_gate_said_before_a_new_log_does_not_count_again_in_it() {
         serial: sent.serial,
         ..gates.entry(1, 0, hello)
     };
-    let effects = gates.state.apply(&again);
+    let effects = gates.state.apply(&again.clone().into());
     assert!(effects.ignored && effects.joined.is_empty());
 }
 
@@ -133,8 +136,8 @@ fn a_log_that_goes_on_from_its_bytes_is_the_same_log() {
     };
     for batch in [spoke, root, join(1), mode(Mode::Hold, 9), Batch::default()] {
         let entry = gates.entry(2, 700, batch);
-        gates.state.apply(&entry);
-        other.apply(&entry);
+        gates.state.apply(&entry.clone().into());
+        other.apply(&entry.clone().into());
         other = State::decode(&other.encode()).unwrap();
         assert_eq!(other.hash(), gates.state.hash());
     }
@@ -189,16 +192,16 @@ fn a_skipped_entry_is_passed_over_and_nothing_of_it_happens() {
     let poison = gates.entry(1, 3_000, join(5));
     for state in [&mut gates.state, &mut other] {
         let before = state.view();
-        state.pass_over(&poison);
+        state.pass_over(&poison.clone().into());
         let after = state.view();
         assert_eq!((after.position, after.clock), (poison.position, before.clock));
         assert_eq!((state.nonce(), state.checkpoint()), (poison.nonce, None));
     }
     assert_eq!(gates.state.hash(), other.hash());
     let next = gates.entry(1, 250, join(1));
-    let effects = gates.state.apply(&next);
+    let effects = gates.state.apply(&next.clone().into());
     assert_eq!((effects.joined[0].first.unwrap().n, effects.clock), (0, Clock(250)));
-    gates.state.pass_over(&poison);
+    gates.state.pass_over(&poison.clone().into());
     assert_eq!(
         gates.state.position(),
         next.position,

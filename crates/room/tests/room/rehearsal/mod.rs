@@ -156,7 +156,7 @@ fn every_replica_ends_it_at_the_same_entry() {
     let mut entries: Vec<Entry> = Vec::new();
     let mut apply = |log: &mut Log, ms, batch| {
         let entry = log.entry(ms, batch);
-        log.state.apply(&entry);
+        log.state.apply(&entry.clone().into());
         entries.push(entry);
     };
     for step in 0..40 {
@@ -183,7 +183,7 @@ fn every_replica_ends_it_at_the_same_entry() {
     for entry in &entries {
         let read = Entry::decode(&entry.encode()).unwrap();
         assert_eq!(read, *entry);
-        twin.state.apply(&read);
+        twin.state.apply(&read.into());
         // A gate that starts from the bytes goes on as the others.
         twin.state = State::decode(&twin.state.encode()).unwrap();
     }

@@ -6,7 +6,7 @@ use crate::replica::worker::carry_out;
 use crate::replica::{Condition, Options};
 use crate::room::testing::Hand;
 use crate::room::{
-    Batch, Change, Effects, Entry, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings, Wall,
+    Batch, Change, Effects, Encoded, GateId, LaneId, Overrides, RoomChange, RoomName, Section, Settings, Wall,
 };
 use crate::store::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 
@@ -29,7 +29,7 @@ fn poison() -> Change {
     })
 }
 
-fn poisoned(state: &mut State, entry: &Entry) -> Effects {
+fn poisoned(state: &mut State, entry: &Encoded) -> Effects {
     assert!(!entry.batch.rooms.iter().any(|room| room.change == poison()), "poison");
     state.apply(entry)
 }
@@ -190,7 +190,7 @@ fn a_gate_that_freezes_on_a_log_without_a_snapshot_has_the_rooms_before_the_entr
     for _ in 0..2 {
         assert!(matches!(gate.asks(), Ask::Exchange { .. }));
         let entries = Exchanged::Entries {
-            entries: vec![before.clone(), entry.clone()],
+            entries: vec![before.clone().into(), entry.clone().into()],
             log_bytes: 0,
             more: false,
             newer: None,
