@@ -82,14 +82,3 @@ fn a_wider_bound_that_is_left_at_its_default_gives_way_to_what_is_set_within_it(
     let (_, asked) = limits("status = { requests = 9000, window = \"1s\" }");
     assert_eq!(asked.status_network, asked.status);
 }
-
-#[test]
-fn every_language_of_the_page_can_be_set() {
-    let page = keys::table("room.page").and_then(|table| table.key("languages"));
-    let form = page.expect("a key of the page").form;
-    let tags: Vec<&str> = crate::pages::Language::all().map(crate::pages::Language::tag).collect();
-    assert!(
-        matches!(form.item(), keys::Form::Words(words) if **words == tags),
-        "{tags:?}"
-    );
-}

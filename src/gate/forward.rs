@@ -1,5 +1,10 @@
 //! Carries a request to the upstream, and adds the gate's own fields to the answer.
 
+pub mod detached;
+pub mod ending;
+pub mod failed;
+mod session;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -216,10 +221,6 @@ fn holding(response: Response<Body>, (session, socket, place): Kept) -> Response
     })
 }
 
-pub mod detached;
-pub mod ending;
-pub mod failed;
-mod session;
 /// What a virtual visitor is given in place of the shop's answer.
 pub fn stand_in(head: &Parts, outcome: Outcome, right: &Permission<'_>) -> Answer {
     let body = "{\"state\":\"inside\",\"virtual\":true}".to_owned();

@@ -12,26 +12,36 @@ use super::kind::PageKind;
 use super::language::Language;
 use crate::metrics::CodeFate;
 
-const FILES: &[&str] = &[
-    include_str!("../../static/locales/en.toml"),
-    include_str!("../../static/locales/ko.toml"),
+/// The tag (BCP 47) of each language and its catalogue; the first is the default.
+const FILES: &[(&str, &str)] = &[
+    ("en", include_str!("../../static/locales/en.toml")),
+    ("ko", include_str!("../../static/locales/ko.toml")),
 ];
-pub(super) const COUNT: usize = FILES.len();
+
+/// The tags of all languages.
+pub const TAGS: [&str; FILES.len()] = {
+    let mut tags = [""; FILES.len()];
+    let mut at = 0;
+    while at < FILES.len() {
+        tags[at] = FILES[at].0;
+        at += 1;
+    }
+    tags
+};
 
 static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
     let parse = |file| toml::from_str(file).expect("the catalogues are compiled in and every test run parses them");
-    FILES.iter().copied().map(parse).collect()
+    FILES.iter().map(|(_, file)| parse(file)).collect()
 });
 
 pub(super) fn of(language: Language) -> &'static Catalogue {
-    // A `Language` is only made from an index below COUNT.
+    // A `Language` is only made from an index below the number of tags.
     &CATALOGUES[language.0]
 }
 
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Catalogue {
-    pub tag: String,
     /// What its speakers call it.
     #[expect(dead_code, reason = "for translators, and for a menu of languages")]
     name: String,
@@ -321,7 +331,7 @@ mod tests {
                 assert!(
                     ![title, heading, lead].iter().any(|text| text.is_empty()),
                     "{}: {kind:?}",
-                    catalogue.tag
+                    language.tag()
                 );
             }
         }
@@ -329,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_catalogue_without_a_key_or_with_one_too_many_does_not_parse() {
-        let whole = FILES[0];
+        let (_, whole) = FILES[0];
         let without = whole.replacen("offline =", "# offline =", 1);
         let more = whole.replacen("[words]", "[words]\nsurplus = \"x\"", 1);
         assert!(toml::from_str::<Catalogue>(whole).is_ok());

@@ -93,7 +93,7 @@ impl<'a> Content<'a> {
         }
         let mut content = Content {
             kind: alike.kind.name(),
-            lang: &catalogue.tag,
+            lang: alike.language.tag(),
             dir: catalogue.direction.name(),
             heading: &page.heading,
             lead: &page.lead,

@@ -17,13 +17,13 @@ impl Language {
 
     /// Every language that has a catalogue, English first.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..catalogue::COUNT).map(Self)
+        (0..catalogue::TAGS.len()).map(Self)
     }
 
     /// The BCP 47 tag, as `lang` and `Content-Language` carry it.
     #[must_use]
     pub fn tag(self) -> &'static str {
-        &self.catalogue().tag
+        catalogue::TAGS[self.0]
     }
 
     /// The language of a tag, letter case apart; `None` when it has no catalogue.

@@ -21,6 +21,7 @@ mod template;
 mod text;
 
 pub use addresses::check_of;
+pub use catalogue::TAGS;
 pub use kept::Kept;
 pub use kind::{
     DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts, TurnFacts,

@@ -34,5 +34,5 @@ use std::time::Duration;
 /// Most joins that wait at once; over it a newcomer gets the page with a pending ticket.
 pub const MAX_PENDING_JOINS: usize = 131_072;
 
-/// A batch unread for so long means that the gate is cut off from its log.
+/// A gate is cut off from its log when for so long the log has not answered, or a batch has not been read back.
 pub const CUT_OFF_AFTER: Duration = Duration::from_secs(2);

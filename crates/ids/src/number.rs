@@ -8,7 +8,7 @@ use crate::name::{LineName, RoomName};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneId(pub u8);
 
-/// One unbroken life of a log: the epoch of the log that issued a number.
+/// One unbroken life of the log. A number belongs to the epoch in which it was issued.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Epoch(pub u64);
 
@@ -23,7 +23,7 @@ pub struct Number {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Place(pub u64);
 
-/// Grows when an operator resets a room; tokens of an older edition are void.
+/// Grows with each sale and each reset of a room; tokens of an older edition are void.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Edition(pub u32);
 

@@ -18,7 +18,7 @@ pub(super) const PAGE: Table = Table {
             .or("true")
             .about("Without JavaScript the page reloads by itself. `false`: visitors use a link."),
         list("languages", &LANGUAGE)
-            .or("[\"en\", \"ko\"]")
+            .unset("all languages that there are, English first")
             .about("Languages of the page. The first is for browsers that ask for none of them."),
     ],
 };
@@ -129,7 +129,7 @@ pub(super) const LANE: Table = Table {
     ],
 };
 
-const LANGUAGE: Form = Form::Words(&["en", "ko"]);
+const LANGUAGE: Form = Form::Words(&crate::pages::TAGS);
 
 const PRICE: Form = Form::Fields(
     &[("least", HASHES), ("most", HASHES)],

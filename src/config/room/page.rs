@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::config::document::value::{one_of, wrong};
 use crate::config::document::{Node, Read, Section};
 use crate::config::keys::Form;
-use crate::pages::{MAX_TEMPLATE, Pages};
+use crate::pages::{MAX_TEMPLATE, Pages, TAGS};
 
 /// A room's waiting page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,8 +28,10 @@ pub struct Template {
 }
 
 pub(in crate::config) fn page(section: &Section<'_>) -> Page {
-    let languages = section.list_as("languages", language);
-    if languages.is_empty() && !section.has_mistake("languages") {
+    let mut languages = section.list_as("languages", language);
+    if !section.is_set("languages") {
+        languages = TAGS.map(str::to_owned).to_vec();
+    } else if languages.is_empty() && !section.has_mistake("languages") {
         section.mistake(
             "languages",
             "the page needs a language",
