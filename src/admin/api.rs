@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use codes::{SpentCode, SpentCodes};
-pub use load::{Admission, Load, Shop};
+pub use load::{Load, LoadControl, Shop};
 pub use orders::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use probe::Probe;
 pub use rehearsal::{EndRehearsal, Rehearsal, Rehearse, Renew};
@@ -81,8 +81,8 @@ pub struct Room {
     /// Rate, of each line; null is unlimited.
     pub new_users_per_minute: Option<u32>,
     /// How it follows what its shop can take, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub admission: Option<Admission>,
+    #[serde(rename = "admission", default, skip_serializing_if = "Option::is_none")]
+    pub load_control: Option<LoadControl>,
     /// The message on the waiting page.
     pub message: Option<String>,
     /// Messages by language tag, for visitors who read that language.

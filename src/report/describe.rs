@@ -72,11 +72,11 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
     }
 }
 
-fn admission(admission: Option<&LoadControl>) -> String {
-    let Some(admission) = admission else {
+fn load_control(load_control: Option<&LoadControl>) -> String {
+    let Some(load_control) = load_control else {
         return "none".to_owned();
     };
-    let by = match admission.by {
+    let by = match load_control.by {
         Controller::Linear(linear) => format!(
             "linear, {} down to {} at {} to {} requests a second",
             linear.most, linear.least, linear.from, linear.until
@@ -86,7 +86,7 @@ fn admission(admission: Option<&LoadControl>) -> String {
             bounds.p95_ms, bounds.errors_permille
         ),
     };
-    format!("{by}, figures hold for {}", whole_in_words(admission.ttl_ms / 1_000))
+    format!("{by}, figures hold for {}", whole_in_words(load_control.ttl_ms / 1_000))
 }
 
 fn load(figures: Option<&Outside>) -> String {
@@ -160,7 +160,7 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
         ("late_window", duration(settings.late_window_ms)),
         ("max_lines", settings.max_lines.to_string()),
         ("lane weights", weights.join(":")),
-        ("admission", admission(settings.load_control.as_ref())),
+        ("load_control", load_control(settings.load_control.as_ref())),
         (
             "schedule",
             settings

@@ -124,7 +124,8 @@ pub struct Outcome {
     pub requests: u64,
     pub upstream: Option<Served>,
     /// How the room followed its shop, where it does.
-    pub admission: Option<Followed>,
+    #[serde(rename = "admission")]
+    pub load_control: Option<Followed>,
     /// What the figures leave out.
     pub notes: Vec<String>,
     pub entries: u64,
@@ -139,7 +140,7 @@ impl Outcome {
         plan: &Plan,
         gate: &Gate,
         (tally, most_sessions, bots, never_came): (&Tally, u64, u64, u64),
-        (upstream, admission, bills): (Option<Served>, Option<Followed>, Vec<Bill>),
+        (upstream, load_control, bills): (Option<Served>, Option<Followed>, Vec<Bill>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
@@ -179,7 +180,7 @@ impl Outcome {
             points,
             requests: tally.counts.requests,
             upstream,
-            admission,
+            load_control,
             notes: plan.notes.clone(),
             entries: gate.entries,
             events: gate.events,

@@ -355,7 +355,7 @@ impl Simulation<'_> {
 
 /// The shop behind the line, where there is one that can take only so much.
 fn serving(plan: &Plan) -> Option<Serving> {
-    let late_us = plan.settings.load_control.map(|admission| admission.late_us());
+    let late_us = plan.settings.load_control.map(|load_control| load_control.late_us());
     let upstream = plan.upstream.as_ref()?;
     Some(Serving::of(upstream, late_us, plan.seed))
 }

@@ -16,7 +16,7 @@ pub fn following() -> Settings {
     }
 }
 
-fn admission(gate: &Gate) -> Value {
+fn load_control(gate: &Gate) -> Value {
     gate.get(ROOM).ok()["admission"].clone()
 }
 
@@ -27,7 +27,7 @@ fn nobody_is_called_until_figures_are_given_and_nobody_once_they_are_taken_back(
     gate.until("an entry later", || gate.replica.view().clock.0 > 500);
     assert!(matches!(gate.standing(&first), Standing::Waiting(_)));
     assert_eq!(
-        (&admission(&gate)["why"], &admission(&gate)["calls_milli"]),
+        (&load_control(&gate)["why"], &load_control(&gate)["calls_milli"]),
         (&json!("figures"), &json!(0))
     );
     let revision = gate.get(ROOM).ok()["revision"].clone();
@@ -39,7 +39,7 @@ fn nobody_is_called_until_figures_are_given_and_nobody_once_they_are_taken_back(
         .ok();
     assert_eq!(given["revision"], revision, "it raises no revision");
     gate.until("called", || matches!(gate.standing(&first), Standing::Called(_)));
-    let seen = admission(&gate);
+    let seen = load_control(&gate);
     assert_eq!(
         (&seen["by"], &seen["why"], &seen["gates"], &seen["given_by"]),
         (&json!("linear"), &json!("free"), &json!(0), &json!("operator"))

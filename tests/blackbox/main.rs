@@ -5,12 +5,12 @@
 //! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
-mod admission;
 mod contract;
 mod hangs;
 mod kept;
 mod kills;
 mod load;
+mod load_control;
 mod marks;
 mod unadmitted;
 mod upstreams;

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
-mod admission;
 mod bill;
 mod command;
 mod estimates;
 mod fields;
+mod load_control;
 mod patterns;
 mod room;
 

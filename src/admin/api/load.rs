@@ -24,7 +24,7 @@ pub struct Load {
 
 /// How a room follows what its shop can take.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Admission {
+pub struct LoadControl {
     /// linear or adaptive.
     pub by: String,
     /// The reason that limits calls, apart from capacity and rate: free (nothing), requests, latency, errors, circuit (no server

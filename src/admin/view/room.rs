@@ -22,7 +22,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
         schedule: view.stage.as_ref().map(schedule),
         total_active_users: view.settings.capacity,
         new_users_per_minute: view.settings.rate_per_minute,
-        admission: view.load.as_ref().map(|load| admission(view, load, now)),
+        load_control: view.load.as_ref().map(|load| load_control(view, load, now)),
         message: message.filter(|text| !text.is_empty()).map(ToOwned::to_owned),
         messages: view.overrides.messages.clone(),
         overridden: overridden(&view.overrides),
@@ -49,10 +49,10 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
     }
 }
 
-fn admission(view: &RoomView, load: &LoadView, now: Clock) -> api::Admission {
+fn load_control(view: &RoomView, load: &LoadView, now: Clock) -> api::LoadControl {
     let (until, who) = load.outside.clone().unzip();
-    api::Admission {
-        by: match view.settings.load_control.map(|admission| admission.by) {
+    api::LoadControl {
+        by: match view.settings.load_control.map(|load_control| load_control.by) {
             Some(Controller::Linear(_)) => "linear".to_owned(),
             _ => "adaptive".to_owned(),
         },

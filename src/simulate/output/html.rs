@@ -51,7 +51,7 @@ fn tiles(page: &mut String, outcome: &Outcome) {
             "of the looks: worse without a reason",
         ),
     ];
-    let admission = outcome.admission.iter().flat_map(|followed| {
+    let load_control = outcome.load_control.iter().flat_map(|followed| {
         let a_second = followed.mean_calls * 1_000.0 / float(followed.step_ms.max(1));
         [
             (format!("{a_second:.2}"), "calls a second allowed, on average"),
@@ -59,7 +59,7 @@ fn tiles(page: &mut String, outcome: &Outcome) {
         ]
     });
     page.push_str("<section>\n<ul class=\"tiles\">\n");
-    for (figure, name) in tiles.into_iter().chain(admission) {
+    for (figure, name) in tiles.into_iter().chain(load_control) {
         let _ = writeln!(page, "<li><b>{figure}</b>{name}</li>");
     }
     page.push_str("</ul>\n</section>\n");
@@ -101,8 +101,8 @@ fn plots(page: &mut String, outcome: &Outcome) {
             &[curve("a", "requests", &|step| a_second(step.requests))],
         ),
     );
-    if let Some(followed) = &outcome.admission {
-        admission(page, outcome, followed);
+    if let Some(followed) = &outcome.load_control {
+        load_control(page, outcome, followed);
     }
     add(
         page,
@@ -116,7 +116,7 @@ fn add(page: &mut String, plot: &Plot) {
 }
 
 /// What a controller allowed, and what it saw of the shop.
-fn admission(page: &mut String, outcome: &Outcome, followed: &Followed) {
+fn load_control(page: &mut String, outcome: &Outcome, followed: &Followed) {
     let series = &outcome.over_time;
     let curve = |class, name, of: &dyn Fn(&Allowed) -> Option<f64>| Curve {
         class,

@@ -126,12 +126,12 @@ fn shop(text: &mut String, outcome: &Outcome) {
             served.most_in_flight,
         );
     }
-    if let Some(followed) = &outcome.admission {
-        admission(text, followed);
+    if let Some(followed) = &outcome.load_control {
+        load_control(text, followed);
     }
 }
 
-fn admission(text: &mut String, followed: &Followed) {
+fn load_control(text: &mut String, followed: &Followed) {
     let _ = writeln!(
         text,
         "admission {}: {:.2} might be called each {} on average, {:.2} at most, and nobody for {}",
@@ -177,7 +177,7 @@ fn over_time(text: &mut String, outcome: &Outcome) {
     let series = &outcome.over_time;
     let rows = series.steps.len().div_ceil(series.steps.len().div_ceil(ROWS).max(1));
     let each = series.steps.len().div_ceil(rows.max(1)).max(1);
-    let follows = if outcome.admission.is_some() {
+    let follows = if outcome.load_control.is_some() {
         "  allowed/s     p95  why"
     } else {
         ""
@@ -202,7 +202,7 @@ fn over_time(text: &mut String, outcome: &Outcome) {
             a_second(|step| step.calls),
             a_second(|step| step.requests),
         );
-        if let Some(followed) = &outcome.admission {
+        if let Some(followed) = &outcome.load_control {
             allowed(text, steps, followed.step_ms);
         }
         text.push('\n');

@@ -70,21 +70,21 @@ fn mode(room: &api::Room) -> String {
 }
 
 /// How the room follows what its shop can take, and why it calls no more.
-fn admitted(admission: &api::Admission) -> String {
-    let why = match &*admission.why {
+fn admitted(load_control: &api::LoadControl) -> String {
+    let why = match &*load_control.why {
         "free" => "nothing slows the calls",
         "requests" => "fewer are called, as the shop has requests",
         "latency" => "fewer are called, as the shop takes long",
         "errors" => "fewer are called, as the shop fails requests",
-        "circuit" if admission.calls_milli > 0 => "one at a time is called, to see whether the shop is back",
+        "circuit" if load_control.calls_milli > 0 => "one at a time is called, to see whether the shop is back",
         "circuit" => "no server of the shop answers",
         _ => "there are no figures of the shop that hold",
     };
-    let most = match admission.calls_milli {
+    let most = match load_control.calls_milli {
         0 => "NOBODY IS CALLED".to_owned(),
         milli => format!("at most {}.{:03} called a step", milli / 1_000, milli % 1_000),
     };
-    let shop = admission.shop.map_or_else(String::new, |shop| {
+    let shop = load_control.shop.map_or_else(String::new, |shop| {
         let p95 = shop
             .p95_ms
             .map_or_else(String::new, |ms| format!(", 95 of 100 within {ms} ms"));
@@ -98,13 +98,13 @@ fn admitted(admission: &api::Admission) -> String {
             shop.requests_per_second, shop.errors_permille
         )
     });
-    let given = admission
+    let given = load_control
         .given_secs
         .map_or_else(String::new, |secs| format!(", given for another {secs} s"));
     format!(
         "{}: {most}: {why}, since {}{shop}{given}",
-        admission.by,
-        time(&admission.since)
+        load_control.by,
+        time(&load_control.since)
     )
 }
 
@@ -137,8 +137,8 @@ fn notes(room: &api::Room) -> String {
         let (opens, next) = (opens.unwrap_or_default(), next.unwrap_or_default());
         let _ = writeln!(text, "{name}: by its schedule {}{opens}{next}", plain(&schedule.phase));
     }
-    if let Some(admission) = &room.admission {
-        let _ = writeln!(text, "{name}: {}", plain(&admitted(admission)));
+    if let Some(load_control) = &room.load_control {
+        let _ = writeln!(text, "{name}: {}", plain(&admitted(load_control)));
     }
     if !room.overridden.is_empty() {
         let _ = writeln!(
@@ -287,7 +287,7 @@ mod tests {
             revision: 3,
             edition: 1,
             schedule: None,
-            admission: None,
+            load_control: None,
             let_past: false,
             healing_secs: None,
             rehearsal: None,
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_room_that_follows_its_shop_says_what_slows_it_since_when_and_by_which_figures() {
-        let admission = api::Admission {
+        let load_control = api::LoadControl {
             by: "adaptive".to_owned(),
             why: "latency".to_owned(),
             since: "2026-11-20T13:04:05.678Z".to_owned(),
@@ -342,10 +342,10 @@ mod tests {
                 in_flight: 3,
                 hanging: 0,
             }),
-            ..api::Admission::default()
+            ..api::LoadControl::default()
         };
         assert_eq!(
-            admitted(&admission),
+            admitted(&load_control),
             "adaptive: at most 1.250 called a step: fewer are called, as the shop takes long, since 13:04:05 UTC; \
              80 requests a second, 95 of 100 within 350 ms, 10 of 1000 fail"
         );

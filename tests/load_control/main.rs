@@ -17,7 +17,7 @@ use verdict::{P99_BOUND_US, Verdict, judge};
 const RATES: std::ops::RangeInclusive<u64> = 20..=140;
 
 fn adaptive(course: &Course) -> Verdict {
-    let mut room = Room::new(world::admission(), course.kind.session_ms);
+    let mut room = Room::new(world::load_control(), course.kind.session_ms);
     let trace = world::run(course, &mut room);
     judge(course, &trace)
 }
@@ -89,7 +89,7 @@ fn it_finds_what_a_shop_can_take_and_follows_a_move_of_its_cliff() {
 
 /// Those that the controller was tuned with.
 #[test]
-#[ignore = "minutes with optimisation: scripts/admission tune"]
+#[ignore = "minutes with optimisation: scripts/load-control tune"]
 fn seeds_to_tune() {
     let mut failed = seeds(1..=20, SHORT);
     failed.extend(seeds(1..=5, LONG));
@@ -97,7 +97,7 @@ fn seeds_to_tune() {
 }
 
 #[test]
-#[ignore = "minutes with optimisation: scripts/admission"]
+#[ignore = "minutes with optimisation: scripts/load-control"]
 fn seeds_to_judge() {
     let mut failed = seeds(51..=60, SHORT);
     failed.extend(seeds(51..=55, LONG));

@@ -54,7 +54,7 @@ const DAY_MS: u64 = 86_400_000;
 
 impl Room {
     /// With a time for sessions they end by that alone.
-    pub fn new(admission: LoadControl, session_ms: Option<u64>) -> Self {
+    pub fn new(load_control: LoadControl, session_ms: Option<u64>) -> Self {
         let settings = Settings {
             capacity: 2_000,
             claim_deadline_ms: 20_000,
@@ -62,7 +62,7 @@ impl Room {
             session_max_ms: session_ms.unwrap_or(DAY_MS),
             grace_ms: DAY_MS,
             firm_within_ms: DAY_MS,
-            load_control: Some(admission),
+            load_control: Some(load_control),
             ..Settings::default()
         };
         Self {

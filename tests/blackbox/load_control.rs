@@ -34,17 +34,17 @@ const PATIENCE: Duration = Duration::from_secs(120);
 async fn until(gate: &Gate, what: &str, is: impl Fn(&Value) -> bool) -> Value {
     let asking = async {
         loop {
-            let admission = gate.room().await["admission"].clone();
-            if is(&admission) {
-                return admission;
+            let load_control = gate.room().await["admission"].clone();
+            if is(&load_control) {
+                return load_control;
             }
             yield_now().await;
         }
     };
-    let Ok(admission) = timeout(PATIENCE, asking).await else {
+    let Ok(load_control) = timeout(PATIENCE, asking).await else {
         panic!("waited in vain: {what}: {}", gate.room().await);
     };
-    admission
+    load_control
 }
 
 /// Waits until the gate has logged it.
@@ -78,8 +78,8 @@ async fn ends_with_its_runtime(address: SocketAddr, replies: &'static [Reply]) -
     doomed
 }
 
-fn nobody(admission: &Value) -> bool {
-    admission["calls_milli"] == 0
+fn nobody(load_control: &Value) -> bool {
+    load_control["calls_milli"] == 0
 }
 
 #[tokio::test]
@@ -98,14 +98,14 @@ async fn figures_that_stop_call_nobody_and_page_log_and_api_say_so() {
     };
     let answer = newcomer(1).page(page).await;
     assert!(answer.text().contains(RESTING), "{}", answer.text());
-    let shown = until(&gate, "figures", |admission| admission["why"] == "figures").await;
+    let shown = until(&gate, "figures", |load_control| load_control["why"] == "figures").await;
     assert!(nobody(&shown) && shown["shop"].is_null(), "{shown}");
     logged(&gate, "there are no figures of the shop that hold").await;
 
     let figures = r#"{"requests_per_second": 0, "ttl_secs": 5}"#;
     let given = gate.admin_ask("POST", "/api/v1/rooms/shop/load", figures).await;
     assert_eq!(given.status(), 200, "{}", given.text());
-    until(&gate, "given", |admission| admission["why"] == "free").await;
+    until(&gate, "given", |load_control| load_control["why"] == "free").await;
     logged(&gate, "nothing slows the calls").await;
     let called = async {
         while gate.room().await["calls"] == 0 {
@@ -114,7 +114,7 @@ async fn figures_that_stop_call_nobody_and_page_log_and_api_say_so() {
     };
     timeout(PATIENCE, called).await.unwrap();
 
-    until(&gate, "run out", |admission| admission["why"] == "figures").await;
+    until(&gate, "run out", |load_control| load_control["why"] == "figures").await;
     let answer = newcomer(2).page(page).await;
     assert!(answer.text().contains(RESTING), "{}", answer.text());
     assert_eq!(gate.room().await["calls"], 1);
@@ -143,8 +143,8 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
         asking
     };
     let asking = slow(inside.clone());
-    let stopped = until(&gate, "latency", |admission| {
-        admission["why"] == "latency" && nobody(admission)
+    let stopped = until(&gate, "latency", |load_control| {
+        load_control["why"] == "latency" && nobody(load_control)
     })
     .await;
     assert!(
@@ -210,12 +210,12 @@ async fn a_shop_that_breaks_off_what_three_visitors_ask_is_sent_nobody_and_is_fo
         }
     };
     timeout(PATIENCE, failing).await.unwrap();
-    until(&gate, "open", |admission| admission["why"] == "circuit").await;
+    until(&gate, "open", |load_control| load_control["why"] == "circuit").await;
     logged(&gate, "no server of the shop answers").await;
     spawn_blocking(|| doomed.shutdown_timeout(PATIENCE)).await.unwrap();
     let _shop = Shop::at(address, &[]).await;
     comes_in(&mut Guest::new(&pool, 4)).await;
-    until(&gate, "closed", |admission| admission["why"] == "free").await;
+    until(&gate, "closed", |load_control| load_control["why"] == "free").await;
     gate.stop();
 }
 
@@ -238,12 +238,12 @@ async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray
     };
     timeout(PATIENCE, failing).await.unwrap();
     logged(&gate, "no server of the shop answers").await;
-    let open = until(&gate, "open", |admission| admission["why"] == "circuit").await;
+    let open = until(&gate, "open", |load_control| load_control["why"] == "circuit").await;
     assert!(nobody(&open) || open["calls_milli"] == 1_000, "{open}");
     // Everybody is gone, and nothing is asked of the shop any more but by whoever is called to try it.
     last.own("POST", "leave").await;
     let _shop = Shop::at(address, &[]).await;
     comes_in(&mut Guest::new(&pool, 2)).await;
-    until(&gate, "closed", |admission| admission["why"] == "free").await;
+    until(&gate, "closed", |load_control| load_control["why"] == "free").await;
     gate.stop();
 }

@@ -56,7 +56,7 @@ fn an_adaptive_room_calls_as_many_as_the_shop_bears_and_fewer_when_it_bears_less
     );
     let (quick, slow) = (allowed(&follows, 200, 350), allowed(&follows, 420, 600));
     assert!(quick > slow * 3 / 2, "{quick} {slow}\n{words}");
-    let followed = follows.admission.unwrap();
+    let followed = follows.load_control.unwrap();
     assert!(
         followed.by == "adaptive" && followed.why_secs.contains_key("latency"),
         "{words}"
@@ -68,7 +68,7 @@ fn an_adaptive_room_calls_as_many_as_the_shop_bears_and_fewer_when_it_bears_less
         words.contains("admission adaptive: ") && words.contains("allowed/s     p95  why"),
         "{words}"
     );
-    assert!(alone.admission.is_none() && !text(&alone).contains("allowed/s"));
+    assert!(alone.load_control.is_none() && !text(&alone).contains("allowed/s"));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_linear_room_calls_fewer_the_more_requests_the_shop_has() {
         .skip(usize::try_from(60_000 / outcome.over_time.step_ms).unwrap());
     let later: Vec<_> = later.filter_map(|step| step.allowed).collect();
     assert!(later.iter().any(|allowed| allowed.step_milli < 15_000), "{words}");
-    assert_eq!(outcome.admission.as_ref().unwrap().by, "linear");
+    assert_eq!(outcome.load_control.as_ref().unwrap().by, "linear");
     assert!(outcome.finished && outcome.upstream.unwrap().failed == 0, "{words}");
     // By the line, at 50 requests a second one is called a step: what is called settles below that.
     let most = steps
@@ -128,7 +128,7 @@ fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
     let (_, path) = plot.split_once("class=\"a\" d=\"").unwrap();
     let path = path.split('"').next().unwrap();
     assert!(path.matches('M').count() > 1, "{path}");
-    let followed = outcome.admission.unwrap();
+    let followed = outcome.load_control.unwrap();
     assert!(
         followed.stopped_secs > 30.0 && followed.why_secs["errors"] > 50.0,
         "{words}"
@@ -147,7 +147,7 @@ fn no_more_are_called_than_the_steps_say_was_allowed() {
     (plan.visitors, plan.over_ms) = (5_000, 600_000);
     let outcome = run(&plan);
     let (series, words) = (&outcome.over_time, text(&outcome));
-    let call_every_ms = outcome.admission.as_ref().unwrap().step_ms;
+    let call_every_ms = outcome.load_control.as_ref().unwrap().step_ms;
     assert!(series.step_ms > call_every_ms, "{}", series.step_ms);
     for steps in series.steps.chunks(series.steps.len().div_ceil(16)) {
         let allowed = || steps.iter().filter_map(|step| step.allowed);
@@ -183,7 +183,7 @@ fn while_an_operator_holds_the_room_its_shop_is_in_nobodys_way() {
     let waited = series.steps.iter().filter(|step| step.waiting > 0).count();
     let waited_ms = series.step_ms * u64::try_from(waited).unwrap();
     let waited_secs = std::time::Duration::from_millis(waited_ms).as_secs_f64();
-    let followed = outcome.admission.as_ref().unwrap();
+    let followed = outcome.load_control.as_ref().unwrap();
     let secs: f64 = followed.why_secs.values().sum();
     assert!(outcome.finished && secs > 200.0, "{words}");
     assert!(secs + 595.0 < waited_secs, "{secs} of {waited_secs}\n{words}");

@@ -61,7 +61,7 @@ struct World<'a> {
 }
 
 /// As a room has it that says no more than that it goes by its shop.
-pub fn admission() -> LoadControl {
+pub fn load_control() -> LoadControl {
     LoadControl::by(Controller::Adaptive(Bounds::default()))
 }
 
@@ -72,7 +72,7 @@ pub fn run(course: &Course, door: &mut dyn Door) -> Trace {
         events: BinaryHeap::new(),
         visits: BTreeMap::new(),
         told: Told::default(),
-        observed: Observed::of(admission().late_us()),
+        observed: Observed::of(load_control().late_us()),
         trace: Trace::default(),
     };
     for level in &course.levels {
