@@ -57,10 +57,13 @@ impl World {
         }
     }
 
-    /// The furthest position that any gate shows of the log that the store has now.
+    /// The furthest position that any gate shows of the log that the store has now. A gate that starts may show the rooms of the
+    /// log before for a moment: those that its snapshot holds.
     fn newest(&self) -> Option<ropeline::room::Position> {
+        let epoch = self.servers.last().map(|server| server.end().epoch);
         let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
-        gates.map(|gate| gate.view.position).max()
+        let shown = gates.map(|gate| gate.view.position);
+        shown.filter(|at| Some(at.epoch) == epoch).max()
     }
 
     /// Some gate that is not cut off would forward the visitor now.
