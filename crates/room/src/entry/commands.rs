@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::codec::{Read, Reader, Writer};
-use crate::settings::codec::{mode_byte, mode_of};
+use crate::codec::codec;
 use crate::settings::{Mode, Overrides, Settings};
 use ropeline_ids::{Edition, LaneId, LineName, Wall};
 
@@ -86,6 +85,30 @@ pub struct CallOrder {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Orders(VecDeque<Order>);
 
+codec! {
+    struct Who { name, reason };
+    struct Order { at, revision, who, deed };
+    enum Deed {
+        0 => Set(settings),
+        1 => Call { asked, called, beyond },
+        2 => Reset { before, after },
+        3 => Evicted,
+        4 => Drawn,
+        5 => Added,
+        6 => HealingEnded,
+        7 => Rehearsal { size, began },
+    };
+    enum Setting {
+        0 => Mode(before, after),
+        1 => Capacity(before, after),
+        2 => Rate(before, after),
+        3 => Message(language, before, after),
+        4 => Schedule(before, after),
+    };
+    struct CallOrder { line, lane, count, beyond };
+    struct Orders(orders);
+}
+
 /// What orders are told of: before and after are of these.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Audited {
@@ -111,36 +134,6 @@ impl Who {
     pub fn bytes(&self) -> usize {
         self.name.len() + self.reason.len() + 8
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.name);
-        w.text(&self.reason);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            name: r.text()?.to_owned(),
-            reason: r.text()?.to_owned(),
-        })
-    }
-}
-
-impl CallOrder {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(self.line.as_str());
-        w.option(self.lane, |w, lane| w.u8(lane.0));
-        w.u32(self.count);
-        w.flag(self.beyond);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            line: r.line_name()?,
-            lane: r.option(Reader::lane)?,
-            count: r.u32()?,
-            beyond: r.flag()?,
-        })
-    }
 }
 
 impl Orders {
@@ -153,10 +146,6 @@ impl Orders {
     #[must_use]
     pub fn of(&self, revision: u64) -> Option<&Order> {
         self.iter().find(|order| order.revision == revision)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     pub(crate) fn note(&mut self, order: Order) {
@@ -172,28 +161,6 @@ impl Orders {
         if let Some(Deed::Call { called, .. }) = order.map(|order| &mut order.deed) {
             *called = count;
         }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.count(self.0.len());
-        for order in &self.0 {
-            w.wall(order.at);
-            w.u64(order.revision);
-            w.option(order.who.as_ref(), |w, who| who.write(w));
-            order.deed.write(w);
-        }
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let orders = r.list(18, |r| {
-            Ok(Order {
-                at: r.wall()?,
-                revision: r.u64()?,
-                who: r.option(Who::read)?,
-                deed: Deed::read(r)?,
-            })
-        })?;
-        Ok(Self(orders.into()))
     }
 }
 
@@ -226,111 +193,6 @@ impl Audited {
         });
         let plain = [mode, capacity, rate, schedule];
         plain.into_iter().flatten().chain(messages).collect()
-    }
-}
-
-impl Deed {
-    fn write(&self, w: &mut Writer) {
-        match self {
-            Self::Set(settings) => {
-                w.u8(0);
-                w.list(settings, |w, setting| setting.write(w));
-            }
-            Self::Call { asked, called, beyond } => {
-                w.u8(1);
-                w.u32(*asked);
-                w.u32(*called);
-                w.flag(*beyond);
-            }
-            Self::Reset { before, after } => {
-                w.u8(2);
-                w.u32(before.0);
-                w.u32(after.0);
-            }
-            Self::Drawn => w.u8(3),
-            Self::Added => w.u8(4),
-            Self::HealingEnded => w.u8(40),
-            Self::Evicted => w.u8(5),
-            Self::Rehearsal { size, began } => {
-                w.u8(25);
-                w.u32(*size);
-                w.flag(*began);
-            }
-        }
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        match r.u8()? {
-            0 => Ok(Self::Set(r.list(3, Setting::read)?)),
-            1 => Ok(Self::Call {
-                asked: r.u32()?,
-                called: r.u32()?,
-                beyond: r.flag()?,
-            }),
-            2 => Ok(Self::Reset {
-                before: r.edition()?,
-                after: r.edition()?,
-            }),
-            3 => Ok(Self::Drawn),
-            4 => Ok(Self::Added),
-            40 => Ok(Self::HealingEnded),
-            5 => Ok(Self::Evicted),
-            25 => Ok(Self::Rehearsal {
-                size: r.u32()?,
-                began: r.flag()?,
-            }),
-            _ => r.wrong(),
-        }
-    }
-}
-
-impl Setting {
-    fn write(&self, w: &mut Writer) {
-        let texts = |w: &mut Writer, before: &Option<String>, after: &Option<String>| {
-            w.option(before.as_deref(), Writer::text);
-            w.option(after.as_deref(), Writer::text);
-        };
-        match self {
-            Self::Mode(before, after) => {
-                w.u8(0);
-                w.u8(mode_byte(*before));
-                w.u8(mode_byte(*after));
-            }
-            Self::Capacity(before, after) => {
-                w.u8(1);
-                w.u32(*before);
-                w.u32(*after);
-            }
-            Self::Rate(before, after) => {
-                w.u8(2);
-                w.option(*before, Writer::u32);
-                w.option(*after, Writer::u32);
-            }
-            Self::Message(tag, before, after) => {
-                w.u8(3);
-                w.text(tag);
-                texts(w, before, after);
-            }
-            Self::Schedule(before, after) => {
-                w.u8(4);
-                texts(w, before, after);
-            }
-        }
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        let text = |r: &mut Reader| r.option(|r| r.text().map(str::to_owned));
-        match r.u8()? {
-            0 => {
-                let (before, after) = (r.u8()?, r.u8()?);
-                Ok(Self::Mode(mode_of(before, r)?, mode_of(after, r)?))
-            }
-            1 => Ok(Self::Capacity(r.u32()?, r.u32()?)),
-            2 => Ok(Self::Rate(r.option(Reader::u32)?, r.option(Reader::u32)?)),
-            3 => Ok(Self::Message(r.text()?.to_owned(), text(r)?, text(r)?)),
-            4 => Ok(Self::Schedule(text(r)?, text(r)?)),
-            _ => r.wrong(),
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an entry came to: the answers for whoever waits at the gate that appended it.
 
 use super::Section;
+use crate::codec::codec;
 use crate::room::codes::Denied;
 use ropeline_ids::{Clock, LaneId, LineName, Number, RoomName};
 
@@ -37,6 +38,10 @@ pub struct Joined {
     pub count: u32,
     /// A pending id for which there is no room among those that are remembered: to be said again.
     pub later: bool,
+}
+
+codec! {
+    struct Joined { room, line, lane, first, count } derived { later };
 }
 
 /// What became of a [`Redeem`](crate::Redeem).

@@ -1,9 +1,7 @@
 //! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
 //!
-//! The types are plain data; the byte form (`encode`, `decode`) is little-endian, without `usize`, and decoding is total: what
-//! does not decode is an error, never a panic.
+//! The types are plain data. Decoding their bytes is total: what does not decode is an error, never a panic.
 
-pub(crate) mod batch_fields;
 pub(crate) mod codec;
 pub(crate) mod commands;
 pub(crate) mod effects;

@@ -3,7 +3,7 @@
 //! What these are made of and how a visitor checks them is [`crate::draw`]; the draw itself is the lanes' (`drawn`). All
 //! lines and lanes of an edition share one commitment and one secret.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
 use crate::settings::schedule::{Phase, Stage};
 use crate::settings::schedule::{Schedule, Window};
@@ -105,41 +105,22 @@ pub struct Made {
     pub at: Wall,
 }
 
+codec! {
+    struct Drawing { order, beacon };
+    struct Sale { lost, late, commitment, closed, made };
+    struct Late { at, again };
+    struct DrawnLane { line, lane, runs };
+    struct Forms { begins, opens };
+    struct Commitment { order, beacon, forms, salt, hash, at };
+    struct Made { secret, value, at };
+}
+
 impl Drawing {
     /// `None` for a name that figures cannot have.
     #[must_use]
     pub fn bounded(&self) -> Option<Self> {
         let fits = |name: &String| (1..=MAX_BEACON_NAME).contains(&name.len());
         self.beacon.as_ref().is_none_or(fits).then(|| self.clone())
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        write_beacon(w, self.order, self.beacon.as_deref());
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (order, beacon) = read_beacon(r)?;
-        Ok(Self { order, beacon })
-    }
-}
-
-impl DrawnLane {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(self.line.as_str());
-        w.u8(self.lane.0);
-        w.list(&self.runs, |w, (epoch, from, to)| {
-            w.u64(epoch.0);
-            w.u32(*from);
-            w.u32(*to);
-        });
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            line: r.line_name()?,
-            lane: r.lane()?,
-            runs: r.list(16, |r| Ok((Epoch(r.u64()?), r.u32()?, r.u32()?)))?,
-        })
     }
 }
 
@@ -246,58 +227,6 @@ impl Sale {
     pub(crate) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.flag(self.lost);
-        w.option(self.late, |w, late| {
-            w.wall(late.at);
-            w.u8(late.again);
-        });
-        w.option(self.commitment.as_ref(), |w, commitment| {
-            write_beacon(w, commitment.order, commitment.beacon.as_deref());
-            commitment.forms.write(w);
-            w.raw(&commitment.salt);
-            w.raw(&commitment.hash.0);
-            w.wall(commitment.at);
-        });
-        w.option(self.closed, Writer::wall);
-        w.option(self.made.as_ref(), |w, made| {
-            w.raw(&made.secret.0);
-            w.option(made.value.as_deref(), Writer::text);
-            w.wall(made.at);
-        });
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            lost: r.flag()?,
-            late: r.option(|r| {
-                Ok(Late {
-                    at: r.wall()?,
-                    again: r.u8()?,
-                })
-            })?,
-            commitment: r.option(|r| {
-                let (order, beacon) = read_beacon(r)?;
-                Ok(Commitment {
-                    order,
-                    beacon,
-                    forms: Forms::read(r)?,
-                    salt: r.array()?,
-                    hash: Hash(r.array()?),
-                    at: r.wall()?,
-                })
-            })?,
-            closed: r.option(Reader::wall)?,
-            made: r.option(|r| {
-                Ok(Made {
-                    secret: Hash(r.array()?),
-                    value: r.option(|r| r.text().map(str::to_owned))?,
-                    at: r.wall()?,
-                })
-            })?,
-        })
-    }
 }
 
 impl Forms {
@@ -307,18 +236,6 @@ impl Forms {
             begins: window.begins,
             opens: window.opens,
         }
-    }
-
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.wall(self.begins);
-        w.wall(self.opens);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            begins: r.wall()?,
-            opens: r.wall()?,
-        })
     }
 }
 
@@ -361,17 +278,3 @@ impl Commitment {
 const PROMISE_MS: u64 = 5_000;
 /// How long what was allowed may take to the log.
 const WAY_MS: u64 = 1_000;
-
-/// By which order is drawn, and by which beacon if by any.
-pub(crate) fn write_beacon(w: &mut Writer, order: AdmissionOrder, beacon: Option<&str>) {
-    w.u8(order.byte(beacon.is_some()));
-    if let Some(beacon) = beacon {
-        w.text(beacon);
-    }
-}
-
-pub(crate) fn read_beacon(r: &mut Reader) -> Read<(AdmissionOrder, Option<String>)> {
-    let (order, named) = AdmissionOrder::read(r)?;
-    let beacon = if named { Some(r.text()?.to_owned()) } else { None };
-    Ok((order, beacon))
-}

@@ -9,7 +9,7 @@ mod tests;
 use std::iter::successors;
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::lane::paged::{Leaf, Paged};
 use ropeline_ids::Place;
 
@@ -181,8 +181,10 @@ impl Bits {
             self.pages.change(index, |page| page.replace(words));
         }
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
+impl Codec for Bits {
+    fn write(&self, w: &mut Writer) {
         w.count(self.pages().count());
         for (index, words) in self.pages() {
             w.var(index);
@@ -190,9 +192,9 @@ impl Bits {
         }
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut bits = Self::default();
-        for _ in 0..r.count(2)? {
+        for _ in 0..r.count()? {
             let index = r.var()?;
             if index > u64::MAX / PAGE {
                 return r.wrong();
@@ -311,11 +313,11 @@ fn write_page(w: &mut Writer, words: &Words) {
     let few: Vec<u16> = bits_of(words).take(MANY).collect();
     if few.len() < MANY {
         w.u8(FEW);
-        return w.list(&few, |w, bit| w.u16(*bit));
+        return w.put(&few);
     }
     w.u8(RAW);
     for word in words {
-        w.u64(*word);
+        w.raw(&word.to_le_bytes());
     }
 }
 
@@ -335,11 +337,11 @@ fn read_page(r: &mut Reader) -> Read<Words> {
         FULL => words = [u64::MAX; 64],
         RAW => {
             for word in &mut words {
-                *word = r.u64()?;
+                *word = u64::from_le_bytes(r.get()?);
             }
         }
         FEW => {
-            for bit in r.list(2, Reader::u16)? {
+            for bit in r.get::<Vec<u16>>()? {
                 let Some(word) = words.get_mut(usize::from(bit / 64)) else {
                     return r.wrong();
                 };

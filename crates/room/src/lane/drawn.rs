@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::draw::{AdmissionOrder, Arrangement, Hash};
 use ropeline_ids::{Edition, Place};
 
@@ -36,6 +36,10 @@ pub(crate) struct Draws {
     closed: Option<Arc<Stretches>>,
     /// In the order in which they were made; no place is in two of them.
     made: Vec<Arc<Drawn>>,
+}
+
+codec! {
+    struct Draws { closed, made } where is_sound;
 }
 
 /// One draw that was made.
@@ -120,16 +124,19 @@ impl Stretches {
         let last = self.ranges.last();
         last.map_or(0, |last| last.before + (last.places.end - last.places.start))
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.list(&self.ranges, |w, stretch| {
-            w.u64(stretch.places.start);
-            w.u64(stretch.places.end);
+/// As ranges of places.
+impl Codec for Stretches {
+    fn write(&self, w: &mut Writer) {
+        w.list(self.ranges.iter(), |w, stretch| {
+            w.put(&stretch.places.start);
+            w.put(&stretch.places.end);
         });
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let ranges = r.list(16, |r| Ok(r.u64()?..r.u64()?))?;
+    fn read(r: &mut Reader) -> Read<Self> {
+        let ranges = r.list(|r| Ok(r.get::<u64>()?..r.get()?))?;
         let rising = ranges
             .iter()
             .all(|range| range.start < range.end && range.end <= 1 << 54);
@@ -235,50 +242,12 @@ impl Draws {
         !self.made.is_empty()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.closed.is_none() && self.made.is_empty()
-    }
-
-    /// Some draw is by another order than the first; which each is by stands apart from the rest.
-    pub fn has_orders(&self) -> bool {
-        self.made.iter().any(|drawn| drawn.order != AdmissionOrder::default())
-    }
-
-    pub fn write_orders(&self, w: &mut Writer) {
-        w.list(&self.made, |w, drawn| w.u8(drawn.order.byte(false)));
-    }
-
-    /// As [`Draws::write_orders`] wrote them; false where they are not those of these draws.
-    pub fn set_orders(&mut self, orders: &[(AdmissionOrder, bool)]) -> bool {
-        for (drawn, (order, _)) in self.made.iter_mut().zip(orders) {
-            let Drawn {
-                edition,
-                stretches,
-                key,
-                ..
-            } = Drawn::clone(drawn);
-            *drawn = Arc::new(Drawn::new(edition, stretches, (*order, key)));
-        }
-        orders.len() == self.made.len() && self.has_orders() && orders.iter().all(|(_, flag)| !flag)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.option(self.closed.as_deref(), |w, stretches| stretches.write(w));
-        w.list(&self.made, |w, drawn| drawn.write(w));
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let closed = r.option(Stretches::read)?.map(Arc::new);
-        let made = r.list(37, |r| Drawn::read(r).map(Arc::new))?;
-        let stretches = made.iter().map(|drawn| &drawn.stretches).chain(closed.as_deref());
-        let apart = stretches
-            .collect::<Vec<_>>()
-            .windows(2)
-            .all(|pair| pair[0].end() <= pair[1].start());
-        if !apart || made.len() > MAX_DRAWS {
-            return r.wrong();
-        }
-        Ok(Self { closed, made })
+    /// No place is in two of them.
+    fn is_sound(&self) -> bool {
+        let stretches = self.made.iter().map(|drawn| &drawn.stretches);
+        let stretches: Vec<_> = stretches.chain(self.closed.as_deref()).collect();
+        let apart = stretches.windows(2).all(|pair| pair[0].end() <= pair[1].start());
+        apart && self.made.len() <= MAX_DRAWS
     }
 
     fn of(&self, edition: Edition) -> Option<&Drawn> {
@@ -311,20 +280,18 @@ impl Drawn {
         let index = self.arranged.number(self.stretches.index(stands)?)?;
         self.stretches.place(index)
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u32(self.edition.0);
-        w.raw(&self.key.0);
-        self.stretches.write(w);
+impl Codec for Drawn {
+    fn write(&self, w: &mut Writer) {
+        w.put(&self.edition);
+        w.put(&self.stretches);
+        w.put(&self.order);
+        w.put(&self.key);
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let (edition, key) = (r.edition()?, Hash(r.array()?));
-        Ok(Self::new(
-            edition,
-            Stretches::read(r)?,
-            (AdmissionOrder::default(), key),
-        ))
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self::new(r.get()?, r.get()?, (r.get()?, r.get()?)))
     }
 }
 
@@ -377,11 +344,8 @@ mod tests {
     fn what_overlaps_or_falls_is_no_draw() {
         let read = |ranges: &[(u64, u64)]| {
             let mut w = Writer::default();
-            w.list(ranges, |w, (start, end)| {
-                w.u64(*start);
-                w.u64(*end);
-            });
-            Stretches::read(&mut Reader::new(&w.bytes, "stretches")).is_ok()
+            w.put(&ranges.to_vec());
+            Reader::new(&w.bytes, "stretches").get::<Stretches>().is_ok()
         };
         assert!(read(&[(1, 3), (3, 9)]) && read(&[]));
         for wrong in [

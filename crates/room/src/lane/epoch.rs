@@ -10,7 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::bits::PAGE;
 use crate::lane::drawn::{Draws, Stretches};
 use ropeline_ids::{Edition, Epoch, Number, Place};
@@ -33,7 +33,7 @@ pub(crate) struct Epochs {
     spans: Vec<Span>,
     /// The newest epoch below the horizon.
     dropped: Option<Epoch>,
-    /// What draws have made of the order in which numbers came. Not among the epochs' bytes: the room writes it.
+    /// What draws have made of the order in which numbers came.
     pub draws: Draws,
 }
 
@@ -53,6 +53,11 @@ struct Span {
     void: u64,
     /// Places behind the end and below this were void in the log that went on with the epoch elsewhere.
     gone: u64,
+}
+
+codec! {
+    struct Epochs { dropped, spans, draws } where is_sound;
+    struct Span { epoch, base, start, end, given, limit, void, gone } where is_rising;
 }
 
 /// Where an epoch's numbers lie on the axis.
@@ -294,6 +299,13 @@ impl Epochs {
         self.spans.iter().map(Span::ends)
     }
 
+    /// At least one, in their order and apart.
+    fn is_sound(&self) -> bool {
+        let follows = |pair: &[Span]| pair[0].epoch < pair[1].epoch && pair[0].limit <= pair[1].base;
+        let bounded = (1..=MAX_EPOCHS).contains(&self.spans.len());
+        bounded && self.spans.windows(2).all(follows)
+    }
+
     fn current(&self) -> &Span {
         self.spans.last().expect("a lane has an epoch")
     }
@@ -304,34 +316,6 @@ impl Epochs {
         let high = self.spans[i].base;
         let base = (low + (high - low) / 2).next_multiple_of(PAGE);
         (base + PAGE <= high && self.spans.len() < MAX_EPOCHS).then_some(base)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.option(self.dropped, |w, epoch| w.u64(epoch.0));
-        w.list(&self.spans, |w, span| {
-            w.u64(span.epoch.0);
-            for value in [
-                span.base, span.start, span.end, span.given, span.limit, span.void, span.gone,
-            ] {
-                w.u64(value);
-            }
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let dropped = r.option(Reader::u64)?.map(Epoch);
-        let spans = r.list(64, Span::read)?;
-        let apart = spans
-            .windows(2)
-            .all(|pair| pair[0].epoch < pair[1].epoch && pair[0].limit <= pair[1].base);
-        if spans.is_empty() || spans.len() > MAX_EPOCHS || !apart {
-            return r.wrong();
-        }
-        Ok(Self {
-            spans,
-            dropped,
-            draws: Draws::default(),
-        })
     }
 }
 
@@ -350,6 +334,10 @@ impl Span {
         }
     }
 
+    fn is_rising(&self) -> bool {
+        [self.base, self.start, self.end, self.given, self.limit, 1 << 54].is_sorted()
+    }
+
     fn find(&self, n: u32, issuing: bool) -> Found {
         let place = self.base + u64::from(n);
         match place {
@@ -363,21 +351,5 @@ impl Span {
 
     fn ends(&self) -> (Epoch, u32) {
         (self.epoch, u32::try_from(self.given - self.base).unwrap_or(u32::MAX))
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        let epoch = Epoch(r.u64()?);
-        let span = Self {
-            epoch,
-            base: r.u64()?,
-            start: r.u64()?,
-            end: r.u64()?,
-            given: r.u64()?,
-            limit: r.u64()?,
-            void: r.u64()?,
-            gone: r.u64()?,
-        };
-        let rising = [span.base, span.start, span.end, span.given, span.limit, 1 << 54].is_sorted();
-        if rising { Ok(span) } else { r.wrong() }
     }
 }

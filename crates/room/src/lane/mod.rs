@@ -14,7 +14,7 @@ pub(crate) mod slots;
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::bits::Bits;
 use crate::lane::epoch::{Epochs, Found};
@@ -32,7 +32,7 @@ pub(super) struct Lane {
     pub epochs: Epochs,
     pub presence: Presence,
     pub slots: Slots,
-    /// Whose the places are. Not among the lane's bytes: the room writes it.
+    /// Whose the places are.
     pub tags: Tags,
     /// Places in gaps that proved to be issued.
     back: Bits,
@@ -46,8 +46,12 @@ pub(super) struct Lane {
     issued: Ring,
     /// Where `head` was.
     called: Ring,
-    /// How it has been calling, where it is one of several with names; among the fields of its room.
+    /// How it has been calling, where it is one of several with names.
     pub pulse: Pulse,
+}
+
+codec! {
+    struct Lane { epochs, presence, slots, tags, back, horizon, target, head, issued, called, pulse } then derived;
 }
 
 impl Lane {
@@ -68,6 +72,13 @@ impl Lane {
             pulse: Pulse::default(),
             epochs,
         }
+    }
+
+    /// With who is present, which follows from the rest.
+    fn derived(mut self) -> Self {
+        let missed = missed_from(&self.slots, self.presence.fresh());
+        self.presence.derive(self.epochs.next(), missed);
+        self
     }
 
     /// The horizon has passed the place.
@@ -311,38 +322,6 @@ impl Lane {
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
         self.back.drop_below(kept);
         self.epochs.drop_below(kept)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.epochs.write(w);
-        self.presence.write(w);
-        self.slots.write(w);
-        self.back.write(w);
-        for place in [self.horizon, self.target, self.head] {
-            w.place(place);
-        }
-        self.issued.write(w);
-        self.called.write(w);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let epochs = Epochs::read(r)?;
-        let mut lane = Self {
-            epochs,
-            presence: Presence::read(r)?,
-            slots: Slots::read(r)?,
-            tags: Tags::default(),
-            back: Bits::read(r)?,
-            horizon: r.place()?,
-            target: r.place()?,
-            head: r.place()?,
-            issued: Ring::read(r)?,
-            called: Ring::read(r)?,
-            pulse: Pulse::default(),
-        };
-        let missed = missed_from(&lane.slots, lane.presence.fresh());
-        lane.presence.derive(lane.epochs.next(), missed);
-        Ok(lane)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::bits::{Bits, and, or, pages_of, range_words, without};
 use crate::lane::drawn::Drawn;
 use ropeline_ids::Place;
@@ -21,6 +21,10 @@ pub(crate) struct Presence {
     present: Bits,
     /// Places from here on were issued within `firm_within`.
     fresh: Place,
+}
+
+codec! {
+    struct Presence { fresh, taken, marked, marked_before } derived { present };
 }
 
 impl Presence {
@@ -183,26 +187,6 @@ impl Presence {
         if !self.marked.get(place) && !self.marked_before.get(place) {
             self.present.clear(place);
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.place(self.fresh);
-        for bits in [&self.taken, &self.marked, &self.marked_before] {
-            bits.write(w);
-        }
-    }
-
-    /// `next` is the first place not issued, `missed` as in [`Presence::turn`].
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let fresh = r.place()?;
-        let (taken, marked, marked_before) = (Bits::read(r)?, Bits::read(r)?, Bits::read(r)?);
-        Ok(Self {
-            taken,
-            marked,
-            marked_before,
-            present: Bits::default(),
-            fresh,
-        })
     }
 
     /// Works out who is present from the other bitmaps.

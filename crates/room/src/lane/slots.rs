@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::lane::bits::Bits;
 use crate::lane::paged::{Leaf, Paged};
 use crate::lane::record::Record;
@@ -87,20 +87,6 @@ impl Held {
             }
         }
     }
-
-    pub fn write(self, w: &mut Writer) {
-        for value in [self.called, self.inside, self.excess] {
-            w.u32(value);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            called: r.u32()?,
-            inside: r.u32()?,
-            excess: r.u32()?,
-        })
-    }
 }
 
 impl Slots {
@@ -166,7 +152,7 @@ impl Slots {
     }
 
     /// As a snapshot has them, once the records are read.
-    pub fn set_virtuals(&mut self, virtuals: Bits) {
+    fn set_virtuals(&mut self, virtuals: Bits) {
         self.virtually = Held::default();
         for (place, record) in self.pieces.iter().flat_map(|(index, piece)| piece.iter(index)) {
             if virtuals.get(place) {
@@ -216,22 +202,25 @@ impl Slots {
             .flat_map(|(index, piece)| piece.iter(index))
             .filter(|(place, record)| before.get(*place) != Some(record))
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.pieces.total());
+impl Codec for Slots {
+    fn write(&self, w: &mut Writer) {
+        w.var(self.pieces.total());
         for (place, record) in self.iter() {
-            w.place(place);
-            record.write(w);
+            w.put(&place);
+            w.put(record);
         }
+        w.put(&self.virtuals);
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut slots = Self::default();
-        for _ in 0..r.u64()? {
-            let place = r.place()?;
-            let record = Record::read(r)?;
-            slots.put(place, Some(record));
+        for _ in 0..r.count()? {
+            let place = r.get()?;
+            slots.put(place, Some(r.get()?));
         }
+        slots.set_virtuals(r.get()?);
         Ok(slots)
     }
 }
@@ -292,8 +281,8 @@ mod tests {
         let mut slots = Slots::default();
         slots.put(Place(1 << 52), Some(missed(7)));
         let mut w = Writer::default();
-        slots.write(&mut w);
-        let back = Slots::read(&mut Reader::new(&w.bytes, "slots")).unwrap();
+        w.put(&slots);
+        let back = Reader::new(&w.bytes, "slots").get::<Slots>().unwrap();
         assert_eq!(back.iter().collect::<Vec<_>>(), slots.iter().collect::<Vec<_>>());
     }
 }

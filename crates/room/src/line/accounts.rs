@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::lane::paged::{Leaf, Paged};
 use ropeline_ids::{LaneId, Number, PendingId, Place, Tag};
 
@@ -32,6 +32,10 @@ pub struct Bound {
     pub number: Number,
     /// As of [`Tagged`].
     pub tags: Vec<Tag>,
+}
+
+codec! {
+    struct Tagged { lane, tags, id };
 }
 
 /// Places in one piece.
@@ -98,27 +102,29 @@ impl Tags {
             self.put(to(place), Some(tag));
         }
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.total());
+impl Codec for Tags {
+    fn write(&self, w: &mut Writer) {
+        w.var(self.total());
         let mut last = 0;
         for (place, tag) in self.iter_from(Place(0)) {
             w.var(place.0 - last);
-            w.raw(&tag.0);
+            w.put(&tag);
             last = place.0;
         }
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut tags = Self::default();
         let mut last = None;
-        for _ in 0..r.u64()? {
+        for _ in 0..r.count()? {
             let step = r.var()?;
             let place = last.unwrap_or(0_u64).checked_add(step);
             let Some(place) = place.filter(|_| step > 0 || last.is_none()) else {
                 return r.wrong();
             };
-            tags.put(Place(place), Some(Tag(r.array()?)));
+            tags.put(Place(place), Some(r.get()?));
             last = Some(place);
         }
         Ok(tags)
@@ -256,16 +262,13 @@ mod tests {
             tags.put(Place(place), Some(tag(byte)));
         }
         let mut w = Writer::default();
-        tags.write(&mut w);
-        assert_eq!(
-            all(&Tags::read(&mut Reader::new(&w.bytes, "tags")).unwrap()),
-            all(&tags)
-        );
+        w.put(&tags);
+        assert_eq!(all(&Reader::new(&w.bytes, "tags").get().unwrap()), all(&tags));
         let mut twice = w.bytes.clone();
         // The second stands where the first does.
-        twice[17] = 0;
-        assert!(Tags::read(&mut Reader::new(&twice, "tags")).is_err());
-        assert!(Tags::read(&mut Reader::new(&w.bytes[..30], "tags")).is_err());
+        twice[10] = 0;
+        assert!(Reader::new(&twice, "tags").get::<Tags>().is_err());
+        assert!(Reader::new(&w.bytes[..30], "tags").get::<Tags>().is_err());
     }
 
     #[test]

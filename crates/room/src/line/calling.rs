@@ -1,6 +1,6 @@
 //! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::CallOrder;
 use crate::lane::record::{Call, Record};
 use crate::lane::slots::Moved;
@@ -22,6 +22,10 @@ pub(crate) struct Calls {
     turns: Turns,
     pulse: Pulse,
     last: Option<Wall>,
+}
+
+codec! {
+    struct Calls { bucket, turns, pulse, last };
 }
 
 /// What the entry under way lets a line call beside its rules; it lives no longer than the entry.
@@ -79,22 +83,6 @@ impl Calls {
     fn note(&mut self, total: u64, m: &Context) {
         self.pulse.beat(total, m.clock);
         self.last = Some(m.time);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.bucket.write(w);
-        self.turns.write(w);
-        self.pulse.write(w);
-        w.option(self.last, Writer::wall);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            bucket: Bucket::read(r)?,
-            turns: Turns::read(r)?,
-            pulse: Pulse::read(r)?,
-            last: r.option(Reader::wall)?,
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is counted of a line.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::slots::Held;
 
 /// A line's figures at the view's clock; totals count from the line's first entry.
@@ -57,6 +57,10 @@ pub(crate) struct Totals {
     pub bypasses: u64,
 }
 
+codec! {
+    struct Totals sparse { joins, calls, claims, no_shows, ends, left, bypasses };
+}
+
 impl Totals {
     /// With what is held at the moment; the rest is the view's to say.
     pub fn figures(&self, held: Held) -> Figures {
@@ -73,31 +77,5 @@ impl Totals {
             bypasses: self.bypasses,
             ..Figures::default()
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        for value in [
-            self.joins,
-            self.calls,
-            self.claims,
-            self.no_shows,
-            self.ends,
-            self.left,
-            self.bypasses,
-        ] {
-            w.u64(value);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            joins: r.u64()?,
-            calls: r.u64()?,
-            claims: r.u64()?,
-            no_shows: r.u64()?,
-            ends: r.u64()?,
-            left: r.u64()?,
-            bypasses: r.u64()?,
-        })
     }
 }

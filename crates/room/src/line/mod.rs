@@ -19,10 +19,9 @@ pub(crate) mod turns;
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::Lane;
-use crate::lane::bits::Bits;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
 use crate::lane::slots::Held;
@@ -44,11 +43,10 @@ use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 #[derive(Debug)]
 pub(crate) struct Line {
     lanes: Vec<Lane>,
-    /// What happened here, and what of it to virtual visitors; the latter is not among the line's bytes: the room writes it.
+    /// What happened here, and what of it to virtual visitors.
     totals: Totals,
     rehearsed: Totals,
     calls: Calls,
-    /// Not among the line's bytes: the room writes it.
     tally: Tally,
     /// When this generation began.
     generation: Clock,
@@ -57,6 +55,12 @@ pub(crate) struct Line {
     deadlines: Deadlines,
     /// Whose the tagged places are.
     accounts: Accounts,
+}
+
+codec! {
+    struct Line {
+        lanes, totals, rehearsed, calls, tally, generation, busy,
+    } derived { deadlines, accounts } then derived;
 }
 
 impl Line {
@@ -412,97 +416,18 @@ impl Line {
         self.lanes.iter().map(|lane| lane.epochs.next()).collect()
     }
 
-    /// Whether there is anything to tell of virtual visitors here: who came back by a mark alone is in no figure.
-    pub fn is_rehearsed(&self) -> bool {
-        self.rehearsed() != Figures::default() || self.virtual_lanes().next().is_some()
-    }
-
-    /// Lanes that have any.
-    pub fn virtual_lanes(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
-        let lanes = (0..).map(LaneId).zip(&self.lanes);
-        lanes.filter(|(_, lane)| !lane.slots.virtuals().is_empty())
-    }
-
     /// How many of those who wait are virtual.
     pub fn virtual_waiting(&self) -> u64 {
         let waiting = |lane: &Lane| lane.slots.virtuals().common(lane.presence.present());
         self.lanes.iter().map(waiting).sum()
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.list(&self.lanes, |w, lane| lane.write(w));
-        self.held().write(w);
-        self.totals.write(w);
-        self.calls.write(w);
-        w.clock(self.generation);
-        w.clock(self.busy);
-    }
-
-    /// What else a snapshot has of the line is given by [`Line::set_tally`], [`Line::read_rehearsed`] and through its lanes; then
-    /// [`Line::derive`] works out what follows.
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let lanes = r.list(60, Lane::read)?;
-        let held = Held::read(r)?;
-        let mut line = Self {
-            lanes,
-            totals: Totals::read(r)?,
-            rehearsed: Totals::default(),
-            calls: Calls::read(r)?,
-            tally: Tally::default(),
-            generation: r.clock()?,
-            busy: r.clock()?,
-            deadlines: Deadlines::default(),
-            accounts: Accounts::default(),
-        };
-        // What is held stands in the records too.
-        if line.held() != held {
-            return r.wrong();
-        }
-        line.index();
-        Ok(line)
-    }
-
-    pub fn set_tally(&mut self, tally: Tally) {
-        self.tally = tally;
-    }
-
-    /// What of the line was virtual, and whose places are; `None` where nothing is, or it is not so by the records.
-    pub fn read_rehearsed(&mut self, r: &mut Reader) -> Read<()> {
-        let held = Held::read(r)?;
-        self.rehearsed = Totals::read(r)?;
-        let lanes = r.list(2, |r| Ok((r.lane()?, Bits::read(r)?)))?;
-        if !lanes.is_sorted_by(|a, b| a.0 < b.0) {
-            return r.wrong();
-        }
-        for (id, virtuals) in lanes {
-            match self.lane(id).filter(|_| !virtuals.is_empty()) {
-                Some(lane) => lane.slots.set_virtuals(virtuals),
-                None => return r.wrong(),
-            }
-        }
-        let virtually = self.lanes.iter().map(|lane| lane.slots.virtually());
-        if virtually.fold(Held::default(), Held::plus) != held || !self.is_rehearsed() {
-            return r.wrong();
-        }
-        Ok(())
-    }
-
-    /// As [`Line::read_rehearsed`] reads it.
-    pub fn write_rehearsed(&self, w: &mut Writer) {
-        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
-        held.fold(Held::default(), Held::plus).write(w);
-        self.rehearsed.write(w);
-        let lanes: Vec<_> = self.virtual_lanes().collect();
-        w.list(&lanes, |w, (id, lane)| {
-            w.u8(id.0);
-            lane.slots.virtuals().write(w);
-        });
-    }
-
-    /// Works out what follows from the rest, once all of that is read: draws too, by which a place has its number.
-    pub fn derive(&mut self) {
+    /// With what follows from the rest.
+    fn derived(mut self) -> Self {
+        self.index();
         self.tally.recount(&self.lanes);
         self.accounts = Accounts::index(&self.lanes);
+        self
     }
 
     /// Works the index of deadlines out from the records.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Clock;
 
 const STEP_MS: u64 = 5_000;
@@ -46,6 +46,10 @@ impl Pace {
 pub(crate) struct Pulse {
     /// (the last call of a step, all calls up to then), rising in both. The first is what the others are counted from.
     beats: VecDeque<(Clock, u64)>,
+}
+
+codec! {
+    struct Pulse { beats };
 }
 
 impl Pulse {
@@ -120,20 +124,6 @@ impl Pulse {
                     .is_some_and(|first| first.1 > many && first.1 <= slots),
             ),
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.beats.len());
-        for (at, total) in &self.beats {
-            w.clock(*at);
-            w.u64(*total);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            beats: r.list(16, |r| Ok((r.clock()?, r.u64()?)))?.into(),
-        })
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::lane::Lane;
 use crate::lane::bits::Bits;
 use crate::lane::slots::Moved;
@@ -96,17 +96,19 @@ impl Winners {
         };
         self.iter_from(all).filter(move |winner| winner.number.epoch == epoch)
     }
+}
 
-    /// Some four bytes each, and an account's tag: runs of one lane and epoch, and in them by how much number and time differ from
-    /// those before.
+/// Some four bytes each, and an account's tag: runs of one lane and epoch, and in them by how much number and time differ from
+/// those before.
+impl Codec for Winners {
     fn write(&self, w: &mut Writer) {
         let all: Vec<&Winner> = self.iter_from(0).collect();
         let runs: Vec<&[&Winner]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
         let mut before = (0, 0);
-        w.list(&runs, |w, run| {
+        w.list(runs.iter(), |w, run| {
             let (lane, epoch, tagged) = of(run[0]);
-            w.u8(lane.0);
-            w.u64(epoch.0);
+            w.put(&lane);
+            w.put(&epoch);
             let count = u64::try_from(run.len()).expect("a length fits in 64 bits");
             w.var((count << 1) | u64::from(tagged));
             for winner in *run {
@@ -123,8 +125,8 @@ impl Winners {
         let mut winners = Self::default();
         let mut before = (0, 0);
         let mut last = None;
-        for _ in 0..r.count(9)? {
-            let (lane, epoch, length) = (r.lane()?, Epoch(r.u64()?), r.var()?);
+        for _ in 0..r.count()? {
+            let (lane, epoch, length) = (r.get()?, r.get()?, r.var()?);
             let (count, tagged) = (length >> 1, length & 1 == 1);
             let run = (lane, epoch, tagged);
             // One run is one run: the same list has the same bytes.
@@ -138,7 +140,7 @@ impl Winners {
                     lane,
                     number: Number { epoch, n },
                     at: Wall(now.1),
-                    tag: if tagged { Some(Tag(r.array()?)) } else { None },
+                    tag: if tagged { Some(r.get()?) } else { None },
                 };
                 if !winners.add(winner) {
                     return r.wrong();
@@ -174,6 +176,10 @@ pub(crate) struct Tally {
     since: Vec<Place>,
     /// Slots that no piece is held for; follows from the records.
     settled: u32,
+}
+
+codec! {
+    struct Tally { winners, since } derived { settled };
 }
 
 impl Tally {
@@ -302,20 +308,6 @@ impl Tally {
         }
         known
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.winners.write(w);
-        w.list(&self.since, |w, place| w.place(*place));
-    }
-
-    /// Settled slots are counted once the records are known.
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            winners: Arc::new(Winners::read(r)?),
-            since: r.list(8, Reader::place)?,
-            settled: 0,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -376,9 +368,9 @@ mod tests {
         // Runs of lane 0 and epoch 9, each winner one number and one millisecond on.
         let runs = |counts: &[u64]| {
             let mut w = Writer::default();
-            w.list(counts, |w, count| {
+            w.list(counts.iter(), |w, count| {
                 w.u8(0);
-                w.u64(9);
+                w.put(&Epoch(9));
                 w.var(count << 1);
                 w.raw(&[2, 2].repeat(usize::try_from(*count).expect("a test's few")));
             });
@@ -386,7 +378,7 @@ mod tests {
         };
         assert_eq!(read(&runs(&[3])).unwrap().count(), 3);
         let mut again = runs(&[2]);
-        again[13..15].fill(0);
+        again[6..8].fill(0);
         for (bytes, why) in [
             (runs(&[1, 2]), "two runs that are one"),
             (runs(&[0]), "an empty run"),
@@ -419,12 +411,12 @@ mod tests {
 
     fn written(winners: &Winners) -> Vec<u8> {
         let mut w = Writer::default();
-        winners.write(&mut w);
+        w.put(winners);
         w.bytes
     }
 
     fn read(bytes: &[u8]) -> Read<Winners> {
-        Winners::read(&mut Reader::new(bytes, "winners"))
+        Reader::new(bytes, "winners").get()
     }
 
     #[test]

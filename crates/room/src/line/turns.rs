@@ -3,12 +3,16 @@
 //! A lane in turn calls as many as its weight and passes on; a lane where nobody waits passes at once and saves nothing
 //! up. Weights are first divided by what they have in common, so that 300 to 100 alternates as finely as 3 to 1.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Turns {
     lane: u8,
     credit: u16,
+}
+
+codec! {
+    struct Turns { lane, credit };
 }
 
 impl Turns {
@@ -31,18 +35,6 @@ impl Turns {
             };
         }
         None
-    }
-
-    pub fn write(self, w: &mut Writer) {
-        w.u8(self.lane);
-        w.u16(self.credit);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            lane: r.u8()?,
-            credit: r.u16()?,
-        })
     }
 }
 

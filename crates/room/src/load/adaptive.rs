@@ -6,7 +6,7 @@
 //! more than it could. It gives way as soon as requests take clearly longer than at rest: beyond the shop's limit every request that is
 //! answered late was work for nothing. Beyond the bounds nobody is called until they are kept again.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::controller::Bounds;
 use crate::load::figures::Measured;
 use crate::load::pace::{MOST as MOST_SLOTS, Pace};
@@ -42,6 +42,12 @@ pub enum Found {
     Fine,
     Slow,
     Failing,
+}
+
+codec! {
+    struct Adaptive {
+        rate_milli, behind_milli, top_milli, base_us, held_until, idle_until, cut_us, cut_slots, strained, paused,
+    } where is_sound;
 }
 
 impl Adaptive {
@@ -251,41 +257,12 @@ impl Adaptive {
         (way_us - gone_us) * 1_000 / way_us.max(1)
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.u64(self.rate_milli);
-        w.u64(self.behind_milli);
-        w.u64(self.top_milli);
-        w.u64(self.base_us);
-        w.clock(self.held_until);
-        w.clock(self.idle_until);
-        w.u64(self.cut_us);
-        w.u64(self.cut_slots);
-        w.u8(self.strained);
-        w.flag(self.paused);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let read = Self {
-            rate_milli: r.u64()?,
-            behind_milli: r.u64()?,
-            top_milli: r.u64()?,
-            base_us: r.u64()?,
-            held_until: r.clock()?,
-            idle_until: r.clock()?,
-            cut_us: r.u64()?,
-            cut_slots: r.u64()?,
-            strained: r.u8()?,
-            paused: r.flag()?,
-        };
-        // What no decision makes could not be reckoned with.
-        let sane = [read.rate_milli, read.behind_milli, read.top_milli]
-            .iter()
-            .all(|milli| *milli <= MOST_MILLI);
-        if sane && read.base_us.max(read.cut_us) <= MOST_BASE_US && read.cut_slots <= MOST_SLOTS {
-            Ok(read)
-        } else {
-            r.wrong()
-        }
+    /// What no decision makes could not be reckoned with.
+    fn is_sound(&self) -> bool {
+        let rates = [self.rate_milli, self.behind_milli, self.top_milli];
+        rates.iter().all(|milli| *milli <= MOST_MILLI)
+            && self.base_us.max(self.cut_us) <= MOST_BASE_US
+            && self.cut_slots <= MOST_SLOTS
     }
 }
 

@@ -1,6 +1,6 @@
 //! How many a controller lets a room call now: tokens that come once a step, and never more than one step's of them.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Clock;
 
 /// Counts in thousandths of a call, so that less than one a step is something too.
@@ -10,6 +10,10 @@ pub struct Allowance {
     milli: u64,
     /// What one step brings; 0: nobody is called.
     step_milli: u64,
+}
+
+codec! {
+    struct Allowance { stepped, milli, step_milli };
 }
 
 impl Allowance {
@@ -67,19 +71,5 @@ impl Allowance {
         } else {
             self.step_milli.saturating_add(999)
         }
-    }
-
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.clock(self.stepped);
-        w.u64(self.milli);
-        w.u64(self.step_milli);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            stepped: r.clock()?,
-            milli: r.u64()?,
-            step_milli: r.u64()?,
-        })
     }
 }

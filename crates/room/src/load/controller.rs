@@ -1,6 +1,6 @@
 //! Which controller a room goes by, as its settings say.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
 /// How a room follows what its shop can take. Within capacity and rate in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,13 @@ pub struct Linear {
 pub struct Bounds {
     pub p95_ms: u32,
     pub errors_permille: u16,
+}
+
+codec! {
+    struct LoadControl { by, ttl_ms };
+    enum Controller { 0 => Linear(linear), 1 => Adaptive(bounds) };
+    struct Linear { most, least, from, until };
+    struct Bounds { p95_ms, errors_permille };
 }
 
 /// Bounds of a time to live: two reports of two seconds at least, and one that is late.
@@ -89,40 +96,6 @@ impl LoadControl {
         };
         let ttl_ms = self.ttl_ms.clamp(*TTL_MS.start(), *TTL_MS.end());
         Self { by, ttl_ms }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        match self.by {
-            Controller::Linear(linear) => {
-                w.u8(0);
-                for value in [linear.most, linear.least, linear.from, linear.until] {
-                    w.u32(value);
-                }
-            }
-            Controller::Adaptive(bounds) => {
-                w.u8(1);
-                w.u32(bounds.p95_ms);
-                w.u16(bounds.errors_permille);
-            }
-        }
-        w.u64(self.ttl_ms);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let by = match r.u8()? {
-            0 => Controller::Linear(Linear {
-                most: r.u32()?,
-                least: r.u32()?,
-                from: r.u32()?,
-                until: r.u32()?,
-            }),
-            1 => Controller::Adaptive(Bounds {
-                p95_ms: r.u32()?,
-                errors_permille: r.u16()?,
-            }),
-            _ => return r.wrong(),
-        };
-        Ok(Self { by, ttl_ms: r.u64()? })
     }
 }
 

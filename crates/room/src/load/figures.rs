@@ -1,6 +1,6 @@
 //! Figures of an upstream: what a gate reports of it, what somebody else says, and what both come to.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::times::Times;
 use ropeline_ids::RoomName;
 
@@ -51,6 +51,12 @@ pub struct Outside {
     pub errors_permille: Option<u16>,
     /// How long the figures hold, in milliseconds of the room's clock.
     pub ttl_ms: u32,
+}
+
+codec! {
+    struct Report { span_ms, requests, ended, errors, in_flight, hanging, answered, circuit, times };
+    enum Circuit { 0 => Closed, 1 => Trial, 2 => Open };
+    struct Outside { requests_per_second, p95_ms, errors_permille, ttl_ms };
 }
 
 /// Visitors taken to have been answered before any was.
@@ -110,54 +116,6 @@ impl Report {
         self.circuit = later.circuit;
     }
 
-    pub(crate) fn write(&self, w: &mut Writer) {
-        for value in self.counts() {
-            w.var(u64::from(value));
-        }
-        w.u8(self.circuit.byte());
-        self.times.write(w);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let mut count = || r.var().map(u32::try_from);
-        let counts = [count()?, count()?, count()?, count()?, count()?, count()?, count()?];
-        let [
-            Ok(span_ms),
-            Ok(requests),
-            Ok(ended),
-            Ok(errors),
-            Ok(in_flight),
-            Ok(hanging),
-            Ok(answered),
-        ] = counts
-        else {
-            return r.wrong();
-        };
-        Ok(Self {
-            span_ms,
-            requests,
-            ended,
-            errors,
-            in_flight,
-            hanging,
-            answered,
-            circuit: Circuit::read(r)?,
-            times: Times::read(r)?,
-        })
-    }
-
-    fn counts(&self) -> [u32; 7] {
-        [
-            self.span_ms,
-            self.requests,
-            self.ended,
-            self.errors,
-            self.in_flight,
-            self.hanging,
-            self.answered,
-        ]
-    }
-
     /// Thousandths of a request a second.
     pub(super) fn requests_milli(&self) -> u64 {
         u64::from(self.requests) * 1_000_000 / u64::from(self.span_ms.max(1))
@@ -187,25 +145,6 @@ impl Measured {
     }
 }
 
-impl Circuit {
-    pub(super) fn byte(self) -> u8 {
-        match self {
-            Self::Closed => 0,
-            Self::Trial => 1,
-            Self::Open => 2,
-        }
-    }
-
-    pub(super) fn read(r: &mut Reader) -> Read<Self> {
-        match r.u8()? {
-            0 => Ok(Self::Closed),
-            1 => Ok(Self::Trial),
-            2 => Ok(Self::Open),
-            _ => r.wrong(),
-        }
-    }
-}
-
 impl Outside {
     /// Whether every figure is one that there can be.
     #[must_use]
@@ -227,21 +166,5 @@ impl Outside {
             given: true,
             ..seen
         }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.u32(self.requests_per_second);
-        w.option(self.p95_ms, Writer::u32);
-        w.option(self.errors_permille, Writer::u16);
-        w.u32(self.ttl_ms);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            requests_per_second: r.u32()?,
-            p95_ms: r.option(Reader::u32)?,
-            errors_permille: r.option(Reader::u16)?,
-            ttl_ms: r.u32()?,
-        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::figures::{Circuit, Report};
 use crate::state::roster::MAX_GATES;
 use ropeline_ids::{Clock, GateId};
@@ -26,6 +26,11 @@ struct Heard {
     circuit: Circuit,
     /// Reports in a row in which nothing ended although requests of several visitors hung.
     silent: u8,
+}
+
+codec! {
+    struct Gates(gates) where is_sound;
+    struct Heard { until, requests_milli, before_milli, ended_milli, in_flight, hanging, answered, circuit, silent };
 }
 
 impl Gates {
@@ -132,48 +137,12 @@ impl Gates {
         self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
     }
 
+    fn is_sound(&self) -> bool {
+        self.0.len() <= MAX_GATES
+    }
+
     fn sum(&self, figure: fn(&Heard) -> u64) -> u64 {
         self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.0.len());
-        for (gate, heard) in &self.0 {
-            w.u64(gate.0);
-            w.clock(heard.until);
-            w.u64(heard.requests_milli);
-            w.u64(heard.before_milli);
-            w.u64(heard.ended_milli);
-            w.u32(heard.in_flight);
-            w.u32(heard.hanging);
-            w.u32(heard.answered);
-            w.u8(heard.circuit.byte());
-            w.u8(heard.silent);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(54, |r| Ok((GateId(r.u64()?), Heard::read(r)?)))?;
-        if gates.len() > MAX_GATES || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
-            return r.wrong();
-        }
-        Ok(Self(gates.into_iter().collect()))
-    }
-}
-
-impl Heard {
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            until: r.clock()?,
-            requests_milli: r.u64()?,
-            before_milli: r.u64()?,
-            ended_milli: r.u64()?,
-            in_flight: r.u32()?,
-            hanging: r.u32()?,
-            answered: r.u32()?,
-            circuit: Circuit::read(r)?,
-            silent: r.u8()?,
-        })
     }
 }
 

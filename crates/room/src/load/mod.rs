@@ -25,7 +25,7 @@ use gates::Gates;
 use pace::Pace;
 pub(super) use share::Share;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, GateId, LineName, Wall};
 
@@ -58,6 +58,14 @@ struct Given {
     until: Clock,
     figures: Outside,
     who: Option<Who>,
+}
+
+codec! {
+    struct Load {
+        gates, outside, times, ended, errors, share, allowance, adaptive, pace, decided, calls, binds, why, since,
+        last,
+    };
+    struct Given { until, figures, who };
 }
 
 impl Load {
@@ -248,54 +256,6 @@ impl Load {
             outside: self.outside.as_ref().map(|given| (given.until, given.who.clone())),
             share_permille: self.share.permille(),
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.gates.write(w);
-        w.option(self.outside.as_ref(), |w, given| {
-            w.clock(given.until);
-            given.figures.write(w);
-            w.option(given.who.as_ref(), |w, who| who.write(w));
-        });
-        self.times.write(w);
-        w.u64(self.ended);
-        w.u64(self.errors);
-        self.share.write(w);
-        self.allowance.write(w);
-        self.adaptive.write(w);
-        self.pace.write(w);
-        w.clock(self.decided);
-        w.u64(self.calls);
-        w.flag(self.binds);
-        w.u8(self.why.byte());
-        w.wall(self.since);
-        w.text(self.last.as_str());
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            gates: Gates::read(r)?,
-            outside: r.option(|r| {
-                Ok(Given {
-                    until: r.clock()?,
-                    figures: Outside::read(r)?,
-                    who: r.option(Who::read)?,
-                })
-            })?,
-            times: Times::read(r)?,
-            ended: r.u64()?,
-            errors: r.u64()?,
-            share: Share::read(r)?,
-            allowance: Allowance::read(r)?,
-            adaptive: Adaptive::read(r)?,
-            pace: Pace::read(r)?,
-            decided: r.clock()?,
-            calls: r.u64()?,
-            binds: r.flag()?,
-            why: Why::read(r)?,
-            since: r.wall()?,
-            last: r.line_name()?,
-        })
     }
 }
 

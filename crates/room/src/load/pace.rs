@@ -1,6 +1,6 @@
 //! How long a call takes to be over as load, by Little's law: those called and inside, by those who are called in a second.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
 /// Both of late, the older the less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,6 +12,10 @@ pub struct Pace {
     ends_milli: u64,
     /// Those called and inside as of now.
     slots: u64,
+}
+
+codec! {
+    struct Pace { slots_milli, calls_milli, ends_milli, slots } where is_sound;
 }
 
 impl Pace {
@@ -65,26 +69,9 @@ impl Pace {
         self.slots_milli.saturating_mul(1_000).checked_div(self.calls_milli)
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.u64(self.slots_milli);
-        w.u64(self.calls_milli);
-        w.u64(self.ends_milli);
-        w.u64(self.slots);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let read = Self {
-            slots_milli: r.u64()?,
-            calls_milli: r.u64()?,
-            ends_milli: r.u64()?,
-            slots: r.u64()?,
-        };
-        let rates = read.calls_milli.max(read.ends_milli) <= 2 * MOST * 1_000_000;
-        if rates && read.slots <= MOST && read.slots_milli <= MOST * 1_000 {
-            Ok(read)
-        } else {
-            r.wrong()
-        }
+    fn is_sound(&self) -> bool {
+        let rates = self.calls_milli.max(self.ends_milli) <= 2 * MOST * 1_000_000;
+        rates && self.slots <= MOST && self.slots_milli <= MOST * 1_000
     }
 }
 

@@ -1,6 +1,6 @@
 //! The share of those called who come, measured over the last few hundred.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
 /// Weights of those who came and of those who did not, the latest in full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,6 +18,10 @@ const BEFORE: u64 = 20;
 
 /// At most twice as many are called as are to come, whatever was measured.
 const LEAST_PERMILLE: u64 = 500;
+
+codec! {
+    struct Share { came, missed } where is_sound;
+}
 
 impl Share {
     pub fn note(&mut self, came: u64, missed: u64) {
@@ -41,18 +45,8 @@ impl Share {
         arrivals.saturating_mul(1_000) / self.permille()
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.var(self.came);
-        w.var(self.missed);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (came, missed) = (r.var()?, r.var()?);
-        let most = 4 * KEPT * ONE;
-        if came > most || missed > most {
-            return r.wrong();
-        }
-        Ok(Self { came, missed })
+    fn is_sound(&self) -> bool {
+        self.came.max(self.missed) <= 4 * KEPT * ONE
     }
 }
 

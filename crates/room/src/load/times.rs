@@ -3,7 +3,9 @@
 //! Counts add up, so those of several gates are one count of all their requests: a percentile of the sum is that of the
 //! whole upstream, which no mean of percentiles is.
 
-use crate::codec::{Read, Reader, Writer};
+use std::collections::BTreeMap;
+
+use crate::codec::{Codec, Read, Reader, Writer};
 
 /// Steps: the last one ends at 46 s, and holds whatever took longer.
 pub const STEPS: usize = 32;
@@ -82,27 +84,22 @@ impl Times {
         }
         None
     }
+}
 
-    /// Only steps that hold something, since most are empty.
-    pub(crate) fn write(&self, w: &mut Writer) {
-        let held: Vec<_> = (0_u8..).zip(self.0).filter(|(_, count)| *count > 0).collect();
-        w.list(&held, |w, (step, count)| {
-            w.u8(*step);
-            w.var(u64::from(*count));
-        });
+/// Only steps that hold something, since most are empty.
+impl Codec for Times {
+    fn write(&self, w: &mut Writer) {
+        let held = (0..).zip(self.0).filter(|(_, count)| *count > 0);
+        w.put::<BTreeMap<u8, u32>>(&held.collect());
     }
 
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (mut times, mut last) = (Self::default(), None);
-        for (step, count) in r.list(2, |r| Ok((r.u8()?, r.var()?)))? {
-            let rises = last.replace(step).is_none_or(|last| step > last);
-            let (Some(held), Ok(count)) = (times.0.get_mut(usize::from(step)), u32::try_from(count)) else {
-                return r.wrong();
-            };
-            if !rises || count == 0 {
-                return r.wrong();
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut times = Self::default();
+        for (step, count) in r.get::<BTreeMap<u8, u32>>()? {
+            match times.0.get_mut(usize::from(step)) {
+                Some(held) if count > 0 => *held = count,
+                _ => return r.wrong(),
             }
-            *held = count;
         }
         Ok(times)
     }

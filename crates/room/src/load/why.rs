@@ -1,6 +1,6 @@
 //! What stands in the way of calls, and what a room shows of it.
 
-use crate::codec::{Read, Reader};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::load::figures::Measured;
 use ropeline_ids::{Clock, Wall};
@@ -21,6 +21,10 @@ pub enum Why {
     Circuit,
     /// There are no figures that hold: nobody is called.
     Figures,
+}
+
+codec! {
+    enum Why { 0 => Free, 1 => Requests, 2 => Latency, 3 => Errors, 4 => Circuit, 5 => Figures };
 }
 
 /// What a room shows of this.
@@ -63,24 +67,6 @@ impl Why {
             Self::Errors => "errors",
             Self::Circuit => "circuit",
             Self::Figures => "figures",
-        }
-    }
-
-    pub(super) fn byte(self) -> u8 {
-        match self {
-            Self::Free => 0,
-            Self::Requests => 1,
-            Self::Latency => 2,
-            Self::Errors => 3,
-            Self::Circuit => 4,
-            Self::Figures => 5,
-        }
-    }
-
-    pub(super) fn read(r: &mut Reader) -> Read<Self> {
-        match Self::ALL.get(usize::from(r.u8()?)) {
-            Some(why) => Ok(*why),
-            None => r.wrong(),
         }
     }
 }

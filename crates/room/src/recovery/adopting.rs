@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::state::roster::Roster;
 use ropeline_ids::{Clock, GateId};
 
@@ -27,6 +27,11 @@ struct Hold {
     until: Clock,
     /// Whatever comes yet, it is not waited for beyond.
     latest: Clock,
+}
+
+codec! {
+    struct Adopting { gates };
+    struct Hold { until, latest };
 }
 
 impl Adopting {
@@ -57,29 +62,4 @@ impl Adopting {
     pub fn clear(&mut self) {
         self.gates.clear();
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.gates.len());
-        for (gate, hold) in &self.gates {
-            w.u64(gate.0);
-            w.clock(hold.until);
-            w.clock(hold.latest);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(24, read_hold)?;
-        Ok(Self {
-            gates: gates.into_iter().collect(),
-        })
-    }
-}
-
-fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
-    let gate = GateId(r.u64()?);
-    let hold = Hold {
-        until: r.clock()?,
-        latest: r.clock()?,
-    };
-    Ok((gate, hold))
 }

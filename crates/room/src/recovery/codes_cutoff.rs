@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::state::rooms::MAX_ROOMS;
 use ropeline_ids::{GateId, RoomName, Wall};
 
@@ -19,6 +19,10 @@ pub(crate) struct CodesCutoff {
     removed: BTreeMap<RoomName, Wall>,
     /// For what gates may have read that were not heard when the log began.
     gates: BTreeMap<GateId, Wall>,
+}
+
+codec! {
+    struct CodesCutoff { all, removed, gates };
 }
 
 /// The log's first entry says when it began.
@@ -34,10 +38,6 @@ impl CodesCutoff {
             all: if proven_new { Wall(0) } else { UNSET },
             ..Self::default()
         }
-    }
-
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
     }
 
     pub fn settle(&mut self, now: Wall) {
@@ -80,38 +80,5 @@ impl CodesCutoff {
     /// What the gate knew is known.
     pub fn hear(&mut self, gate: GateId) {
         self.gates.remove(&gate);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.wall(self.all);
-        w.count(self.removed.len());
-        for (room, at) in &self.removed {
-            w.text(room.as_str());
-            w.wall(*at);
-        }
-        w.count(self.gates.len());
-        for (gate, at) in &self.gates {
-            w.u64(gate.0);
-            w.wall(*at);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let all = r.wall()?;
-        let removed = r.list(9, |r| Ok((r.room_name()?, r.wall()?)))?;
-        let gates = r.list(16, |r| Ok((GateId(r.u64()?), r.wall()?)))?;
-        if !removed.is_sorted_by(|(a, _), (b, _)| a < b) || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
-            return r.wrong();
-        }
-        Ok(Self {
-            all,
-            removed: removed.into_iter().collect(),
-            gates: gates.into_iter().collect(),
-        })
-    }
-
-    /// A state's field of it; nothing where nothing is in doubt.
-    pub fn field(&self) -> Option<Vec<u8>> {
-        (!self.is_nothing()).then(|| Writer::field(|w| self.write(w)))
     }
 }

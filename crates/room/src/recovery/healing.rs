@@ -4,7 +4,7 @@
 //! anybody may keep one, so each kind of token stops its own room once in a log, for a bounded time, and an operator can end
 //! it.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::settings::Settings;
 use crate::view::{RoomView, View};
 use ropeline_ids::{Clock, Epoch};
@@ -34,14 +34,15 @@ struct Proofs {
     pass: bool,
 }
 
+codec! {
+    struct Healing { until, here, before, last };
+    struct Proofs { ticket, pass };
+}
+
 impl Healing {
     /// Nobody is called before.
     pub fn until(&self) -> Clock {
         self.until
-    }
-
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
     }
 
     /// Nothing can stop the room any more in this log.
@@ -87,24 +88,6 @@ impl Healing {
         };
         (self.here, self.last) = (Proofs::default(), last);
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.clock(self.until);
-        for proofs in [self.here, self.before] {
-            w.flag(proofs.ticket);
-            w.flag(proofs.pass);
-        }
-        w.u64(self.last.0);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            until: r.clock()?,
-            here: Proofs::read(r)?,
-            before: Proofs::read(r)?,
-            last: Epoch(r.u64()?),
-        })
-    }
 }
 
 impl View {
@@ -137,12 +120,5 @@ impl Proofs {
             Proof::Pass => &mut self.pass,
         };
         !std::mem::replace(used, true)
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            ticket: r.flag()?,
-            pass: r.flag()?,
-        })
     }
 }

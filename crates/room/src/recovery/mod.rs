@@ -9,6 +9,7 @@ pub(crate) mod packer;
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::effects::Effects;
 use crate::entry::{Adopt, Entry, Spoke, StateHash};
 use crate::recovery::adopting::Adopting;
@@ -26,31 +27,22 @@ pub(crate) struct Recovery {
     codes: CodesCutoff,
 }
 
+codec! {
+    struct Recovery { awaits, adopting, codes };
+}
+
 impl Recovery {
     /// Of a log begun from nothing.
     pub fn new(proven_new: bool) -> Self {
-        Self::of(None, Adopting::default(), CodesCutoff::new(proven_new))
-    }
-
-    /// As a snapshot has it.
-    pub fn of(awaits: Option<StateHash>, adopting: Adopting, codes: CodesCutoff) -> Self {
         Self {
-            awaits,
-            adopting,
-            codes,
+            awaits: None,
+            adopting: Adopting::default(),
+            codes: CodesCutoff::new(proven_new),
         }
-    }
-
-    pub fn awaits(&self) -> Option<StateHash> {
-        self.awaits
     }
 
     pub fn adopting(&self) -> &Adopting {
         &self.adopting
-    }
-
-    pub fn codes(&self) -> &CodesCutoff {
-        &self.codes
     }
 
     pub fn codes_mut(&mut self) -> &mut CodesCutoff {

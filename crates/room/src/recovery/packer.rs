@@ -7,14 +7,14 @@ use ropeline_ids::{LaneId, LineName, Number, RehearsalId, RoomName, Tag};
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
 
-/// Most bytes of a section without its numbers: two names, counts, and its part of which are a rehearsal's.
-const SECTION_BYTES: usize = 172;
+/// Most bytes of a section without its numbers: two names, which lists there are, a rehearsal, and the count of completions.
+const SECTION_BYTES: usize = 33 + 65 + 3 + 9 + 3;
 
 /// Most bytes of a run without its numbers: lane, epoch, form, first number, length, and its part of the list's count.
-const RUN_BYTES: usize = 24;
+const RUN_BYTES: usize = 1 + 10 + 1 + 5 + 5 + 5;
 
-/// Most bytes of a completion: lane, number, edition, no grace, time, tag.
-const COMPLETION_BYTES: usize = 35;
+/// Most bytes of a completion: lane, number, edition, no grace, what follows, time, tag.
+const COMPLETION_BYTES: usize = 1 + 15 + 5 + 1 + 1 + 11 + 9;
 
 /// Bytes of an account's tag, with how many there are.
 const TAG_BYTES: usize = 9;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::{CallOrder, Deed, Order, Orders, Who};
 use crate::entry::eviction::Eviction;
 use ropeline_ids::{LineName, Wall};
@@ -15,6 +15,10 @@ pub(super) struct Commands {
     evictions: Vec<Eviction>,
     /// Whom they let in with it: calls with their revisions.
     calls: Vec<(u64, CallOrder)>,
+}
+
+codec! {
+    struct Commands { done } derived { evictions, calls };
 }
 
 impl Commands {
@@ -63,20 +67,5 @@ impl Commands {
         for (revision, called) in answered {
             Arc::make_mut(&mut self.done).called(*revision, *called);
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.done.is_empty()
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.done.write(w);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            done: Arc::new(Orders::read(r)?),
-            ..Self::default()
-        })
     }
 }

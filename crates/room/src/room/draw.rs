@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Draw, Hash};
 use crate::entry::sale::{Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 use crate::settings::schedule::{Phase, Stage};
@@ -27,11 +28,11 @@ pub(super) struct RoomDraw {
     sale: Arc<Sale>,
 }
 
-impl RoomDraw {
-    pub fn of(sale: Sale) -> Self {
-        Self { sale: Arc::new(sale) }
-    }
+codec! {
+    struct RoomDraw { sale };
+}
 
+impl RoomDraw {
     pub fn sale(&self) -> &Arc<Sale> {
         &self.sale
     }

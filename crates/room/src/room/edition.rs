@@ -1,5 +1,6 @@
 //! Which edition of a room counts: a reset or a sale begins the next, and older tokens are void.
 
+use crate::codec::codec;
 use ropeline_ids::{Edition, Epoch, Number};
 
 /// The edition that a room is in, and who is of it whatever their tokens say.
@@ -18,6 +19,10 @@ pub(super) struct Editions {
     voided: Edition,
     /// See [`RoomView::spared`](crate::RoomView::spared).
     spared: Option<Epoch>,
+}
+
+codec! {
+    struct Editions { current, voided, spared };
 }
 
 impl Editions {
@@ -68,15 +73,6 @@ impl Editions {
             (self.current, self.voided, self.spared) = (edition, edition, Some(epoch));
         }
         higher
-    }
-
-    /// As a snapshot has them.
-    pub fn restore(&mut self, spared: Option<Epoch>) {
-        self.spared = spared;
-    }
-
-    pub fn set_voided(&mut self, voided: Edition) {
-        self.voided = voided;
     }
 }
 

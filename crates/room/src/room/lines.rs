@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::line::Line;
 use crate::line::counts::Counts;
 use crate::line::rules::Rules;
@@ -75,7 +76,7 @@ impl LineSet {
     }
 
     /// As a snapshot has it.
-    pub fn restore(&mut self, name: LineName, line: Line) {
+    fn restore(&mut self, name: LineName, line: Line) {
         let noted = line.outcomes();
         let kept = Kept {
             line,
@@ -187,6 +188,25 @@ impl LineSet {
                 self.active.insert(name);
             }
         }
+    }
+}
+
+/// By their names. When lines are due is worked out by [`LineSet::plan_all`].
+impl Codec for LineSet {
+    fn write(&self, w: &mut Writer) {
+        w.list(self.lines.iter(), |w, (name, kept)| {
+            w.put(name);
+            w.put(&kept.line);
+        });
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut lines = Self::default();
+        for (name, line) in r.get::<BTreeMap<LineName, Line>>()? {
+            lines.restore(name.clone(), line);
+            lines.count(&name);
+        }
+        Ok(lines)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A room that follows what its shop can take: where its figures come from, and how its lines share what is allowed.
 
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::load::{Allowance, Load, LoadControl, LoadView, Outside, Report};
 use crate::state::context::Context;
@@ -9,15 +10,11 @@ use ropeline_ids::{Clock, GateId, LineName};
 #[derive(Debug, Default)]
 pub(super) struct RoomLoad(Option<Box<Load>>);
 
+codec! {
+    struct RoomLoad(load);
+}
+
 impl RoomLoad {
-    pub fn of(load: Load) -> Self {
-        Self(Some(Box::new(load)))
-    }
-
-    pub fn load(&self) -> Option<&Load> {
-        self.0.as_deref()
-    }
-
     /// What all lines together may call now.
     pub fn allowance(&self) -> Option<Allowance> {
         self.0.as_ref().map(|load| load.allowance)

@@ -6,7 +6,6 @@
 //! and `publish` the last view. The room calls them in order, and carries from one to another what that has to know: here what
 //! an entry does to it, in `sales` what its schedule and its draw do, in `joins` who is numbered.
 
-pub(crate) mod codec;
 pub(crate) mod codes;
 mod commands;
 mod draw;
@@ -23,6 +22,7 @@ mod timetable;
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::commands::{Audited, CallOrder, Deed, MAX_CALL, Who};
 use crate::entry::effects::Effects;
 use crate::entry::eviction::Eviction;
@@ -70,6 +70,12 @@ pub(super) struct Room {
     published: Published,
 }
 
+codec! {
+    struct Room {
+        revision, terms, timetable, editions, draw, commands, rehearsal, load, healing, pending, codes, lines,
+    } derived { published } then enforced;
+}
+
 impl Room {
     pub fn new(configured: Settings, revision: u64) -> Self {
         Self {
@@ -95,6 +101,12 @@ impl Room {
             editions: Editions::new(edition),
             ..Self::new(Settings::default(), revision)
         }
+    }
+
+    /// With what is in force, which follows from the rest. When lines are due is worked out by [`Room::reschedule`].
+    fn enforced(mut self) -> Self {
+        self.enforce();
+        self
     }
 
     pub fn revision(&self) -> u64 {
@@ -140,10 +152,6 @@ impl Room {
 
     pub fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
         self.rehearsal.get()
-    }
-
-    pub fn healing(&self) -> &Healing {
-        &self.healing
     }
 
     /// A new edition: every line begins afresh, above all numbers it has issued.
@@ -451,11 +459,6 @@ impl Room {
     pub fn forbid_healing(&mut self, m: &Context) {
         self.healing.forbid();
         self.reschedule(m);
-    }
-
-    /// As a snapshot has it.
-    pub fn set_healing(&mut self, healing: Healing) {
-        self.healing = healing;
     }
 
     /// What `other` lacks of the numbers of an epoch that completed in a line here.

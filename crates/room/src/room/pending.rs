@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::entry::Section;
 use ropeline_ids::{Clock, LaneId, LineName, Number, PendingId};
 
@@ -33,6 +33,10 @@ struct Numbered {
     seat: Seat,
     at: Clock,
     shown: bool,
+}
+
+codec! {
+    struct Numbered { seat, at, shown };
 }
 
 impl Pending {
@@ -126,32 +130,16 @@ impl Pending {
         }
         Some(numbered)
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.numbers.len());
-        for ((id, line), numbered) in &self.numbers {
-            w.raw(&id.0);
-            w.text(line.as_str());
-            let (lane, number) = numbered.seat;
-            w.u8(lane.0);
-            w.number(number);
-            w.clock(numbered.at);
-            w.flag(numbered.shown);
-        }
+impl Codec for Pending {
+    fn write(&self, w: &mut Writer) {
+        w.put(&self.numbers);
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut pending = Self::default();
-        for _ in 0..r.count(35)? {
-            let key = (PendingId(r.array()?), r.line_name()?);
-            if pending.numbers.last_key_value().is_some_and(|(last, _)| *last >= key) {
-                return r.wrong();
-            }
-            let numbered = Numbered {
-                seat: (r.lane()?, r.number()?),
-                at: r.clock()?,
-                shown: r.flag()?,
-            };
+        for (key, numbered) in r.get::<BTreeMap<_, _>>()? {
             pending.insert(key, numbered);
         }
         Ok(pending)

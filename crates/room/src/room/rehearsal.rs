@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, RehearsalId, Wall};
 
@@ -47,6 +47,11 @@ pub struct RehearsalOrder {
     /// How long it takes at most.
     pub for_ms: u64,
     pub by: Who,
+}
+
+codec! {
+    struct Rehearsal { id, size, joined, forward, anyway, by, since, ends_at, ends_by, until };
+    struct RehearsalOrder { id, size, joined, forward, anyway, lease_ms, for_ms, by };
 }
 
 /// Most virtual visitors of one rehearsal.
@@ -95,45 +100,17 @@ impl Rehearsal {
             by: self.by.clone(),
         }
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.raw(&self.id.0);
-        w.u32(self.size);
-        w.u32(self.joined);
-        w.flag(self.forward);
-        w.flag(self.anyway);
-        self.by.write(w);
-        w.wall(self.since);
-        w.wall(self.ends_at);
-        w.clock(self.ends_by);
-        w.clock(self.until);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            id: RehearsalId(r.array()?),
-            size: r.u32()?,
-            joined: r.u32()?,
-            forward: r.flag()?,
-            anyway: r.flag()?,
-            by: Who::read(r)?,
-            since: r.wall()?,
-            ends_at: r.wall()?,
-            ends_by: r.clock()?,
-            until: r.clock()?,
-        })
-    }
 }
 
 /// The rehearsal that is under way in a room, if one is.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(Option<Arc<Rehearsal>>);
 
-impl UnderWay {
-    pub fn of(rehearsal: Option<Rehearsal>) -> Self {
-        Self(rehearsal.map(Arc::new))
-    }
+codec! {
+    struct UnderWay(rehearsal);
+}
 
+impl UnderWay {
     pub fn get(&self) -> Option<&Arc<Rehearsal>> {
         self.0.as_ref()
     }
@@ -191,29 +168,5 @@ impl RehearsalOrder {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.by.bytes() + 40
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.raw(&self.id.0);
-        w.u32(self.size);
-        w.u32(self.joined);
-        w.flag(self.forward);
-        w.flag(self.anyway);
-        w.var(self.lease_ms);
-        w.var(self.for_ms);
-        self.by.write(w);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            id: RehearsalId(r.array()?),
-            size: r.u32()?,
-            joined: r.u32()?,
-            forward: r.flag()?,
-            anyway: r.flag()?,
-            lease_ms: r.var()?,
-            for_ms: r.var()?,
-            by: Who::read(r)?,
-        })
     }
 }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::sale::Drawing;
-use crate::settings::codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::settings::schedule::{Phase, Schedule, Stage, Window};
 use crate::settings::{Mode, Overrides, Settings};
 use ropeline_ids::Epoch;
@@ -19,6 +18,10 @@ pub(super) struct Terms {
     in_force: Arc<Settings>,
     /// No turn is missed: an operator, or the configuration, lets nobody in whose turn it is. It follows from the rest.
     keeps_calls: bool,
+}
+
+codec! {
+    struct Terms { configured, overrides, worded } derived { in_force, keeps_calls };
 }
 
 impl Terms {
@@ -126,24 +129,6 @@ impl Terms {
         // Nobody who reads the settings in force goes by the dates.
         settings.schedule = None;
         self.in_force = Arc::new(settings);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        write_settings(w, &self.configured);
-        write_overrides(w, &self.overrides);
-        w.option(self.worded, |w, (epoch, revision)| {
-            w.u64(epoch.0);
-            w.u64(revision);
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let configured = read_settings(r)?;
-        Ok(Self {
-            overrides: read_overrides(r)?,
-            worded: r.option(|r| Ok((Epoch(r.u64()?), r.u64()?)))?,
-            ..Self::new(configured)
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The schedule only decides which mode is in force and when an edition begins; everything else follows from these. It is
 //! followed by the time of the log's entries and never back, so a clock that steps neither opens nor closes a room again.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::settings::schedule::{Phase, Schedule, Stage, Turn};
 use ropeline_ids::Wall;
 
@@ -15,6 +15,10 @@ pub(super) struct Timetable {
     began: Option<(Wall, Wall)>,
     /// What it does next, which follows from that.
     turn: Option<(Wall, Turn)>,
+}
+
+codec! {
+    struct Timetable { followed, began } derived { turn };
 }
 
 impl Timetable {
@@ -60,30 +64,5 @@ impl Timetable {
     fn on(&self, schedule: Option<&Schedule>) -> Option<(Wall, Wall)> {
         let Stage { phase, window, .. } = self.stage(schedule)?;
         matches!(phase, Phase::Prequeue | Phase::Open).then_some((window.begins, window.opens))
-    }
-
-    pub fn is_nothing(&self) -> bool {
-        self.followed.is_none() && self.began.is_none()
-    }
-
-    pub fn write_followed(&self, w: &mut Writer) {
-        w.option(self.followed, Writer::wall);
-    }
-
-    pub fn write_began(&self, w: &mut Writer) {
-        w.option(self.began, |w, (begins, opens)| {
-            w.wall(begins);
-            w.wall(opens);
-        });
-    }
-
-    pub fn read_followed(&mut self, r: &mut Reader) -> Read<()> {
-        self.followed = r.option(Reader::wall)?;
-        Ok(())
-    }
-
-    pub fn read_began(&mut self, r: &mut Reader) -> Read<()> {
-        self.began = r.option(|r| Ok((r.wall()?, r.wall()?)))?;
-        Ok(())
     }
 }

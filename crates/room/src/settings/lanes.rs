@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Settings;
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::{LaneId, MAX_LANE_NAME};
 
 /// The lane of a room whose configuration names none.
@@ -20,6 +20,10 @@ pub struct NamedLane {
     pub out: bool,
 }
 
+codec! {
+    struct NamedLane { name, out };
+}
+
 impl NamedLane {
     #[must_use]
     pub fn new(name: &str) -> Self {
@@ -27,21 +31,6 @@ impl NamedLane {
             name: name.to_owned(),
             out: false,
         }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.name);
-        w.u8(u8::from(self.out));
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let name = r.text()?.to_owned();
-        let out = match r.u8()? {
-            0 => false,
-            1 => true,
-            _ => return r.wrong(),
-        };
-        Ok(Self { name, out })
     }
 }
 

@@ -1,11 +1,11 @@
 //! What an operator sets for a room, as the log carries it: integers only, no file syntax.
 
-pub(crate) mod codec;
 pub(crate) mod lanes;
 pub(crate) mod schedule;
 
 use std::collections::BTreeMap;
 
+use crate::codec::codec;
 use crate::entry::sale::Drawing;
 use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
@@ -103,6 +103,16 @@ pub struct Overrides {
     pub schedule: Option<Schedule>,
     /// Pieces that there are, in each line.
     pub stock: Option<u32>,
+}
+
+codec! {
+    enum Mode { 0 => Auto, 1 => Hold, 2 => Closed, 3 => Off };
+    struct Settings {
+        mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
+        firm_within_ms, late_window_ms, max_lines, lane_weights, lanes, schedule, draw, stock, bypass_most,
+        load_control,
+    };
+    struct Overrides sparse { mode, capacity, rate_per_minute, message, messages, schedule, stock };
 }
 
 /// Longest duration of a room, in milliseconds: a year.

@@ -4,7 +4,7 @@
 //! (`src/calendar`), and the log carries what they come to. The room follows the time of its entries and never goes
 //! back: what has begun stays begun whatever the store's clock does.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Wall;
 
 /// Most windows of a schedule, those that are over among them.
@@ -45,6 +45,11 @@ pub struct Schedule {
     pub rule: String,
     /// In order, and none overlaps the next.
     pub windows: Vec<Window>,
+}
+
+codec! {
+    struct Schedule { rule, windows };
+    struct Window { begins, opens, closes, results };
 }
 
 /// Where a room stands in its schedule.
@@ -165,38 +170,6 @@ impl Schedule {
     pub fn bytes(&self) -> usize {
         self.rule.len() + WINDOW_BYTES * self.windows.len() + 16
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.rule);
-        write_windows(w, &self.windows);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            rule: r.text()?.to_owned(),
-            windows: read_windows(r)?,
-        })
-    }
-}
-
-pub(crate) fn write_windows(w: &mut Writer, windows: &[Window]) {
-    w.list(windows, |w, window| {
-        w.wall(window.begins);
-        w.wall(window.opens);
-        w.option(window.closes, Writer::wall);
-        w.option(window.results, Writer::wall);
-    });
-}
-
-pub(crate) fn read_windows(r: &mut Reader) -> Read<Vec<Window>> {
-    r.list(18, |r| {
-        Ok(Window {
-            begins: r.wall()?,
-            opens: r.wall()?,
-            closes: r.option(Reader::wall)?,
-            results: r.option(Reader::wall)?,
-        })
-    })
 }
 
 /// Most bytes of one window.

@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::settings::Settings;
-use crate::settings::codec::{read_settings, write_settings};
 use ropeline_ids::{Edition, RoomName, Wall};
 
 /// "There is this room too": what the log says of it.
@@ -53,20 +52,11 @@ pub struct Additions {
     revised: u64,
 }
 
-impl Addition {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.text);
-        write_settings(w, &self.settings);
-        w.option(self.at, Writer::wall);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            text: r.text()?.to_owned(),
-            settings: read_settings(r)?,
-            at: r.option(Reader::wall)?,
-        })
-    }
+codec! {
+    struct Addition { text, settings, at };
+    struct Added { text, settings, at, who };
+    struct Noted { at, room, who, added };
+    struct Additions { rooms, noted, begins, revised } where is_sound;
 }
 
 impl Added {
@@ -96,8 +86,8 @@ impl Additions {
         self.noted.iter().rev()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Self::default()
+    fn is_sound(&self) -> bool {
+        self.rooms.len() <= MAX_ADDED && self.noted.len() <= MAX_NOTED
     }
 
     /// The edition of a room that begins now, and its revision at least.
@@ -147,56 +137,6 @@ impl Additions {
             who,
             added,
         });
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.count(self.rooms.len());
-        for (room, added) in &self.rooms {
-            w.text(room.as_str());
-            w.text(&added.text);
-            write_settings(w, &added.settings);
-            w.wall(added.at);
-            w.option(added.who.as_ref(), |w, who| who.write(w));
-        }
-        w.count(self.noted.len());
-        for noted in &self.noted {
-            w.wall(noted.at);
-            w.text(noted.room.as_str());
-            w.option(noted.who.as_ref(), |w, who| who.write(w));
-            w.flag(noted.added);
-        }
-        w.u32(self.begins.0);
-        w.u64(self.revised);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let rooms = r.list(64, |r| {
-            let room = r.room_name()?;
-            let added = Added {
-                text: r.text()?.to_owned(),
-                settings: read_settings(r)?,
-                at: r.wall()?,
-                who: r.option(Who::read)?,
-            };
-            Ok((room, added))
-        })?;
-        let noted = r.list(11, |r| {
-            Ok(Noted {
-                at: r.wall()?,
-                room: r.room_name()?,
-                who: r.option(Who::read)?,
-                added: r.flag()?,
-            })
-        })?;
-        if rooms.len() > MAX_ADDED || noted.len() > MAX_NOTED {
-            return r.wrong();
-        }
-        Ok(Self {
-            rooms: rooms.into_iter().collect(),
-            noted: noted.into(),
-            begins: r.edition()?,
-            revised: r.u64()?,
-        })
     }
 }
 

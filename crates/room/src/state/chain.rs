@@ -7,9 +7,15 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use crate::codec::codec;
+
 /// SHA-256 over (the chain before, the mark of an entry that was passed over, the encoded entry); an epoch begins with a link of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Chain(pub [u8; 32]);
+
+codec! {
+    struct Chain(hash);
+}
 
 /// What an epoch's first link is hashed with, so that no entry can pass for one.
 const LABEL: &[u8] = b"ropeline chain 1\n";

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::{StateHash, Vote};
 use crate::state::roster::Roster;
 use ropeline_ids::Clock;
@@ -37,6 +37,10 @@ pub(crate) struct Checkpoints {
     alarm: bool,
     /// The entry applied last is a checkpoint, and the first one of an hour of the room clock. Not part of the state's bytes.
     landmark: bool,
+}
+
+codec! {
+    struct Checkpoints { clock, bytes, open, disputed, confirmed, saved, alarm } derived { landmark };
 }
 
 impl Checkpoints {
@@ -144,31 +148,5 @@ impl Checkpoints {
             alarm: true,
             ..*self
         };
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.clock(self.clock);
-        w.u64(self.bytes);
-        w.option(self.open, Writer::u64);
-        w.option(self.disputed, Writer::clock);
-        w.option(self.confirmed, |w, (sequence, hash)| {
-            w.u64(sequence);
-            w.raw(&hash);
-        });
-        w.option(self.saved, Writer::u64);
-        w.flag(self.alarm);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            clock: r.clock()?,
-            bytes: r.u64()?,
-            open: r.option(Reader::u64)?,
-            disputed: r.option(Reader::clock)?,
-            confirmed: r.option(|r| Ok((r.u64()?, r.array()?)))?,
-            saved: r.option(Reader::u64)?,
-            alarm: r.flag()?,
-            landmark: false,
-        })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::entry::Entry;
 use crate::state::past::Past;
 use ropeline_ids::{Clock, Epoch, LaneId, Number, Wall};
@@ -84,5 +85,18 @@ impl Context {
     /// Notes that an epoch exists that nobody remembers.
     pub fn learn(&mut self, epoch: Epoch) {
         Arc::make_mut(&mut self.past).learn(epoch);
+    }
+}
+
+/// As it is between two entries.
+impl Codec for Context {
+    fn write(&self, w: &mut Writer) {
+        w.put(&(self.clock, self.time));
+        w.put(&self.first_call);
+        w.put(&self.past);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self::new(r.get()?, r.get()?, r.get()?))
     }
 }

@@ -1,6 +1,6 @@
 //! Where the log stands: the position of the last entry, its nonce and time, and the chain over all of them.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::Entry;
 use crate::state::chain::Chain;
 use ropeline_ids::{Position, Wall};
@@ -16,6 +16,10 @@ pub(super) struct Head {
     chain: Chain,
     /// The store's time of the last entry.
     time: Option<Wall>,
+}
+
+codec! {
+    struct Head { position, nonce, chain, time };
 }
 
 /// What one entry is, whatever it says.
@@ -77,25 +81,5 @@ impl Head {
             passed_ms,
             bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.position.epoch);
-        w.u64(self.position.sequence);
-        w.raw(&self.nonce);
-        w.raw(&self.chain.0);
-        w.option(self.time, Writer::wall);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            position: Position {
-                epoch: r.u64()?,
-                sequence: r.u64()?,
-            },
-            nonce: r.array()?,
-            chain: Chain(r.array()?),
-            time: r.option(Reader::wall)?,
-        })
     }
 }

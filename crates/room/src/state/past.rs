@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::epoch::MAX_EPOCHS;
 use ropeline_ids::{Clock, Epoch, Number};
 
@@ -26,6 +26,11 @@ struct Known {
     floor: u32,
     /// The last sequence of its log that was read; 0 while it issues, or if only a ticket told of it.
     end: u64,
+}
+
+codec! {
+    struct Past { epochs, since, trusted_until } where is_sound;
+    struct Known { floor, end };
 }
 
 /// What a genuine number of an epoch that its line does not know proves.
@@ -159,42 +164,14 @@ impl Past {
         self.trusted_until = self.since.plus(session_max_ms);
     }
 
+    fn is_sound(&self) -> bool {
+        (1..=MAX_EPOCHS).contains(&self.epochs.len())
+    }
+
     /// A full table has forgotten its oldest epochs.
     fn is_older_than_all(&self, epoch: Epoch) -> bool {
         self.epochs.len() >= MAX_EPOCHS && self.epochs.first_key_value().is_some_and(|(oldest, _)| epoch < *oldest)
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.epochs.len());
-        for (epoch, known) in &self.epochs {
-            w.u64(epoch.0);
-            w.u32(known.floor);
-            w.u64(known.end);
-        }
-        w.clock(self.since);
-        w.clock(self.trusted_until);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let epochs: BTreeMap<_, _> = r.list(20, read_known)?.into_iter().collect();
-        if epochs.is_empty() || epochs.len() > MAX_EPOCHS {
-            return r.wrong();
-        }
-        Ok(Self {
-            epochs,
-            since: r.clock()?,
-            trusted_until: r.clock()?,
-        })
-    }
-}
-
-fn read_known(r: &mut Reader) -> Read<(Epoch, Known)> {
-    let epoch = Epoch(r.u64()?);
-    let known = Known {
-        floor: r.u32()?,
-        end: r.u64()?,
-    };
-    Ok((epoch, known))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::commands::{Audited, Deed};
 use crate::entry::effects::{Changed, Effects, Redeemed};
 use crate::entry::{Batch, Change, Entry, RoomChange};
@@ -24,13 +25,13 @@ pub(crate) struct Rooms {
     additions: Arc<Additions>,
 }
 
+codec! {
+    struct Rooms { rooms, additions } where is_sound;
+}
+
 impl Rooms {
-    /// As a snapshot has them.
-    pub fn of(rooms: BTreeMap<RoomName, Room>, additions: Additions) -> Self {
-        Self {
-            rooms,
-            additions: Arc::new(additions),
-        }
+    fn is_sound(&self) -> bool {
+        self.rooms.len() <= MAX_ROOMS
     }
 
     pub fn get(&self, name: &RoomName) -> Option<&Room> {

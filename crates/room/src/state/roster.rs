@@ -5,8 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
-use crate::entry::codec::{read_vote, write_vote};
+use crate::codec::codec;
 use crate::entry::effects::Joined;
 use crate::entry::{Entry, Vote};
 use ropeline_ids::{Clock, GateId};
@@ -64,7 +63,26 @@ struct Gate {
     here: bool,
 }
 
+codec! {
+    struct Roster { gates, gone } where is_sound then derived;
+    struct Gate { told, joined, here };
+    struct RosterGate { serial, heard, knows, applied, lag_us, vote } derived { id };
+    struct Gone { since, serial, silent };
+}
+
 impl Roster {
+    fn is_sound(&self) -> bool {
+        self.gates.len().max(self.gone.len()) <= MAX_GATES
+    }
+
+    /// With the ids of the gates, by which they are written.
+    fn derived(mut self) -> Self {
+        for (id, gate) in &mut self.gates {
+            gate.told.id = *id;
+        }
+        self
+    }
+
     /// Whether the entry's batch counts: of a gate on the roster, or its hello, and not a repeat.
     pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
         let counts = self.admits(entry);
@@ -199,42 +217,6 @@ impl Roster {
             self.gone.remove(&oldest);
         }
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.gates.len());
-        for gate in self.gates.values() {
-            gate.write(w);
-        }
-        w.count(self.gone.len());
-        for (id, gone) in &self.gone {
-            w.u64(id.0);
-            w.clock(gone.since);
-            w.u64(gone.serial);
-            w.flag(gone.silent);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(41, Gate::read)?;
-        let gone = r.list(25, |r| Ok((GateId(r.u64()?), Gone::read(r)?)))?;
-        if gates.len() > MAX_GATES || gone.len() > MAX_GATES {
-            return r.wrong();
-        }
-        Ok(Self {
-            gates: gates.into_iter().map(|gate| (gate.told.id, gate)).collect(),
-            gone: gone.into_iter().collect(),
-        })
-    }
-}
-
-impl Gone {
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            since: r.clock()?,
-            serial: r.u64()?,
-            silent: r.flag()?,
-        })
-    }
 }
 
 impl Gate {
@@ -263,51 +245,4 @@ impl Gate {
         (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
         self.told.vote = batch.vote.or(self.told.vote);
     }
-
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.told.id.0);
-        w.u64(self.told.serial);
-        w.clock(self.told.heard);
-        w.u16(self.told.knows);
-        w.u64(self.told.applied);
-        w.u32(self.told.lag_us);
-        w.option(self.told.vote, write_vote);
-        w.list(&self.joined, write_joined);
-        w.flag(self.here);
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            told: RosterGate {
-                id: GateId(r.u64()?),
-                serial: r.u64()?,
-                heard: r.clock()?,
-                knows: r.u16()?,
-                applied: r.u64()?,
-                lag_us: r.u32()?,
-                vote: r.option(read_vote)?,
-            },
-            joined: r.list(8, read_joined)?,
-            here: r.flag()?,
-        })
-    }
-}
-
-fn write_joined(w: &mut Writer, joined: &Joined) {
-    w.text(joined.room.as_str());
-    w.text(joined.line.as_str());
-    w.u8(joined.lane.0);
-    w.option(joined.first, Writer::number);
-    w.u32(joined.count);
-}
-
-fn read_joined(r: &mut Reader) -> Read<Joined> {
-    Ok(Joined {
-        room: r.room_name()?,
-        line: r.line_name()?,
-        lane: r.lane()?,
-        first: r.option(Reader::number)?,
-        count: r.u32()?,
-        later: false,
-    })
 }

@@ -3,7 +3,7 @@
 //! Every gate of a log runs the same version, whatever its binary knows: a rule may only change at an entry that all of
 //! them read. The version is part of the state and rises with an entry that says so, never by itself.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::Entry;
 use crate::state::roster::Roster;
 use crate::version::{NEWEST, OLDEST};
@@ -18,6 +18,10 @@ pub(crate) struct Versions {
     current: u16,
     /// A later one that all on the roster know, and since when.
     agreement: Option<(u16, Clock)>,
+}
+
+codec! {
+    struct Versions { current, agreement } where is_known;
 }
 
 impl Versions {
@@ -75,22 +79,7 @@ impl Versions {
         });
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u16(self.current);
-        w.option(self.agreement, |w, (version, since)| {
-            w.u16(version);
-            w.clock(since);
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let current = r.u16()?;
-        if !(OLDEST..=NEWEST).contains(&current) {
-            return r.wrong();
-        }
-        Ok(Self {
-            current,
-            agreement: r.option(|r| Ok((r.u16()?, r.clock()?)))?,
-        })
+    fn is_known(&self) -> bool {
+        (OLDEST..=NEWEST).contains(&self.current)
     }
 }

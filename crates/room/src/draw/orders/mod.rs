@@ -9,7 +9,7 @@ mod random;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader};
+use crate::codec::{Codec, Read, Reader, Writer};
 
 pub use random::Permutation;
 
@@ -35,7 +35,7 @@ struct Registered {
     arrange: fn(&[u8; 32], u32) -> Arc<dyn Arrangement>,
 }
 
-/// All orders; at most 127, of which the first one stands in bytes as nothing at all.
+/// All orders; at most 256. Where one stands is its byte.
 const ORDERS: [Registered; 1] = [Registered {
     form: 1,
     name: "random",
@@ -81,19 +81,17 @@ impl AdmissionOrder {
             .get(usize::from(self.0))
             .expect("an order is made from those that are registered")
     }
+}
 
-    /// One byte with a flag in its lowest bit.
-    pub(crate) fn byte(self, flag: bool) -> u8 {
-        self.0 << 1 | u8::from(flag)
+impl Codec for AdmissionOrder {
+    fn write(&self, w: &mut Writer) {
+        w.u8(self.0);
     }
 
-    /// As [`AdmissionOrder::byte`] has it; wrong for an order that is not registered.
-    pub(crate) fn read(r: &mut Reader) -> Read<(Self, bool)> {
-        let byte = r.u8()?;
-        match Self::all().find(|order| order.0 == byte >> 1) {
-            Some(order) => Ok((order, byte & 1 == 1)),
-            None => r.wrong(),
-        }
+    fn read(r: &mut Reader) -> Read<Self> {
+        let at = r.u8()?;
+        let order = Self::all().find(|order| order.0 == at);
+        order.map_or_else(|| r.wrong(), Ok)
     }
 }
 
@@ -138,9 +136,9 @@ mod tests {
     #[test]
     fn an_order_comes_back_from_its_byte_and_no_other_byte_is_one() {
         for byte in 0..=u8::MAX {
-            let read = AdmissionOrder::read(&mut Reader::new(&[byte], "an order"));
-            let known = usize::from(byte >> 1) < ORDERS.len();
-            assert_eq!(read.map(|(order, flag)| order.byte(flag)).ok(), known.then_some(byte));
+            let read = Reader::new(&[byte], "an order").get::<AdmissionOrder>();
+            let known = usize::from(byte) < ORDERS.len();
+            assert_eq!(read.map(|order| order.0).ok(), known.then_some(byte));
         }
     }
 }

@@ -13,14 +13,14 @@ const KNOWN: [(u16, u16, &str, &str); 2] = [
     (
         VERSION,
         VERSION,
-        "1bc7a56d1b24f79db86c154604ab13839dff724236eb4b292322d59a26965e61",
-        "a7cd2b4b7fdc4a89d6bd6383eb82cf92ec09fa7494f6a4467cc95babbd3ee4e5",
+        "c19bb47d94a69b8fcf4ef8360ea40d734553f247d0d650a463681407d1faa4ee",
+        "3dc571e1afba2e030ea97698d86707b46dc7ec4a0a10f143082c56ef11ffdd27",
     ),
     (
         VERSION,
         NEWEST,
-        "569732f1e1d6fabb625c909a0ee3b2e57ad6a90de6480f1520149980edfb19b9",
-        "f279aa471167697d2407743d0514cffea73557b952f564b9a62f6508769709ae",
+        "8d925a8464407a19347fc8cbb20b529dfa25d79e5b9fa7345815dd5999d21a69",
+        "1961a8eaecd74054ebf597a540824150e551feab2f71af4b4cc5ef1093010c3b",
     ),
 ];
 
