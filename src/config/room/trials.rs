@@ -63,7 +63,7 @@ impl<'r> Trials<'r> {
             let Sample { method, host, target } = sample;
             let (wrong, right) = match end {
                 End::Here | End::Unclear => continue,
-                End::Outside => ("is left outside by except".to_owned(), "one of the two"),
+                End::Outside => ("is let through by except".to_owned(), "one of the two"),
                 End::Own => ("is the gate's own".to_owned(), "a route of the shop"),
                 End::Room(other) => (
                     format!("is taken by the room \"{}\"", other.name),
@@ -92,7 +92,7 @@ impl<'r> Trials<'r> {
         });
         if let Some(other) = other {
             let wrong = format!(
-                "{route} is left outside by this room alone: the room \"{}\" takes it",
+                "{route} is let through by this room alone: the room \"{}\" protects it",
                 other.name
             );
             reader.warning(key, wrong, "it in that room's except too, unless it is to wait there");
