@@ -21,7 +21,8 @@ use super::output::say;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FROM is a folder of an archive, the data folder of a gate that is stopped (or a copy), or the store's URL as in [store]
-url. Nothing is changed. A line is: time, position, gate, what it says. Numbers are places in the order of arrival.
+url. Nothing is changed. Each printed line has the time, the position, the gate and the content of one entry. Numbers are
+places in the order of arrival.
 
 Examples:
   ropeline log /var/lib/ropeline/archive

@@ -38,7 +38,7 @@ pub struct ProbeArgs {
     /// Host name to send, if the URL has an address
     #[arg(long)]
     host: Option<String>,
-    /// A path of the room's `except`; repeat it for several
+    /// A path of the room's `except`; repeatable
     #[arg(long, value_name = "PATH")]
     outside: Vec<String>,
     /// The query parameter that chooses a line, in a room with `per`
@@ -66,7 +66,7 @@ Examples:
   ropeline probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
   ropeline probe https://shop.example --room sale --account-path /enter --account email
 
-It sends some eighty requests, one after the other, and most of them again over HTTP/2. It sends them only to a gate that proves that it has the same keys as the gate behind the admin listener.";
+The probe sends some eighty requests, one after the other, and most of them again over HTTP/2. It sends them only to a gate that proves that it has the same keys as the gate behind the admin listener.";
 
 /// Runs `ropeline probe`.
 #[must_use]

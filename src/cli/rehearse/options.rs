@@ -18,7 +18,7 @@ pub struct RehearseArgs {
     /// The room's name
     #[arg(long)]
     pub room: String,
-    /// The gates' configuration file: its keys sign the visitors' requests, and its addresses are where they go
+    /// The gates' configuration file: its keys sign the requests, and its addresses are where the requests go
     #[arg(long, default_value = "config.toml")]
     pub config: PathBuf,
     /// How many virtual visitors
@@ -42,7 +42,7 @@ pub struct RehearseArgs {
     /// The share that falls silent in line for a while
     #[arg(long, value_name = "PERCENT")]
     pub sleep: Option<String>,
-    /// How long that is, on average
+    /// How long such a visitor stays silent, on average
     #[arg(long, value_name = "TIME")]
     pub sleep_for: Option<String>,
     /// How long a visitor waits before giving up or falling silent, on average
@@ -63,13 +63,13 @@ pub struct RehearseArgs {
     /// Longest time that the whole rehearsal may take
     #[arg(long = "for", value_name = "TIME", default_value = "1h")]
     pub length: String,
-    /// Where the visitors go, as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
+    /// Address that the visitors ask, such as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Authorities to trust over TLS, as PEM; else the system's
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// The host that they ask for; else the room's first, or the address
+    /// The host that the visitors ask for; else the room's first, or the address
     #[arg(long)]
     pub host: Option<String>,
     /// A page of the room
@@ -84,7 +84,7 @@ pub struct RehearseArgs {
     /// Run even while a sale by stock or by draw is on
     #[arg(long)]
     pub anyway: bool,
-    /// Why, for whoever sees it in the room's changes
+    /// Reason, shown in the room's changes
     #[arg(long)]
     pub reason: Option<String>,
     /// End the rehearsal of the room, whoever started it

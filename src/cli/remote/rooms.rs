@@ -77,7 +77,7 @@ enum Command {
         room: String,
         /// The reference that the visitor reads out, in upper or lower case, with or without hyphens
         reference: String,
-        /// Which line, where the room has many
+        /// Name of the line, if the room has several
         #[arg(long)]
         line: Option<String>,
         /// End the session, or take the visitor out of the line

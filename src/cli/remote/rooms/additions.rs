@@ -30,7 +30,7 @@ pub(super) struct RemoveArgs {
     /// The room's name once more
     #[arg(long, value_name = "ROOM")]
     confirm: String,
-    /// Why; kept with the change
+    /// Reason, recorded with the change
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }

@@ -22,7 +22,7 @@ use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed};
 pub struct TopArgs {
     #[command(flatten)]
     admin: AdminArgs,
-    /// Print it once, as plain text
+    /// Print the lines once, as plain text
     #[arg(long)]
     once: bool,
     /// The room to show in detail; by default the first
