@@ -5,6 +5,8 @@
 //! and `verify-draw` know it by that line.
 
 mod random;
+#[cfg(any(test, feature = "testing"))]
+mod reversed;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -42,20 +44,41 @@ const ORDERS: [Registered; 1] = [Registered {
     arrange: |key, count| Arc::new(Permutation::new(key, count)),
 }];
 
-/// An order that a room may draw by: where it stands among `ORDERS`.
+/// What tests draw by beside `ORDERS`, so that none of them can pass by taking one order for another. No room can be configured
+/// with it.
+#[cfg(any(test, feature = "testing"))]
+const FOR_TESTS: &[Registered] = &[Registered {
+    form: 1_001,
+    name: "reversed",
+    arrange: |_, count| Arc::new(reversed::Reversed { count }),
+}];
+#[cfg(not(any(test, feature = "testing")))]
+const FOR_TESTS: &[Registered] = &[];
+
+/// An order that a room may draw by: where it stands among `ORDERS`, and behind them those for tests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, std::hash::Hash, Debug, Default)]
 pub struct AdmissionOrder(u8);
 
 impl AdmissionOrder {
-    /// All that there are.
+    /// All that a room can be configured with.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..).map(AdmissionOrder).take(ORDERS.len())
+        Self::known().take(ORDERS.len())
+    }
+
+    /// As [`AdmissionOrder::all`], and behind them those for tests.
+    #[cfg(feature = "testing")]
+    pub fn all_with_tests() -> impl Iterator<Item = Self> {
+        Self::known()
+    }
+
+    fn known() -> impl Iterator<Item = Self> {
+        (0..).map(AdmissionOrder).take(ORDERS.len() + FOR_TESTS.len())
     }
 
     /// The order whose figures are of this form.
     #[must_use]
     pub fn of_form(form: u32) -> Option<Self> {
-        Self::all().find(|order| order.form() == form)
+        Self::known().find(|order| order.form() == form)
     }
 
     /// As `queueing_method` names it.
@@ -78,7 +101,9 @@ impl AdmissionOrder {
 
     fn registered(self) -> &'static Registered {
         const { &ORDERS }
-            .get(usize::from(self.0))
+            .iter()
+            .chain(FOR_TESTS)
+            .nth(usize::from(self.0))
             .expect("an order is made from those that are registered")
     }
 }
@@ -90,7 +115,7 @@ impl Codec for AdmissionOrder {
 
     fn read(r: &mut Reader) -> Read<Self> {
         let at = r.u8()?;
-        let order = Self::all().find(|order| order.0 == at);
+        let order = Self::known().find(|order| order.0 == at);
         order.map_or_else(|| r.wrong(), Ok)
     }
 }
@@ -117,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_order_is_a_bijection_with_a_name_and_a_form_of_its_own() {
-        let orders: Vec<AdmissionOrder> = AdmissionOrder::all().collect();
+        let orders: Vec<AdmissionOrder> = AdmissionOrder::known().collect();
         for order in &orders {
             for count in [0, 1, 2, 999, 1_000, 1_001, 2_500] {
                 let arranged = order.arrange(&[7; 32], count);
@@ -131,13 +156,14 @@ mod tests {
         let names: BTreeSet<&str> = METHODS.into_iter().collect();
         let forms: BTreeSet<u32> = orders.iter().map(|order| order.form()).collect();
         assert_eq!((names.len(), forms.len()), (METHODS.len(), orders.len()));
+        assert!(orders.len() > 1 && FOR_TESTS.iter().all(|order| !names.contains(order.name)));
     }
 
     #[test]
     fn an_order_comes_back_from_its_byte_and_no_other_byte_is_one() {
         for byte in 0..=u8::MAX {
             let read = Reader::new(&[byte], "an order").get::<AdmissionOrder>();
-            let known = usize::from(byte) < ORDERS.len();
+            let known = usize::from(byte) < ORDERS.len() + FOR_TESTS.len();
             assert_eq!(read.map(|order| order.0).ok(), known.then_some(byte));
         }
     }

@@ -88,7 +88,7 @@ prop_compose! {
     fn any_settings()(
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
-        schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
+        schedule in option::of(schedule()), draw in option::of((order(), option::of("\\PC{1,20}"))),
         stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
         lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), load_control in option::of(load_control()),
     ) -> Settings {
@@ -98,7 +98,7 @@ prop_compose! {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, load_control,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
-            draw: beacon.map(|beacon| Drawing { beacon, ..Drawing::default() }),
+            draw: draw.map(|(order, beacon)| Drawing { order, beacon }),
         }
     }
 }
@@ -113,15 +113,19 @@ prop_compose! {
     }
 }
 
+fn order() -> impl Strategy<Value = AdmissionOrder> {
+    prop::sample::select(AdmissionOrder::all_with_tests().collect::<Vec<_>>())
+}
+
 prop_compose! {
     fn sale()(
-        beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
+        order in order(), beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
         lost in any::<bool>(), [late, closed] in any::<[Option<u64>; 2]>(), [begins, opens] in any::<[u64; 2]>(), secret in any::<Option<[u8; 32]>>(),
     ) -> Sale {
         let value = beacon.clone();
         Sale {
             lost, late: late.map(|at| Late { at: Wall(at), again: 3 }),
-            commitment: Some(Commitment { order: AdmissionOrder::default(), beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
+            commitment: Some(Commitment { order, beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),
         }
@@ -156,9 +160,9 @@ prop_compose! {
             Change::Add(Box::new(Addition { text, settings, at: at.map(Wall) }))
         }),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
-        (any::<u32>(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, [begins, opens], salt, hash)| {
+        (any::<u32>(), order(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, order, beacon, [begins, opens], salt, hash)| {
             let forms = Forms { begins: Wall(begins), opens: Wall(opens) };
-            Change::Commit { edition: Edition(edition), order: AdmissionOrder::default(), beacon, forms, salt, commitment: Hash(hash) }
+            Change::Commit { edition: Edition(edition), order, beacon, forms, salt, commitment: Hash(hash) }
         }),
         (any::<u32>(), any::<[u8; 32]>(), option::of("\\PC{0,20}")).prop_map(|(edition, secret, value)| {
             Change::Draw { edition: Edition(edition), secret: Hash(secret), value }
