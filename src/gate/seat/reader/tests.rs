@@ -17,7 +17,7 @@ const SESSION_MS: u64 = 60_000;
 const CLAIM_MS: u64 = 10_000;
 const SHORT: u64 = 100;
 
-/// A room of one, moved on by hand.
+/// A room with one slot, driven by the test.
 struct Room {
     name: RoomName,
     line: LineName,
@@ -91,7 +91,7 @@ impl Room {
         self.section(|section| section.ends = vec![end]);
     }
 
-    /// Lets time go by, with everybody in `marked` checking in.
+    /// Lets time pass, while all visitors in `marked` check in.
     fn pass_time(&mut self, ms: u64, marked: &[Number]) {
         let step = 1_000;
         for _ in 0..ms / step {
