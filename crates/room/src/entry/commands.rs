@@ -1,6 +1,6 @@
-//! What operators did to a room of late: who, when, and before and after.
+//! Recent commands of operators on a room: who, when, and the values before and after.
 //!
-//! The log has all of it; a room keeps the last ones, for whoever looks at it now. Long texts are kept by their beginning.
+//! The log has all of them; a room keeps the latest ones for the admin API. Long texts are cut to their beginning.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,12 +8,12 @@ use crate::codec::codec;
 use crate::settings::{Mode, Overrides, Settings};
 use ropeline_ids::{Edition, LaneId, LineName, Wall};
 
-/// Whose word a change is.
+/// The operator who made a change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Who {
     /// The name of the operator's token.
     pub name: String,
-    /// What the operator said to it; may be empty.
+    /// The operator's reason; may be empty.
     pub reason: String,
 }
 
@@ -30,10 +30,10 @@ pub struct Order {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Deed {
-    /// Settings, as they were in force and as they are.
+    /// Settings, as they were in force and as they are now.
     Set(Vec<Setting>),
     Call {
-        /// How many were to be called, and how many there was somebody and a slot for.
+        /// How many calls were ordered, and how many were made, given the visitors and slots there were.
         asked: u32,
         called: u32,
         /// Above the capacity too.
@@ -47,11 +47,11 @@ pub enum Deed {
     Evicted,
     /// The value of a draw's beacon.
     Drawn,
-    /// The room is there from then on.
+    /// The room was added.
     Added,
     /// It called again, though visitors of a lost log could still come back.
     HealingEnded,
-    /// A rehearsal of so many virtual visitors began, or was ended.
+    /// A rehearsal with this many virtual visitors began, or was ended.
     Rehearsal {
         size: u32,
         began: bool,
@@ -64,7 +64,7 @@ pub enum Setting {
     Mode(Mode, Mode),
     Capacity(u32, u32),
     Rate(Option<u32>, Option<u32>),
-    /// By the language's tag, empty for all; `None` is what the configuration has.
+    /// By the language's tag, empty for all; `None` is the configured text.
     Message(String, Option<String>, Option<String>),
     /// The words of the schedule.
     Schedule(Option<String>, Option<String>),
@@ -109,7 +109,7 @@ codec! {
     struct Orders(orders);
 }
 
-/// What orders are told of: before and after are of these.
+/// The settings that commands report before and after.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Audited {
     mode: Mode,
@@ -155,7 +155,7 @@ impl Orders {
         self.0.push_back(order);
     }
 
-    /// How many a call came to.
+    /// Sets how many visitors a call has called.
     pub(crate) fn called(&mut self, revision: u64, count: u32) {
         let order = self.0.iter_mut().rev().find(|order| order.revision == revision);
         if let Some(Deed::Call { called, .. }) = order.map(|order| &mut order.deed) {
@@ -196,12 +196,12 @@ impl Audited {
     }
 }
 
-/// What is kept of a text.
+/// The part of a text that is kept.
 fn clipped(text: Option<&String>) -> Option<String> {
     Some(beginning(text?, MAX_TEXT).to_owned())
 }
 
-/// What of a text fits in so many bytes.
+/// The beginning of a text, at most this many bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]

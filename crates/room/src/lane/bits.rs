@@ -1,4 +1,4 @@
-//! A bitmap over places, paged, with ranks: what the line is made of.
+//! A bitmap over places, paged, with ranks: the base of a line's positions.
 //!
 //! A page is 4,096 bits; pages without a bit are not kept. Counting the bits below a place costs additions over chunks
 //! and pages and at most 64 words, under a microsecond at ten million.
@@ -47,7 +47,7 @@ impl Bits {
 
     /// False if the bit was set already.
     pub fn set(&mut self, place: Place) -> bool {
-        // PERF: looking first leaves a page that stays as it is shared with the view.
+        // PERF: the check first keeps an unchanged page shared with the view.
         !self.get(place)
             && self
                 .pages
@@ -175,7 +175,7 @@ impl Bits {
         self.replace_page(index, &words);
     }
 
-    /// PERF: a page that stays as it is stays shared with the published view.
+    /// PERF: an unchanged page stays shared with the published view.
     fn replace_page(&mut self, index: u64, words: &Words) {
         if self.page(index).unwrap_or(&[0; 64]) != words {
             self.pages.change(index, |page| page.replace(words));

@@ -1,7 +1,7 @@
-//! One lane of a line: its epochs, who is present, the records of the called, and the horizon.
+//! One lane of a line: its epochs, its present visitors, the records of the called, and the horizon.
 //!
-//! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
-//! anybody who is present. A lane is cheap to clone: the published view is one.
+//! The next called is always the lowest present place. The horizon follows the calls at a distance of `late_window` and never
+//! passes a present visitor. A lane is cheap to clone: the published view is a clone.
 
 pub(crate) mod bits;
 pub(crate) mod drawn;
@@ -38,7 +38,7 @@ pub(super) struct Lane {
     back: Bits,
     /// Places below are void.
     horizon: Place,
-    /// How far the horizon may go once nobody is present below.
+    /// How far the horizon may go once no visitor below is present.
     target: Place,
     /// One past the highest place called.
     head: Place,
@@ -131,7 +131,7 @@ impl Lane {
         let Some(base) = self.epochs.insert(epoch, first, self.horizon) else {
             return;
         };
-        // Its visitors were all to be called before those who are here. What the ring knows would void them at once.
+        // Its visitors were to be called before those who are here. The marks in the ring would void them at once.
         self.horizon = self.horizon.min(base);
         self.target = self.target.min(base);
         self.called.clear();
@@ -173,7 +173,7 @@ impl Lane {
         Some((place, call))
     }
 
-    /// Calls who stands at a place, without a word on how far the calls have come.
+    /// Calls the visitor at a place, without moving the position of the calls.
     pub fn call_at(&mut self, place: Place, call: Call) -> Call {
         let count = match self.slots.get(place) {
             Some(Record::Missed { count, .. }) => count.saturating_add(1),
@@ -209,13 +209,13 @@ impl Lane {
         moved
     }
 
-    /// Forgets what became of a number.
+    /// Forgets the record of a number.
     pub fn forget(&mut self, place: Place) {
         self.slots.put(place, None);
         self.untag(place);
     }
 
-    /// Forgets whose a place was that is void and holds nothing.
+    /// Forgets the account of a place that is void and holds no slot.
     pub fn untag(&mut self, place: Place) {
         if place < self.horizon && self.slots.get(place).is_none() {
             self.tags.put(place, None);
@@ -251,10 +251,10 @@ impl Lane {
         fresh.into_iter().chain(horizon).min()
     }
 
-    /// A new log begins: `epoch` issues from now on, and nobody older is present without a mark.
+    /// A new log begins: `epoch` issues from now on, and older visitors are present only with a mark.
     pub fn begin(&mut self, epoch: Epoch) {
         let lowest = self.epochs.open(epoch);
-        // Who joined the old log last may never have been answered: a mark shows whether they are there.
+        // Visitors who joined the old log last may never have been answered: a mark shows whether they are present.
         self.issued.clear();
         self.presence.freshen(self.epochs.start());
         if lowest > self.horizon {
@@ -263,7 +263,7 @@ impl Lane {
         }
     }
 
-    /// A new sale begins: whoever waits is in line no more. Says which epochs are forgotten, with their ends.
+    /// A new sale begins: waiting visitors lose their places. Returns the forgotten epochs with their ends.
     pub fn begin_sale(&mut self) -> Vec<(Epoch, u32)> {
         let next = self.epochs.next();
         self.epochs.draws.give_up();
@@ -288,7 +288,7 @@ impl Lane {
         self.slots.permute(ranges, to);
         self.tags.permute(ranges(), to);
         self.back.permute(ranges(), to);
-        // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
+        // Visitors called before may have any place now: the marks of the calls would void the others.
         let start = drawn.stretches.start();
         self.horizon = self.horizon.min(start);
         self.target = self.target.min(start);
@@ -318,7 +318,7 @@ impl Lane {
             self.untag(place);
         }
         self.presence.drop_below(to);
-        // Whoever is still inside keeps the epoch that tells where they are.
+        // A visitor who is still inside keeps the epoch that gives the place.
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
         self.back.drop_below(kept);
         self.epochs.drop_below(kept)

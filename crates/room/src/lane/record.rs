@@ -1,10 +1,10 @@
-//! What the room knows of one number that was called: waiting numbers have no record, only bits.
+//! The room's record of one number that was called. Waiting numbers have no record, only bits.
 
 use crate::codec::codec;
 use ropeline_ids::{Clock, Wall};
 
 /// How much longer than its pass a slot is held, in milliseconds of the room's clock, so that no gate honours a pass whose
-/// slot is gone. Whoever asks whether a session is still alive adds it to the session's expiry.
+/// slot is gone. A caller that asks whether a session is still alive adds it to the session's expiry.
 pub const SLACK_MS: u64 = 2_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,13 +40,13 @@ pub(crate) struct Session {
     pub count: u8,
     pub carried: bool,
     pub ending: bool,
-    /// Opened again beyond what the room itself gave out.
+    /// Opened again beyond the room's own calls.
     pub excess: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EndedBy {
-    /// Nobody renewed it: may be reopened.
+    /// The session ran out without a renewal: it may be reopened.
     Idling,
     /// The visitor, the shop, the operator or `session_max`: final.
     Word,

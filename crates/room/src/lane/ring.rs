@@ -1,8 +1,8 @@
-//! Marks of (clock, place) that ripen after a span of time: how the room knows where a line was some while ago.
+//! Marks of (clock, place) that ripen after a span of time. With them the room knows where a line was some time ago.
 //!
-//! `fresh` is where `next` was `firm_within` ago, the horizon where the calls were `late_window` ago. Marks are kept for
-//! at most 64 steps of the span, so a ring is small whatever the traffic; a mark stands at the end of its step and
-//! ripens up to a sixty-fourth late, never early.
+//! `fresh` is where `next` was `firm_within` ago, the horizon where the calls were `late_window` ago. Marks are kept for at
+//! most 64 steps of the span, so a ring is small under any traffic. A mark stands at the end of its step and ripens up to a
+//! sixty-fourth late, never early.
 
 use std::collections::VecDeque;
 

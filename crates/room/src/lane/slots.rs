@@ -1,8 +1,8 @@
 //! The slots of one lane: the record of each number that was called, and how many of these hold a slot.
 //!
-//! A slot is held by a record that says so, and counted where the record changes, here and nowhere else. What all lanes of a
-//! line hold together is what its capacity is compared with ([`Held::free`]). Records lie by place in small shared pieces, so
-//! that publishing a view costs what changed.
+//! A record says whether a slot is held, and the count changes where the record changes, here and nowhere else. The sum over
+//! all lanes of a line is compared with its capacity ([`Held::free`]). Records are stored by place in small shared pieces, so
+//! that publishing a view costs only the changed pieces.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ const PIECE: u64 = 16;
 pub(crate) struct Slots {
     pieces: Paged<Piece>,
     held: Held,
-    /// Places of virtual visitors, for as long as their rehearsal is under way; and what they hold.
+    /// Places of virtual visitors while their rehearsal is under way, and the slots that they hold.
     virtuals: Bits,
     virtually: Held,
 }
@@ -29,11 +29,11 @@ pub(crate) struct Slots {
 pub(crate) struct Held {
     pub called: u32,
     pub inside: u32,
-    /// Of those inside: opened again beyond what the room itself gave out.
+    /// Of those inside: opened again beyond the room's own calls.
     pub excess: u32,
 }
 
-/// What a record holds.
+/// The slot that a record holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hold {
     Nothing,
@@ -41,7 +41,7 @@ enum Hold {
     Inside { excess: bool },
 }
 
-/// What a changed record comes to.
+/// The effect of a changed record on the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
     /// A slot is held from now on.
@@ -94,7 +94,7 @@ impl Slots {
         self.held
     }
 
-    /// What of it virtual visitors hold.
+    /// The part of it that virtual visitors hold.
     pub fn virtually(&self) -> Held {
         self.virtually
     }
@@ -111,7 +111,7 @@ impl Slots {
             hold(before.as_ref())
         });
         let after = hold(record.as_ref());
-        // PERF: most records that change go on holding what they held.
+        // PERF: most records that change still hold the same.
         if before == after {
             return Moved::No;
         }

@@ -1,9 +1,9 @@
 //! Which account has which place of a line: the tags of one lane by place, and a line's accounts by their tags.
 //!
-//! A place keeps its tag for as long as its number can still stand for something: until the horizon has passed it and no
-//! session is left. Only one live place of a line is an account's; what its dead ones were is remembered so that a session
-//! which is opened again is known to be its. The tags by place are the state's bytes, and are shared with the view; the
-//! accounts by tag follow from them.
+//! A place keeps its tag for as long as its number can still be used: until the horizon has passed it and no session is left.
+//! An account has only one live place in a line; its dead ones are remembered so that a session that is opened again is
+//! recognised as its own. The tags by place are the state's bytes, and are shared with the view; the accounts by tag follow
+//! from them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::lane::paged::{Leaf, Paged};
 use ropeline_ids::{LaneId, Number, PendingId, Place, Tag};
 
-/// Most tags that a line keeps; whoever comes then is not numbered yet. They take about 40 bytes each.
+/// Most tags that a line keeps; a visitor beyond that is not numbered yet. They take about 40 bytes each.
 pub(crate) const MAX_TAGS: u64 = 1 << 24;
 
 /// A visitor who joins among those with an account.

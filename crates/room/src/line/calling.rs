@@ -1,4 +1,4 @@
-//! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
+//! Decides which visitors are called, and when: slots, rate, stock, mode, and the turns of the lanes.
 
 use crate::codec::codec;
 use crate::entry::commands::CallOrder;
@@ -31,7 +31,7 @@ codec! {
 /// What the entry under way lets a line call beside its rules; it lives no longer than the entry.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
-    /// What the room's controller lets it call, if it has one; what is left of it is for the room's other lines.
+    /// How many calls the room's controller allows, if it has one; the rest is for the room's other lines.
     pub allowance: Option<Allowance>,
     /// Operators' calls with their revisions.
     pub orders: Vec<(u64, CallOrder)>,
@@ -57,7 +57,7 @@ impl Calls {
         &self.pulse
     }
 
-    /// When the line last called somebody.
+    /// When the line last called a visitor.
     pub fn last(&self) -> Option<Wall> {
         self.last
     }
@@ -150,7 +150,7 @@ impl Line {
         }
     }
 
-    /// When somebody can be called, if somebody waits and only the clock stands in the way.
+    /// When the next call can be made, if a visitor waits and only the clock prevents it.
     pub(super) fn call_due(&self, rules: &Rules, allowance: Option<Allowance>, m: &Context) -> Option<Clock> {
         let settings = rules.settings;
         let able = settings.mode == Mode::Auto
@@ -183,7 +183,7 @@ impl Line {
         self.take_slot((id, place), call);
     }
 
-    /// A called visitor has not come in time; unless nobody could.
+    /// A called visitor has not come in time. While no called visitor can come in, the call is extended instead.
     pub(super) fn miss(&mut self, due: Due, call: Call, rules: &Rules, now: Clock) {
         if rules.keeps_calls {
             self.call_until(due, call, rules.settings, now);

@@ -1,4 +1,4 @@
-//! What is counted of a line.
+//! Counters and figures of a line.
 
 use crate::codec::codec;
 use crate::lane::slots::Held;
@@ -11,13 +11,13 @@ pub struct Figures {
     pub called: u32,
     pub inside: u32,
     pub capacity: u32,
-    /// Sessions above what the room opened by itself.
+    /// Sessions beyond the room's own calls.
     pub excess: u32,
     pub joins: u64,
     pub calls: u64,
     pub claims: u64,
     pub no_shows: u64,
-    /// Sessions that ended, for whatever reason.
+    /// Sessions that ended, for any reason.
     pub ends: u64,
     pub left: u64,
     /// Visitors let past the line.
@@ -31,7 +31,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Pieces that nobody has and nobody holds; `None` without a stock.
+    /// Pieces that are neither sold nor held; `None` without a stock.
     #[must_use]
     pub fn left(&self) -> Option<u32> {
         let unsold = self.stock?.saturating_sub(self.completed);
@@ -45,7 +45,7 @@ impl Figures {
     }
 }
 
-/// What happened in a line since its first entry, counted.
+/// Counts of events in a line since its first entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Totals {
     pub joins: u64,
@@ -62,7 +62,7 @@ codec! {
 }
 
 impl Totals {
-    /// With what is held at the moment; the rest is the view's to say.
+    /// Adds the numbers held at the moment; the view adds the rest.
     pub fn figures(&self, held: Held) -> Figures {
         Figures {
             called: held.called,

@@ -71,7 +71,8 @@ impl Bucket {
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
     }
 
-    /// When there have been so many tokens, if they go as they come; `None` without a rate, or if there never will be.
+    /// When this number of tokens will have been used, if each is used as it comes; `None` without a rate, or if that never
+    /// happens.
     pub fn until(self, tokens: u64, settings: &Settings) -> Option<Clock> {
         settings.rate_per_minute?;
         let missing = tokens.saturating_mul(TOKEN).saturating_sub(self.units);

@@ -8,7 +8,7 @@ use ropeline_ids::Clock;
 pub struct Allowance {
     stepped: Clock,
     milli: u64,
-    /// What one step brings; 0: nobody is called.
+    /// Calls that one step adds; 0: no visitor is called.
     step_milli: u64,
 }
 
@@ -17,7 +17,7 @@ codec! {
 }
 
 impl Allowance {
-    /// From now on a step brings so much.
+    /// Sets the number of calls that a step adds from now on.
     pub fn set(&mut self, step_milli: u64, now: Clock) {
         if self.step_milli == 0 {
             self.stepped = now;
@@ -50,7 +50,7 @@ impl Allowance {
         }
     }
 
-    /// When there is a call to make; `None` while nobody is called.
+    /// When a call can be made; `None` while no visitor is called.
     #[must_use]
     pub fn next(self, step_ms: u64) -> Option<Clock> {
         if self.calls() > 0 {

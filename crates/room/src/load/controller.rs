@@ -1,12 +1,12 @@
-//! Which controller a room goes by, as its settings say.
+//! The controller of a room, from its settings.
 
 use crate::codec::codec;
 
-/// How a room follows what its shop can take. Within capacity and rate in any case.
+/// How a room adapts to its shop's capacity. Always within capacity and rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LoadControl {
     pub by: Controller,
-    /// Figures older than this say nothing; without any nobody is called. Milliseconds of the room's clock.
+    /// Figures older than this do not count; without figures no visitor is called. Milliseconds of the room's clock.
     pub ttl_ms: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct Linear {
     pub until: u32,
 }
 
-/// What the adaptive controller takes for too slow, and for too many errors.
+/// The adaptive controller's bounds for slow requests and for errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     pub p95_ms: u32,
@@ -74,7 +74,7 @@ impl LoadControl {
         Self { by, ttl_ms: 10_000 }
     }
 
-    /// A request that takes so long is too slow, whatever became of it; in microseconds.
+    /// A request that takes this long is too slow, whatever its result; in microseconds.
     #[must_use]
     pub fn late_us(&self) -> u64 {
         let bounds = match self.by {
@@ -84,7 +84,7 @@ impl LoadControl {
         u64::from(bounds.p95_ms) * 1_000
     }
 
-    /// Within what the room counts in.
+    /// The settings within the room's bounds.
     #[must_use]
     pub fn bounded(&self) -> Self {
         let by = match self.by {
@@ -109,7 +109,7 @@ impl Linear {
         }
     }
 
-    /// Thousandths of a visitor called a step, at so many thousandths of a request a second.
+    /// Thousandths of a visitor called per step, at this many thousandths of a request per second.
     #[must_use]
     pub fn calls_milli(&self, requests_milli: u64) -> u64 {
         let (from, until) = (u64::from(self.from) * 1_000, u64::from(self.until) * 1_000);

@@ -1,4 +1,4 @@
-//! What each gate said last of its upstream, while it holds, and what they say together.
+//! Each gate's last report of its upstream, while it is in force, and the sum of the reports.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl Gates {
         self.0.insert(gate, heard);
     }
 
-    /// The gate has said goodbye.
+    /// Removes a gate that has said goodbye.
     pub fn forget(&mut self, gate: GateId) {
         self.0.remove(&gate);
     }
@@ -111,12 +111,12 @@ impl Gates {
             self.sum(|heard| heard.ended_milli),
         );
         let enough = in_flight.saturating_add(ended_milli / 1_000) >= TELLING;
-        // One request a second at least: whatever takes longer is told by those that have not ended.
+        // At least one request a second: slower requests are noticed because they have not ended.
         enough.then(|| in_flight.saturating_mul(1_000_000_000) / ended_milli.max(1_000))
     }
 
-    /// Gates that have sent something of late say how it is: one that has sent nothing since it met a failure would say
-    /// so for ever. Where none has, those that know of a failure say.
+    /// The state is taken from gates that have sent a request recently: a gate that has sent none since a failure would
+    /// report that failure for ever. If none has, the gates that know of a failure count.
     pub fn circuit(&self) -> Circuit {
         let sends = |heard: &Heard| heard.requests_milli > 0;
         let any_sends = self.0.values().any(sends);
@@ -146,8 +146,8 @@ impl Gates {
     }
 }
 
-/// Fewer visitors whose requests hang stop nobody: one page may take a minute.
+/// With fewer visitors whose requests hang, calls go on: one page may take a minute.
 const LEAST_SILENT: u32 = 3;
 
-/// Requests that what they take is read from.
+/// Least number of requests from which their duration is computed.
 const TELLING: u64 = 20;

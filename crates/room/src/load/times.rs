@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use crate::codec::{Codec, Read, Reader, Writer};
 
-/// Steps: the last one ends at 46 s, and holds whatever took longer.
+/// Steps: the last one ends at 46 s, and also holds everything longer.
 pub const STEPS: usize = 32;
 
-/// What a request weighs where older ones weigh less.
+/// The weight of a new request; that of older ones is less.
 pub(super) const WEIGHT: u32 = 64;
 
 /// Requests by how long they took.
@@ -24,7 +24,7 @@ impl Times {
         Self(counts)
     }
 
-    /// The step that so many microseconds fall into.
+    /// The step of a duration in microseconds.
     #[must_use]
     pub fn step(took_us: u64) -> usize {
         (0..STEPS - 1)
@@ -43,14 +43,14 @@ impl Times {
         }
     }
 
-    /// Adds what weighs in full: so that half of it, and half of that, is still something.
+    /// Adds new counts with full weight, large enough to be halved several times.
     pub(crate) fn weigh_in(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more.saturating_mul(WEIGHT));
         }
     }
 
-    /// What was counted so far weighs half from now on.
+    /// Halves the weight of all counts so far.
     pub(crate) fn halve(&mut self) {
         self.0.iter_mut().for_each(|count| *count /= 2);
     }

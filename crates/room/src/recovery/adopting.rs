@@ -1,7 +1,7 @@
-//! Epochs that gates bring back, and who is at it.
+//! Epochs that gates bring back, and the gates that are doing so.
 //!
-//! While a gate brings an epoch back nobody is called, so that its visitors are in their order before anybody behind them
-//! is told to come. What was known of its numbers comes in the sections of the same batches.
+//! While a gate brings an epoch back, no visitor is called, so that its visitors are in order before any visitor behind them
+//! is called. The known facts about its numbers come in the sections of the same batches.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Adopting {
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Clock,
-    /// Whatever comes yet, it is not waited for beyond.
+    /// The latest end of the wait, whatever entries still come.
     latest: Clock,
 }
 
@@ -44,7 +44,7 @@ impl Adopting {
         hold.until = now.plus(HOLD_MS).min(hold.latest);
     }
 
-    /// Until when nobody is called, if nobody says before that it is done.
+    /// Until when no visitor is called, unless the gate reports before that it is done.
     pub fn until(&self) -> Option<Clock> {
         self.gates.values().map(|hold| hold.until).max()
     }

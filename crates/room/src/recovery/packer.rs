@@ -1,10 +1,10 @@
-//! Packs what an adopted epoch brings into batches of a bounded size, by counting the bytes that numbers will take.
+//! Packs the content of an adopted epoch into batches of a bounded size, by counting the bytes that numbers will take.
 
 use crate::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use crate::line::accounts::Bound;
 use ropeline_ids::{LaneId, LineName, Number, RehearsalId, RoomName, Tag};
 
-/// Bytes of a batch that are left for what stands around its sections.
+/// Bytes of a batch that are left for the fields around its sections.
 const HEAD_BYTES: usize = 256;
 
 /// Most bytes of a section without its numbers: two names, which lists there are, a rehearsal, and the count of completions.
@@ -38,7 +38,7 @@ pub(crate) struct Packer {
     /// Bytes of the last batch but for the run under way.
     bytes: usize,
     run: Option<Run>,
-    /// What numbers are put into: a section of the last batch, or one to be opened.
+    /// The place for numbers: a section of the last batch, or one to be opened.
     line: Option<Section>,
     open: bool,
 }
@@ -69,13 +69,13 @@ impl Packer {
         packer
     }
 
-    /// What is put from now on is of this line.
+    /// Items put from now on belong to this line.
     pub fn turn_to(&mut self, room: &RoomName, line: &LineName) {
         self.line = Some(Section::new(room.clone(), line.clone()));
         self.open = false;
     }
 
-    /// What is put from now on is of the rehearsal's visitors in this line.
+    /// Items put from now on belong to the rehearsal's visitors in this line.
     pub fn turn_to_rehearsal(&mut self, room: &RoomName, line: &LineName, rehearsal: RehearsalId) {
         self.turn_to(room, line);
         self.line = self.line.take().map(|section| Section {

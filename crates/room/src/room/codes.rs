@@ -1,8 +1,8 @@
-//! Codes that visitors join by: which single-use ones are spent, and who came in past the line.
+//! Codes that visitors join by: the single-use ones that are spent, and the visitors who passed the line by one.
 //!
-//! A spent code is remembered with the one number that it was good for until it expires; whoever asked for that number may ask
-//! again and is told the same. Where it cannot be known whether a code was used, it is not good. The spent ones lie in pieces
-//! by their first byte, so that a view shares all but what changed.
+//! A spent code is remembered with the one number that it gave until it expires; the visitor of that number may ask again and
+//! gets the same answer. A code that may have been used before is not valid. Spent codes are grouped by their first byte, so
+//! that a view shares all groups except changed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Redeem {
     /// The account's tags, as of [`Tagged`](crate::Tagged).
     pub tags: Vec<Tag>,
     pub code: CodeId,
-    /// Whoever comes again with the same one is the same visitor.
+    /// A visitor who comes again with the same one is the same visitor.
     pub holder: PendingId,
     pub issued: Wall,
     pub expires: Option<Wall>,
@@ -47,18 +47,18 @@ codec! {
 /// Why a code was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// The room numbers nobody, or takes no such codes.
+    /// The room assigns no numbers, or takes no such codes.
     Refused,
     /// Another visitor has used it, or its number is over.
     Spent,
-    /// Nobody is let in by codes at the moment, or what was lost is being looked for.
+    /// No visitor is admitted by codes at present, or lost data is being looked for.
     NotNow,
     /// Records were lost after it was issued.
     Doubtful,
     Expired,
 }
 
-/// What a code was good for.
+/// The number that a code gave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spent {
     pub holder: PendingId,
@@ -75,7 +75,7 @@ codec! {
     struct Spent { holder, expires, at, line, lane, number, bypass };
 }
 
-/// What a gate brings back of a lost log: spent codes, and who came in past the line.
+/// Data of a lost log that a gate brings back: spent codes, and visitors who passed the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BroughtCodes {
     pub room: RoomName,
@@ -157,15 +157,15 @@ impl Codec for SpentCodes {
     }
 }
 
-/// What a room knows of its codes.
+/// A room's memory of its codes.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     pub spent: SpentCodes,
     /// When they are forgotten; follows from them.
     expiring: BTreeSet<(Wall, CodeId)>,
-    /// Codes that expire by then may have been forgotten, whatever a clock says that was set back.
+    /// Codes that expire until then may have been forgotten, even if a clock was set back.
     swept: Wall,
-    /// Who came in past the line, and may be there still.
+    /// Visitors who passed the line and may still be inside.
     past: BTreeMap<LineName, BTreeSet<Seat>>,
 }
 
@@ -220,7 +220,7 @@ impl Codes {
         self.past.remove(line);
     }
 
-    /// What another history lacks of this one, in parts of so many.
+    /// The codes that another history lacks, in parts of at most `most`.
     pub fn lacking(&self, room: &RoomName, other: Option<&Self>, most: usize) -> Vec<BroughtCodes> {
         let new = |(code, spent): &(CodeId, &Spent)| other.is_none_or(|other| other.spent.get(*code) != Some(*spent));
         let spent: Vec<_> = self.spent.iter_after(None).filter(new).collect();

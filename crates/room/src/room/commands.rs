@@ -1,4 +1,4 @@
-//! What operators do to a room: noted for whoever looks at it, and carried out with the entry under way.
+//! Operators' commands on a room: kept for the admin API, and carried out with the entry under way.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use ropeline_ids::{LineName, Wall};
 
 #[derive(Debug, Default)]
 pub(super) struct Commands {
-    /// What was done of late.
+    /// Recent commands.
     done: Arc<Orders>,
-    /// Whom operators take out with the entry under way.
+    /// Visitors whom operators remove with the entry under way.
     evictions: Vec<Eviction>,
-    /// Whom they let in with it: calls with their revisions.
+    /// Visitors whom they admit with it: calls with their revisions.
     calls: Vec<(u64, CallOrder)>,
 }
 
@@ -62,7 +62,7 @@ impl Commands {
         of_line
     }
 
-    /// How many each call came to.
+    /// Records how many visitors each call has called.
     pub fn answer(&mut self, answered: &[(u64, u32)]) {
         for (revision, called) in answered {
             Arc::make_mut(&mut self.done).called(*revision, *called);

@@ -1,4 +1,4 @@
-//! A room's draw: the promise before the opening, the closing at it, and the order once the secret is told.
+//! A room's draw: the promise before the opening, the closing at it, and the order once the secret is published.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ const SLOW_MS: u64 = 500;
 /// When the closing is looked at again while visitors of a lost log may come back.
 const LATE_AGAIN_MS: u64 = 1_000;
 
-/// How often a silence puts the closing off, so that a store that flickers keeps nobody waiting for ever.
+/// How often a silence postpones the closing, so that an unstable store does not delay it for ever.
 const LATE_MOST: u8 = 12;
 
-/// How far the draw of the present edition has come. It says when lines are to be closed for it and by what key each is drawn;
-/// that is done by the room.
+/// The progress of the draw of the present edition. It decides when lines are closed for the draw and by which key each is
+/// drawn; the room carries that out.
 #[derive(Debug, Default)]
 pub(super) struct RoomDraw {
     sale: Arc<Sale>,
@@ -41,7 +41,8 @@ impl RoomDraw {
         Arc::make_mut(&mut self.sale)
     }
 
-    /// What the draw waits for; `None` before its prequeue, before its opening, and when it is made.
+    /// The next step of the draw that the gates must take; `None` before its prequeue, before its opening, and when it is
+    /// made.
     pub fn owed<'a>(
         &'a self,
         drawing: Option<&'a Drawing>,
@@ -92,12 +93,12 @@ impl RoomDraw {
         closes
     }
 
-    /// Looks at a line whose opening the log was silent over: `None` where nothing changes, and true when it is time to close it.
-    /// It is not while visitors of a lost log may come back (`waits`).
+    /// Checks a line whose opening fell into a silence of the log: `None` if nothing changes, and true when it is time to
+    /// close it. That is not while visitors of a lost log may come back (`waits`).
     pub fn look_at_late(&mut self, waiting: u64, waits: impl FnOnce() -> bool, m: &Context) -> Option<bool> {
         let Late { at, again } = self.sale.late?;
         let later = if again < LATE_MOST && was_silent(waiting, m) {
-            // Some gates may not have said anything between.
+            // Some gates may not have reported since.
             let at = late_until(m);
             Some(Late { at, again: again + 1 })
         } else if at > m.time {
@@ -163,7 +164,7 @@ impl RoomDraw {
         any
     }
 
-    /// As [`RoomDraw::forget`], for an edition that the log had lost: what became of its draw is lost too.
+    /// As [`RoomDraw::forget`], for an edition that the log had lost: the progress of its draw is lost too.
     pub fn forget_regained(&mut self) -> bool {
         let lost = self.sale.lost;
         let any = self.forget();
@@ -200,8 +201,8 @@ impl RoomDraw {
         Some((commitment.order, key))
     }
 
-    /// Goes on with the draw of another history; false where that is not of this edition of the room, or this one has come
-    /// further. Whoever kept the fingerprint or saw the place that was told there finds them again.
+    /// Continues the draw of another history; false if that is not of this edition of the room, or this one has come further.
+    /// Visitors who kept the fingerprint or saw their place there find them again.
     pub fn take_over(&mut self, room: &RoomName, edition: Edition, sale: &Sale) -> bool {
         let same = |of: &Sale| of.made.as_ref().map(|made| made.secret);
         let further = self.sale.made.is_none() || same(&self.sale) == same(sale);
@@ -216,7 +217,7 @@ impl RoomDraw {
         true
     }
 
-    /// What another history lacks of this draw, in parts that are small enough for a batch; nothing where it has as much.
+    /// The parts of this draw that another history lacks, each small enough for a batch; empty if it has as much.
     pub fn parts_for(
         &self,
         lacks: impl FnOnce(&Sale) -> bool,

@@ -13,7 +13,7 @@ pub(super) struct Timetable {
     followed: Option<Wall>,
     /// When the sale that this edition is of began and opened. It stays while the schedule leads elsewhere.
     began: Option<(Wall, Wall)>,
-    /// What it does next, which follows from that.
+    /// The next turn, which follows from that.
     turn: Option<(Wall, Turn)>,
 }
 
@@ -26,7 +26,7 @@ impl Timetable {
         schedule?.stage(self.followed?)
     }
 
-    /// When it may be told who has won in the sale that began last.
+    /// When the winners of the sale that began last may be shown.
     pub fn results(&self, schedule: Option<&Schedule>) -> Option<Wall> {
         schedule?.results(self.followed?)
     }
@@ -36,7 +36,7 @@ impl Timetable {
         self.on(schedule).is_some_and(|sale| self.began == Some(sale))
     }
 
-    /// The schedule is another from now on: it turns no more what lies behind.
+    /// The schedule has changed: turns in the past are not made up.
     pub fn restart(&mut self, now: Option<Wall>) {
         self.followed = now;
     }
@@ -46,14 +46,14 @@ impl Timetable {
         self.turn.map(|(at, _)| at)
     }
 
-    /// What is due by now; from there on the schedule is followed.
+    /// The turn that is due at `now`; the schedule is followed from there on.
     pub fn take_due(&mut self, now: Wall) -> Option<(Wall, Turn)> {
         let due = self.turn.filter(|(at, _)| *at <= now)?;
         self.followed = Some(due.0);
         Some(due)
     }
 
-    /// Works out what follows.
+    /// Computes the next turn.
     pub fn settle(&mut self, schedule: Option<&Schedule>) {
         self.began = self.on(schedule).or(self.began);
         let from = schedule.zip(self.followed);

@@ -1,4 +1,4 @@
-//! Lanes by name: a lane keeps the index that its visitors' tickets say, whatever order a configuration lists it in.
+//! Lanes by name: a lane keeps the index that its visitors' tickets contain, in whatever order a configuration lists it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const MAX_LANES: usize = 8;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedLane {
     pub name: String,
-    /// It is no longer configured: whoever stands in it is still called, by the weight that it had, and nobody is sent to it.
+    /// It is no longer configured: visitors in it are still called, by its former weight, and no new visitor is sent to it.
     pub out: bool,
 }
 
@@ -34,7 +34,7 @@ impl NamedLane {
     }
 }
 
-/// Names that can stand beside so many weights; none where they do not.
+/// The names, if there is one for each weight; none otherwise.
 pub(crate) fn bounded_names(lanes: &[NamedLane], weights: usize) -> Vec<NamedLane> {
     let lanes: Vec<NamedLane> = lanes.iter().take(MAX_LANES).cloned().collect();
     let short = |lane: &NamedLane| (1..=MAX_LANE_NAME).contains(&lane.name.len());
@@ -51,7 +51,7 @@ impl Settings {
         u8::try_from(at).ok().map(LaneId)
     }
 
-    /// What a lane is called; of lanes without names only the first has one, where it is alone.
+    /// The name of a lane; of lanes without names only a single one has a name.
     #[must_use]
     pub fn lane_name(&self, lane: LaneId) -> Option<&str> {
         let alone = self.lanes.is_empty() && self.lane_weights.len() == 1 && lane == LaneId(0);

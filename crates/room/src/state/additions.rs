@@ -1,7 +1,8 @@
-//! Rooms that an operator added while the gates ran: what each was described by, and who added and removed such rooms of late.
+//! Rooms that an operator added while the gates ran: the description of each, and recent additions and removals with their
+//! operators.
 //!
-//! The rooms themselves are rooms like all others. This is what a gate that does not have one in its file makes it from, so it
-//! goes with the log: to gates that start later, into snapshots, and into the next log.
+//! The rooms themselves are rooms like all others. A gate that does not have such a room in its file makes it from this
+//! description, so the description goes with the log: to gates that start later, into snapshots, and into the next log.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,18 +11,18 @@ use crate::entry::commands::Who;
 use crate::settings::Settings;
 use ropeline_ids::{Edition, RoomName, Wall};
 
-/// "There is this room too": what the log says of it.
+/// An added room, as the log carries it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Addition {
     /// One `[[room]]` table, as it was written.
     pub text: String,
-    /// What the table says of what the log carries.
+    /// The settings of the table, in the log's form.
     pub settings: Settings,
-    /// When it was added, in what a gate brings back of a lost log; `None`: now.
+    /// When it was added, for a room that a gate brings back of a lost log; `None`: now.
     pub at: Option<Wall>,
 }
 
-/// A room that was added and is there still.
+/// An added room that still exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Added {
     pub text: String,
@@ -48,7 +49,8 @@ pub struct Additions {
     /// The edition that rooms begin with: above each of those that were removed, so that no token of one of the same name is
     /// taken for a token of an edition that was lost.
     begins: Edition,
-    /// No room begins below the last revision of one that was removed: what was made of that one is none of this one's.
+    /// No room begins below the last revision of a removed one: changes based on the removed room do not apply to the new
+    /// one.
     revised: u64,
 }
 
@@ -60,7 +62,7 @@ codec! {
 }
 
 impl Added {
-    /// As another log is told of it.
+    /// As it is repeated to another log.
     pub(crate) fn again(&self) -> Addition {
         Addition {
             text: self.text.clone(),
@@ -113,7 +115,8 @@ impl Additions {
         self.rooms.insert(room.clone(), added);
     }
 
-    /// A room is gone, of a file or not. Whoever removes one that came with a file is noted in that file.
+    /// Removes a room, whether operators added it or a file configures it. For an added room the operator who removed it is
+    /// noted.
     pub(crate) fn remove(
         &mut self,
         room: &RoomName,

@@ -1,8 +1,8 @@
-//! Checkpoints: where every gate hashes its state, and what their votes come to.
+//! Checkpoints: the entries at which every gate hashes its state, and the result of their votes.
 //!
-//! A checkpoint falls every ten seconds or four megabytes. The hash that more than half of the roster say is confirmed.
-//! When all have said theirs and none has that many, gates work theirs out anew; when that brings none either, there is an
-//! alarm: nobody is called until a later checkpoint is confirmed.
+//! A checkpoint falls every ten seconds or four megabytes. The hash with the votes of more than half of the roster is
+//! confirmed. When all have voted and no hash has that many, gates compute theirs anew; when that brings no majority either,
+//! there is an alarm: no visitor is called until a later checkpoint is confirmed.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +70,7 @@ impl Checkpoints {
         }
     }
 
-    /// Counts the votes, as they and the roster stand now.
+    /// Counts the votes for the present roster.
     pub fn count(&mut self, roster: &Roster, now: Clock) {
         let Some(sequence) = self.open else { return };
         let mut votes: BTreeMap<StateHash, usize> = BTreeMap::new();

@@ -22,7 +22,7 @@ codec! {
     struct Head { position, nonce, chain, time };
 }
 
-/// What one entry is, whatever it says.
+/// The facts of an entry that do not depend on its content.
 pub(super) struct Step {
     pub passed_ms: u64,
     pub bytes: u64,
@@ -39,7 +39,7 @@ impl Head {
         }
     }
 
-    /// A new log begins. The time of the last entry counts on, whatever log that was of.
+    /// A new log begins. Time goes on from the last entry, of whichever log.
     pub fn begin(&mut self, epoch: u64) {
         *self = Self {
             chain: Chain::begin(epoch, self.chain),

@@ -1,8 +1,8 @@
-//! What the log remembers of epochs and of numbers that no line holds any more.
+//! The log's memory of epochs, and of numbers that no line holds any more.
 //!
-//! A line that is forgotten or reset leaves, for each epoch, a floor: one past the highest number it may have issued. A
-//! later line of any room begins above it, so no number is ever issued twice, and a ticket below it is late rather than
-//! lost. A ticket of an epoch that nobody remembers proves that the store and every gate were lost at once.
+//! A line that is forgotten or reset leaves, for each epoch, a floor: one past the highest number it may have issued. A later
+//! line of any room begins above it, so no number is ever issued twice, and a ticket below it is late rather than lost. A
+//! ticket of an unknown epoch proves that the store and every gate were lost at once.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ pub(crate) struct Past {
     epochs: BTreeMap<Epoch, Known>,
     /// When this log began.
     since: Clock,
-    /// Until when a ticket of an epoch that nobody remembers is taken as proof of a loss: the longest session after the
-    /// log began. After that nobody can still be inside on it, and whoever waited is long late.
+    /// Until when a ticket of an unknown epoch is taken as proof of a loss: the longest session after the log began. After
+    /// that no visitor can still be inside with it, and a waiting visitor is long late.
     trusted_until: Clock,
 }
 
@@ -33,14 +33,14 @@ codec! {
     struct Known { floor, end };
 }
 
-/// What a genuine number of an epoch that its line does not know proves.
+/// The proof given by a genuine number of an epoch that its line does not know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Proof {
     /// Nothing was lost: its line was forgotten, or it comes too late to matter.
     Late,
     /// Of an epoch the rooms know: the line was lost with the end of that epoch.
     LostLine,
-    /// Of an epoch of which nobody knows more than tokens tell: everything was lost.
+    /// Of an epoch that is known from tokens only: everything was lost.
     LostEpoch,
     /// Of a later epoch than the rooms': this replica is behind, or its log is.
     Ahead,
@@ -76,7 +76,7 @@ impl Past {
         }
         match self.epochs.get(&number.epoch) {
             Some(known) if number.n < known.floor => Proof::Late,
-            // This log has lost nothing of its own: whoever holds the number joined after what this replica has read.
+            // This log has lost nothing of its own: the number was issued after the last entry that this replica has read.
             Some(_) if number.epoch == self.epoch() => Proof::Ahead,
             Some(known) if known.end == 0 && now < self.trusted_until => Proof::LostEpoch,
             Some(_) => Proof::LostLine,
@@ -85,7 +85,7 @@ impl Past {
         }
     }
 
-    /// A ticket of an epoch that nobody remembers still proves a loss.
+    /// A ticket of an unknown epoch still proves a loss.
     pub fn trusts(&self, now: Clock) -> bool {
         now < self.trusted_until
     }

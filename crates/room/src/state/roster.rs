@@ -19,7 +19,7 @@ const HOLD_MS: u64 = 3_600_000;
 /// Most gates on the roster, and most remembered as silent; a hundred are designed for.
 pub const MAX_GATES: usize = 1_000;
 
-/// A gate on the roster, as its last batch told.
+/// A gate on the roster, by its last batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RosterGate {
     pub id: GateId,
@@ -50,14 +50,14 @@ struct Gone {
     since: Clock,
     /// Of its last batch: a copy that comes late must not count again.
     serial: u64,
-    /// It said no goodbye.
+    /// The gate said no goodbye.
     silent: bool,
 }
 
 #[derive(Debug)]
 struct Gate {
     told: RosterGate,
-    /// What the joins of its last batch were given.
+    /// The answers to the joins of its last batch.
     joined: Vec<Joined>,
     /// Heard in this log: false for a gate of the log before, until it speaks.
     here: bool,
@@ -102,8 +102,8 @@ impl Roster {
         counts
     }
 
-    /// What [`Roster::admit`] would say, without changing anything. Of a gate that only speaks nothing counts: its serial
-    /// is not of the batches that go to rooms.
+    /// The result that [`Roster::admit`] would give, without a change. For a gate that only reports how far it has read,
+    /// nothing counts: its serial is not of the batches that go to rooms.
     pub fn admits(&self, entry: &Entry) -> bool {
         if entry.batch.spoke.is_some() {
             return false;
@@ -132,14 +132,14 @@ impl Roster {
         }
     }
 
-    /// Keeps what the gate's batch was given, for a gate that resumes from a snapshot.
+    /// Keeps the answers to the gate's batch, for a gate that resumes from a snapshot.
     pub fn answer(&mut self, gate: GateId, joined: &[Joined]) {
         if let Some(gate) = self.gates.get_mut(&gate) {
             gate.joined = joined.to_vec();
         }
     }
 
-    /// The serial of a gate's last batch, and what its joins were given.
+    /// The serial of a gate's last batch, and the answers to its joins.
     pub fn answered(&self, gate: GateId) -> Option<(u64, &[Joined])> {
         self.gates.get(&gate).map(|gate| (gate.told.serial, &*gate.joined))
     }
@@ -164,7 +164,7 @@ impl Roster {
         }
     }
 
-    /// The new log has its root: whoever was not heard by now is silent. Says who is.
+    /// The new log has its root: gates that were not heard until now are silent. Returns them.
     pub fn close(&mut self) -> Vec<GateId> {
         self.drop_gates(|gate| !gate.here)
     }
@@ -183,8 +183,7 @@ impl Roster {
         self.gates.values().filter(|gate| gate.here).map(|gate| &gate.told)
     }
 
-    /// Whether every gate on the roster, and there is one, knows a machine version; `or` is a gate that may say something
-    /// else, and what.
+    /// Whether every gate on a non-empty roster supports a machine version; `or` replaces the version of one gate.
     pub fn knows(&self, version: u16, or: Option<(GateId, u16)>) -> bool {
         let known = |gate: &RosterGate| {
             or.filter(|(id, _)| *id == gate.id)
@@ -236,7 +235,7 @@ impl Gate {
         }
     }
 
-    /// What the gate says of itself.
+    /// Takes the gate's facts about itself.
     fn tell(&mut self, entry: &Entry) {
         let Entry { batch, .. } = entry;
         if batch.hello || batch.spoke.is_some() {

@@ -1,8 +1,8 @@
 //! The state as bytes, and its hash.
 //!
-//! The bytes end in a checksum, which keeps altered ones from being taken for a state. The hash, by which gates compare
-//! states, name roots and find snapshots, is over all of them. What follows from the rest (who is present, deadlines,
-//! schedules) is not written.
+//! The bytes end in a checksum, so that altered bytes are not taken for a state. The hash, by which gates compare states,
+//! name roots and find snapshots, covers all of them. Data that follows from the rest (presence, deadlines, schedules) is not
+//! written.
 
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ const FORM: u16 = 1;
 const SUM_BYTES: usize = 32;
 
 impl State {
-    /// The state as bytes: what a snapshot holds.
+    /// The state as bytes: the content of a snapshot.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
@@ -78,7 +78,7 @@ fn read(r: &mut Reader) -> Read<State> {
         rooms: r.get()?,
         published: None,
     };
-    // What follows from the rest, in the order in which one needs the other.
+    // Derived data, in the order of its dependencies.
     state.rooms.look_over(&mut state.context);
     state.settle();
     state.rooms.all_mut().for_each(|room| room.reschedule(&state.context));

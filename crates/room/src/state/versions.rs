@@ -1,7 +1,7 @@
-//! Machine versions: which one the rooms run, and when all gates have agreed on the next.
+//! Machine versions: the one that the rooms run, and the agreement of all gates on the next.
 //!
-//! Every gate of a log runs the same version, whatever its binary knows: a rule may only change at an entry that all of
-//! them read. The version is part of the state and rises with an entry that says so, never by itself.
+//! Every gate of a log runs the same version, whatever its binary supports: a rule may only change at an entry that all of
+//! them read. The version is part of the state and rises only with an entry that says so.
 
 use crate::codec::codec;
 use crate::entry::Entry;
@@ -69,11 +69,11 @@ impl Versions {
         *self = Self::new(version);
     }
 
-    /// Notes what the roster knows now.
+    /// Notes the highest version that all gates on the roster support.
     pub fn agree(&mut self, roster: &Roster, now: Clock) {
         let known = roster.gates().map(|gate| gate.knows).min().unwrap_or(0);
         self.agreement = (known > self.current).then(|| match self.agreement {
-            // Who knows a version knows those below it.
+            // A gate that supports a version supports those below it.
             Some((version, since)) => (version.min(known), since),
             None => (known, now),
         });

@@ -1,8 +1,8 @@
 //! Orders of admission: the order in which the visitors who joined before an opening are called. Without one, and for all later
 //! visitors, it is the order of arrival.
 //!
-//! To add an order: a file here with an [`Arrangement`] of it, and its line in `ORDERS`. Configuration, log, snapshots, reports
-//! and `verify-draw` know it by that line.
+//! To add an order, add a file here with an [`Arrangement`] and a line in `ORDERS`. Configuration, log, snapshots, reports
+//! and `verify-draw` take it from that line.
 
 mod random;
 #[cfg(any(test, feature = "testing"))]
@@ -27,7 +27,7 @@ pub trait Arrangement: Debug + Send + Sync {
     fn number(&self, place: u32) -> Option<u32>;
 }
 
-/// What an order is known by, and how it is made.
+/// An order's names, and its constructor.
 struct Registered {
     /// The form of its figures and of all that is hashed; never another order's.
     form: u32,
@@ -75,7 +75,7 @@ impl AdmissionOrder {
         (0..).map(AdmissionOrder).take(ORDERS.len() + FOR_TESTS.len())
     }
 
-    /// The order whose figures are of this form.
+    /// The order that publishes figures of this form.
     #[must_use]
     pub fn of_form(form: u32) -> Option<Self> {
         Self::known().find(|order| order.form() == form)
