@@ -110,7 +110,7 @@ fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Langua
     shortened(range, named, Some(default))
 }
 
-/// What a range finds, shortened from its end until it finds something.
+/// The match of a range, which is shortened from its end until there is one.
 fn shortened<T>(range: &str, named: impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
     if range == "*" {
         return default;

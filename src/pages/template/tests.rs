@@ -1,4 +1,4 @@
-//! What the pages must hold, rendered and read back.
+//! The required content of the pages, rendered and read back.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
