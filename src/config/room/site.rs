@@ -104,7 +104,7 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
     }
 }
 
-/// What must lie within the room's routes to act at all.
+/// Entries that must lie within the room's routes to have an effect.
 fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &Trials<'_>) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
     let answers = |completes: bool| {
