@@ -28,7 +28,7 @@ pub struct Segment {
     entries: Vec<u8>,
 }
 
-/// One entry as it stands in a file.
+/// One entry in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stored {
     pub entry: Encoded,
