@@ -1,4 +1,4 @@
-//! `ropeline log`: shows what gates said, one entry a line, from an archive, a data folder or a store.
+//! `ropeline log`: shows the entries of the gates, one a line, from an archive, a data folder or a store.
 
 mod store;
 
@@ -67,7 +67,7 @@ pub struct LogArgs {
 struct Show {
     room: Option<RoomName>,
     json: bool,
-    /// The last entry shown; what lies before is passed over.
+    /// The last entry shown; earlier ones are skipped.
     last: Option<Position>,
     faults: u64,
 }

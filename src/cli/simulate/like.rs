@@ -10,7 +10,7 @@ use crate::cli::rehearse::profile::Profile;
 use crate::room::{MAX_REHEARSED, Settings};
 use crate::simulate::{Doing, Scripted};
 
-/// Whom a rehearsal's report tells of, as `ropeline rehearse --format json` writes it.
+/// Reads the visitors of a rehearsal's report, as `ropeline rehearse --format json` writes it.
 ///
 /// # Errors
 /// When the file is no such report.
@@ -54,7 +54,7 @@ fn profile(json: &Value) -> Option<Profile> {
 
 fn scripted(persona: &Persona, settings: &Settings) -> Scripted {
     let stay_ms = ms(persona.inside);
-    // As often as they ask so that their session does not end.
+    // Often enough to keep their session.
     let fewest = stay_ms.div_ceil((settings.session_ms / 2).max(500));
     Scripted {
         arrives_ms: ms(persona.arrives),

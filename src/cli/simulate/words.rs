@@ -24,7 +24,7 @@ pub struct ShareOf {
     pub share: u16,
 }
 
-/// What an operator does at a time.
+/// An operator's command at a time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     pub at: u64,

@@ -51,7 +51,7 @@ pub(super) async fn add(client: &Client, args: &AddArgs, json: bool) -> Result<(
     })
 }
 
-/// At most what a gate takes, and a byte, so that it says so itself.
+/// At most one byte more than a gate accepts, so that the gate itself reports the error.
 fn read(file: &str) -> Result<String, Failure> {
     let (mut text, most) = (String::new(), 64 * 1024);
     let read = if file == "-" {

@@ -159,7 +159,7 @@ fn listed(changes: &api::Changes) -> String {
     }
 }
 
-/// What a change did, in words.
+/// The effect of a change, in words.
 pub(in crate::cli) fn done(change: &api::Change) -> String {
     let key = |changed: &api::Changed| format!("{} {} -> {}", changed.key, changed.before, changed.after);
     let keys: Vec<String> = change.keys.iter().map(key).collect();
