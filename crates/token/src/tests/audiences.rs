@@ -34,7 +34,7 @@ fn own_pass(ring: &Keyring) -> Pass {
     Pass { id, ..pass }
 }
 
-/// What of `made`'s is worth something to `other`, by its kind.
+/// The kinds of `made`'s tokens that are valid for `other`.
 fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
     let (shop, only) = (&room("shop"), &LineName::ONLY);
     let rehearsal = RehearsalId([4; 8]);
