@@ -1,8 +1,8 @@
 //! Which file uses what another one defines.
 //!
-//! Each path in a file is followed from its module through `use` and `pub use` to the file that defines its last name. What `mod` and
-//! `pub use` lines name is no use of it, and a module that is named is none either: only what is taken out of it counts. Tests are left
-//! out.
+//! Each path in a file is followed from its module through `use` and `pub use` to the file that defines its last name. `mod`
+//! and `pub use` lines do not count as a use of the names in them, and neither does naming a module: only an item of it
+//! counts. Tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -182,7 +182,7 @@ pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// A `use` that hands names on, which others then import from here.
+/// A `use` that re-exports names, which others then import from here.
 #[must_use]
 pub fn is_re_export(import: &syn::ItemUse) -> bool {
     !matches!(import.vis, Visibility::Inherited)

@@ -1,4 +1,5 @@
-//! A crowd on its way: everybody sets out, somebody knocks, the operator looks on, and in the end all have been in.
+//! A crowd from start to end: all visitors set out, requests without a place knock, the operator watches, and in the end all
+//! have been in.
 
 use std::sync::Arc;
 use std::time::Duration;

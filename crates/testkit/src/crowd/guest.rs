@@ -43,7 +43,7 @@ impl Guest {
         Self::at(pool, &address, index)
     }
 
-    /// Somebody at this address, who comes in by this pool.
+    /// A visitor at this address, who connects through this pool.
     pub fn at(pool: &Arc<Pool>, address: &str, index: u32) -> Self {
         let always = format!("X-Visitor: {index}\r\n");
         Self {

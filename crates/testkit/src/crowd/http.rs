@@ -1,4 +1,4 @@
-//! HTTP/1.1 on a raw socket, as bytes: what was received can be compared with what was sent.
+//! HTTP/1.1 on a raw socket, as bytes, so that received bytes can be compared with sent ones.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -229,8 +229,8 @@ impl Wire {
     }
 }
 
-/// Connections used by whoever needs one: an admission belongs to a request, never to a connection. With several gates
-/// each request goes to the next of them, as a load balancer without a memory sends it.
+/// A pool of connections for all visitors: an admission belongs to a request, never to a connection. With several gates, each
+/// request goes to the next of them, as a load balancer without sticky sessions sends it.
 pub struct Pool {
     /// The only gate's, or the first's.
     pub address: SocketAddr,

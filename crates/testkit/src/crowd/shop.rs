@@ -1,4 +1,4 @@
-//! A shop that notes every request that reaches it, for whom and from when to when, and answers from a script.
+//! A shop that records every request with its session and its start and end, and answers from a script.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What visitors, shop and log say, compared when all is over.
+//! Compares the records of visitors, shop and log at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ impl Verdict {
         self.faults.iter().take(20).collect()
     }
 
-    /// Nobody who wanted in was kept out, and nobody's number was taken away before it was called.
+    /// No eager visitor was kept out, and no visitor lost their number before it was called.
     fn places(&mut self, tally: &Tally, ledger: &Ledger) {
         for outside in tally.eager.difference(&tally.admitted) {
             self.fault(Kind::Place, format!("visitor {outside} never got in"));
@@ -161,8 +161,8 @@ fn by_session(seen: &[Seen]) -> Sessions<'_> {
     sessions
 }
 
-/// The most sessions whose spans, from the first request to the last answer, had an instant in common. A slot is held
-/// for all of the span, so this can never be more than the capacity, whatever the gate believes.
+/// The most sessions whose spans, from the first request to the last answer, had an instant in common. A slot is held for all
+/// of the span, so this can never be more than the capacity, whatever the gate's state says.
 fn most_at_once(sessions: &Sessions<'_>) -> u64 {
     let mut steps = Vec::new();
     for of in sessions.values() {

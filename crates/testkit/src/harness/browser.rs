@@ -1,4 +1,4 @@
-//! One real Chromium with a profile of its own, as one visitor has it.
+//! One real Chromium with a profile of its own, as a visitor's.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,7 +26,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser that looks as told.
+    /// Starts a browser with this look.
     pub async fn start(look: Look) -> Self {
         let (driver, address) = (0..ATTEMPTS)
             .find_map(|_| start_driver())
@@ -203,7 +203,7 @@ impl Browser {
     }
 }
 
-/// A driver and where it listens; none when somebody has taken the port, which it looks for under IPv6 alone.
+/// A driver and its address; none when another process has taken the port, for which it checks under IPv6 only.
 fn start_driver() -> Option<(Process, String)> {
     let driver = Process::start(Command::new("chromedriver").arg("--port=0"));
     let port = driver.line("the driver's port", |line| {

@@ -1,4 +1,4 @@
-//! A name server on loopback, over UDP and TCP: answers from a table that a test writes, and remembers what it was asked.
+//! A name server on loopback, over UDP and TCP: it answers from a table that a test writes, and records its queries.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
@@ -17,7 +17,7 @@ pub struct Dns {
     table: Arc<Mutex<Table>>,
 }
 
-/// What is said of a name.
+/// The answer for a name.
 #[derive(Clone)]
 pub enum Says {
     /// These, each for so many seconds.

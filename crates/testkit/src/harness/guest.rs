@@ -1,5 +1,5 @@
-//! A visitor without a browser: a navigation's headers, a jar of cookies, one request per connection.
-//! Takes slots and places cheaply where a test is about what somebody else sees.
+//! A visitor without a browser: a navigation's headers, a cookie jar, one request per connection. It takes slots and places
+//! cheaply where a test is about what another visitor sees.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

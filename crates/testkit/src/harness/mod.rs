@@ -1,5 +1,5 @@
-//! What tests with real processes stand on: processes that end with the test, Chromium driven through `ChromeDriver`,
-//! the gate as a process of its own, a proxy before its store. Nothing here knows a shop or a room's rule.
+//! The base of tests with real processes: processes that end with the test, Chromium driven through `ChromeDriver`, the gate
+//! as a process, a proxy before its store. This module knows no shop and no rule of a room.
 
 pub mod browser;
 pub mod certificates;

@@ -38,7 +38,7 @@ impl Process {
         ];
         for stream in streams {
             let (sender, said) = (sender.clone(), Arc::clone(&said));
-            // Reads to the end even when nobody listens any more: a full pipe would stop the child.
+            // Reads to the end even without a listener: a full pipe would stop the child.
             std::thread::spawn(move || {
                 for line in BufReader::new(stream).lines().map_while(Result::ok) {
                     said.lock().expect("no reader panics").extend([line.as_str(), "\n"]);

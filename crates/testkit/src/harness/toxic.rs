@@ -1,4 +1,4 @@
-//! A TCP proxy between a gate and its store, on real sockets, that can be told to misbehave while connections are open.
+//! A TCP proxy between a gate and its store, on real sockets, that can inject faults while connections are open.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! Real stores: servers, a cluster, and a master that sentinels watch, on free ports, gone with the test.
 //!
-//! `redis-server` from the `PATH`, or what `REDIS_SERVER` names: Redis from 6.2 on, or Valkey. Everything is asked over the
-//! wire, so nothing else of a distribution is needed.
+//! `redis-server` from the `PATH`, or the program in `REDIS_SERVER`: Redis from 6.2 on, or Valkey. All requests go over the
+//! wire, so no other program of a distribution is needed.
 
 mod cluster;
 mod sentinel;
@@ -203,7 +203,7 @@ impl Server {
         std::fs::write(self.file(), text + "\n").expect("the configuration is written");
     }
 
-    /// Whether it came up; not if somebody has taken the port.
+    /// Whether it came up; false if another process has taken the port.
     fn run(&mut self) -> bool {
         let mut command = Command::new(binary());
         command.arg(self.file());
@@ -260,7 +260,7 @@ fn address(port: u16) -> ConnectionInfo {
     address.into_connection_info().expect("an address of numbers")
 }
 
-/// A port that nobody listens on now; a cluster's node needs the one 10,000 above it too.
+/// A free port; a cluster's node needs the one 10,000 above it too.
 fn free_port() -> u16 {
     loop {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
