@@ -1,4 +1,4 @@
-//! The operator's hands: visitors let in now, messages by language, and what is noted of every change.
+//! Operators' commands: visitors admitted now, messages by language, and the record of every change.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Sales by a schedule: who joins when, who is called when, and what one sale leaves to the next.
+//! Sales by a schedule: when visitors join and are called, and the effects of one sale on the next.
 
 use ropeline_room::{Batch, Change, Mode, Overrides, Phase, Schedule, Settings, Standing, Wall, Window};
 

@@ -1,4 +1,5 @@
-//! Lines that are drawn at an opening: who is drawn, in which order they are called, and what stands against it.
+//! Lines that are drawn at an opening: the visitors who are drawn, the order in which they are called, and the conflicts with
+//! other settings.
 
 mod later;
 mod lost;
@@ -432,7 +433,7 @@ fn nobody_loses_the_place_of_a_draw_by_who_is_called_before() {
     log.change(reveal(1, SECRET, None));
     let mut wanted = people.clone();
     wanted.sort_by_key(|person| entry(&mut log, *person).unwrap().1);
-    // Nobody of the first ten is there when called: each misses a turn, and comes back within `late_window`.
+    // None of the first ten is present when called: each misses a turn, and comes back within `late_window`.
     for person in &wanted[..10] {
         log.leave(*person);
     }

@@ -1,4 +1,4 @@
-//! Known answers: what a long history from a fixed seed comes to, on every machine and with every build.
+//! Known answers: the result of a long history from a fixed seed, the same on every machine and with every build.
 //!
 //! `scripts/test foreign` asks for the same answers on a machine of another word size and byte order. A build that has
 //! others for a machine version that is in use would disagree with the gates of the build before: once there is a release, a

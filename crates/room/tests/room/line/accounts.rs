@@ -1,4 +1,4 @@
-//! One place per account: the same account is answered with the place it has, for as long as that stands for something.
+//! One place per account: the same account is answered with its place as long as that is valid.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A room that follows what its shop can take: who is called on which figures, and that every replica decides alike.
+//! Load control: the calls that follow from figures, and equal decisions of all replicas.
 
 mod faults;
 mod hangs;
@@ -343,7 +343,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Never above the capacity, nobody on figures that do not hold, and a replica from the state's bytes goes on alike.
+    /// Never above the capacity, no call without valid figures, and a replica from the state's bytes goes on in the same way.
     #[test]
     fn whatever_is_reported_the_hard_limits_hold_and_replicas_agree(steps in prop::collection::vec(step(), 1..80)) {
         let mut log = Log::new(adaptive());

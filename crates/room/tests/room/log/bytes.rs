@@ -1,4 +1,4 @@
-//! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
+//! Bytes: entries and snapshots decode to what was encoded, and other bytes are refused.
 
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -372,7 +372,7 @@ proptest! {
         prop_assert_eq!(&Encoded::from(entry), &whole);
     }
 
-    /// Whatever is read is in the one form that is written: bytes and entry stand for each other.
+    /// There is only one encoding: bytes and entry determine each other.
     #[test]
     fn cut_and_altered_entries_are_errors_or_other_entries_and_never_a_panic(
         entry in entry(), slips in vec(slip(), 1..4), cut in any::<prop::sample::Index>(),

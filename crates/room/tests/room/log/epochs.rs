@@ -1,4 +1,4 @@
-//! New logs and lost ones: what the tickets bring back.
+//! New logs and lost ones: the data that tickets restore.
 
 use ropeline_room::{
     Batch, CallOrder, Change, Changed, Clock, Entry, Epoch, GateId, LineName, Mode, NEWEST, Number, Position,

@@ -1,4 +1,4 @@
-//! Epochs that a gate brings back from a history that the others lost: what becomes of their visitors.
+//! Epochs that a gate brings back from a history that the others lost: the places of their visitors.
 
 use ropeline_room::{Batch, Epoch, Number, Root, Standing, State};
 

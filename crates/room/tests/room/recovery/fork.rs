@@ -1,4 +1,4 @@
-//! Two histories of the same rooms, one of which brings back to the other what that lost.
+//! Two histories of the same rooms, one of which brings back what the other lost.
 
 use ropeline_room::{Adopt, Change, Epoch, Mode, Number, Overrides, Root, Settings, State};
 

@@ -1,4 +1,5 @@
-//! Rehearsals over histories that the log has lost: they go on with what is left of their lease, or nobody of them comes back.
+//! Rehearsals over histories that the log has lost: they go on with the rest of their lease, or none of their visitors comes
+//! back.
 
 use ropeline_room::{Batch, Change, Changed, Claim, Number, Section};
 

@@ -1,5 +1,5 @@
-//! Rehearsals: virtual visitors stand in line and hold slots as others do, and all of them are gone when nobody says any more
-//! that it goes on.
+//! Rehearsals: virtual visitors stand in line and hold slots as others do, and all of them are removed when the rehearsal is
+//! no longer renewed.
 
 mod lost;
 mod sale;

@@ -186,7 +186,7 @@ pub struct Now<'a> {
     pub clock: u64,
     pub time: u64,
     pub settings: &'a Settings,
-    /// Nobody is called before.
+    /// No visitor is called before.
     pub quiet_until: u64,
     /// The epoch that the entry brings back.
     pub adopts: Option<u64>,

@@ -14,7 +14,7 @@ use lane::{Key, Now};
 use line::Line;
 use room::{Room, refuse};
 
-/// What entries did, as far as gates are told.
+/// The effects of entries, as far as gates are answered.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Answer {
     pub joined: Vec<Option<Number>>,
@@ -316,7 +316,7 @@ impl Model {
         Some(epoch)
     }
 
-    /// Until when nobody is called because an epoch is being brought back.
+    /// Until when no visitor is called because an epoch is being brought back.
     pub fn adopted_by(&self) -> u64 {
         let until = |(since, last): &(u64, u64)| (last + 5_000).min(since + 60_000);
         self.adopting.values().map(until).max().unwrap_or(0)
@@ -391,7 +391,7 @@ impl Model {
 
     fn change(&mut self, adopts: Option<u64>, revision: u64, change: &Change) -> bool {
         let clock = self.clock;
-        // Above whatever was made of one that was removed.
+        // Above all changes based on a removed room.
         let new = self.room.is_none() && adopts.is_none();
         let (begins, revised) = if new { self.removed } else { (0, 0) };
         let revision = revision.max(revised);
