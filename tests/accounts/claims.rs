@@ -20,7 +20,7 @@ const LANES: &str = "[[room.lane]]\nname = \"everybody\"\n\
     [[room.lane]]\nname = \"office\"\nnetworks = [\"192.0.2.0/24\"]\nclaims = [\"staff\"]\n\
     [[room.lane]]\nname = \"press\"\ncode = true\n";
 
-/// A room for one behind tokens, and somebody inside; the key's file goes with the folder.
+/// A room with one slot behind tokens, and a visitor inside; the key's file goes with the folder.
 async fn by_tier() -> (House, Guest, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("accounts.pem");

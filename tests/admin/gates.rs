@@ -26,7 +26,7 @@ fn done(gate: &Gate, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What the command says when it cannot do what was asked.
+/// The command's message when the request failed.
 fn refused(gate: &Gate, arguments: &[&str]) -> String {
     let output = run(gate, arguments);
     assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -18,7 +18,7 @@ fn flawed(state: &mut State, entry: &Encoded) -> Effects {
     state.apply(&entry.into())
 }
 
-/// Gates of one store, live, with somebody in line so that the rooms' clock goes on.
+/// Gates of one store, live, with a visitor in line so that the rooms' clock goes on.
 fn start<const N: usize>(store: &Server, machines: [fn(&mut State, &Encoded) -> Effects; N]) -> [Gate; N] {
     let gates = machines.map(|apply| Gate::sharing(&store.url(), apply));
     for gate in &gates {

@@ -1,4 +1,4 @@
-//! A gate without its visitors' side: a replica over a log in a folder of its own, and the admin listener on a free port.
+//! A gate without its visitors' side: a replica over a log in a temporary folder, and the admin listener on a free port.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;

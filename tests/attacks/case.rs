@@ -1,4 +1,4 @@
-//! One line of the table: what is sent, and what has to become of it.
+//! One line of the table: a request, and its required result.
 
 /// The cases of one threat, and the room that they are tried on.
 pub struct Row {
@@ -12,7 +12,7 @@ pub struct Row {
 /// A request, and what has to become of it. Cases are made by [`attack`] and [`ordinary`].
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// What is wrong with it, or right.
+    /// A description of the attack.
     pub name: &'static str,
     pub method: &'static str,
     pub target: &'static str,
@@ -31,7 +31,7 @@ pub enum Body {
     None,
     /// Of a length that the head tells.
     Told(&'static str),
-    /// Of a length that nobody tells: chunks, or frames.
+    /// Without a declared length: chunks, or frames.
     Untold(&'static str),
     /// The same, with fields behind it.
     Trailed(&'static str, &'static [(&'static str, &'static str)]),
@@ -51,7 +51,7 @@ pub enum Fate {
     },
 }
 
-/// A request that nobody may get through; it is judged as an ordinary one unless [`Case::fate`] says more.
+/// A request that must not reach the shop for any visitor; it is judged as an ordinary one unless [`Case::fate`] says more.
 pub const fn attack(name: &'static str, method: &'static str, target: &'static str) -> Case {
     Case {
         name,

@@ -140,7 +140,7 @@ async fn join(gate: &Gate, line: &str) -> String {
     }
 }
 
-/// A connection from an address that nobody else comes from.
+/// A connection from an address of its own.
 pub async fn wire(to: SocketAddr) -> Wire {
     Wire::open_from(stranger(), to).await.unwrap()
 }

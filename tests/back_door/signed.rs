@@ -1,4 +1,4 @@
-//! What reaches the shop through a running gate, and what the gate says of a session.
+//! The fields that reach the shop through a running gate, and the gate's answers about a session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

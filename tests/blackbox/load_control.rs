@@ -1,4 +1,4 @@
-//! Rooms that follow their shop, before a shop that gets slow, one that goes away and comes back, and one that nobody sees.
+//! Rooms with load control, before a shop that gets slow, one that goes away and comes back, and one without figures.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const REPLIES: &[Reply] = &[Reply {
     after: Duration::from_millis(400),
     ..PLAIN
 }];
-/// What is no HTTP breaks the exchange off.
+/// An invalid answer breaks the exchange off.
 const BROKEN: &[Reply] = &[Reply::new("", "no answer\r\n", "")];
 const BREAKING: &[Reply] = &[Reply::new("/static/broken", "no answer\r\n", "")];
 const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"\np95 = \"100ms\"";
@@ -240,7 +240,7 @@ async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray
     logged(&gate, "no server of the shop answers").await;
     let open = until(&gate, "open", |load_control| load_control["why"] == "circuit").await;
     assert!(nobody(&open) || open["calls_milli"] == 1_000, "{open}");
-    // Everybody is gone, and nothing is asked of the shop any more but by whoever is called to try it.
+    // All visitors are gone, and only called visitors still send requests to the shop, as a trial.
     last.own("POST", "leave").await;
     let _shop = Shop::at(address, &[]).await;
     comes_in(&mut Guest::new(&pool, 2)).await;

@@ -143,7 +143,7 @@ impl Busy {
             assert!(guest.page("/").await.is_the_shops());
             assert!(guest.page("/").await.is_the_shops());
         }
-        // Who has no session comes in by the open room.
+        // A visitor without a session comes in by the open room.
         guests.push(Guest::new(&pool, 9));
         let asked = JoinSet::new();
         Self {
@@ -169,7 +169,7 @@ impl Busy {
         }
     }
 
-    /// Shows that those of `refused` got these words and reached nobody, and that all others reached the shop.
+    /// Asserts that those of `refused` got these codes and reached no server, and that all others reached the shop.
     async fn judge(self, refused: &[(&str, &str)]) {
         for (path, answer) in self.asked.join_all().await {
             match refused.iter().find(|(refused, _)| *refused == path) {

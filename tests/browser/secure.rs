@@ -1,4 +1,4 @@
-//! What visitors have of TLS and HTTP/2: the shop, its socket and its stream on one connection, and the waiting page.
+//! TLS and HTTP/2 for visitors: the shop, its socket and its stream on one connection, and the waiting page.
 
 use serde_json::Value;
 

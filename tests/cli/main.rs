@@ -1,5 +1,5 @@
-//! The program as an operator runs it: the real binary, its arguments, output and exit codes, and what its visitors see while
-//! it starts, stops, and runs out of disk.
+//! The program as an operator runs it: the real binary, its arguments, output and exit codes, and the visitors' view while it
+//! starts, stops, and runs out of disk.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

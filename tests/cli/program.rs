@@ -1,4 +1,4 @@
-//! The binary as a child process, both of its outputs kept apart, killed when the test lets go of it.
+//! The binary as a child process, both of its outputs kept apart, killed when the test drops it.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;

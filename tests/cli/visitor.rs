@@ -66,7 +66,7 @@ impl Visitor {
         Self::new(self.at).asks(&format!("POST {target}"), &fields, form)
     }
 
-    /// Where the page's script is told the visitor stands.
+    /// The visitor's status, as the page's script gets it.
     pub fn status(&mut self) -> Value {
         self.asks("GET /.ropeline/rooms/shop/status", SCRIPT, "").json()
     }
@@ -81,7 +81,7 @@ impl Visitor {
         self.asks("POST /.ropeline/rooms/shop/leave", SCRIPT, "")
     }
 
-    /// The position on the way, of somebody who waits.
+    /// The position of a waiting visitor.
     pub fn position(&mut self) -> Option<u64> {
         self.status()["position"].as_u64()
     }
@@ -154,7 +154,7 @@ fn form_fields(form: &str) -> String {
 }
 
 impl Socket {
-    /// Whether what is sent comes back, rather than the end of the socket.
+    /// Whether sent bytes come back, rather than the end of the socket.
     pub fn is_alive(&mut self) -> bool {
         let mut back = [0; 5];
         self.0.write_all(b"hello").is_ok() && self.0.read_exact(&mut back).is_ok() && back == *b"hello"

@@ -1,4 +1,4 @@
-//! A second, independent source of cases over HTTP/2: `httpwg-cli`, run against each proxy as it is.
+//! A second, independent source of cases over HTTP/2: `httpwg-cli`, run unchanged against each proxy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::suite::run::{Contestant, SETTLED};
 /// What it said of one proxy.
 pub struct Said {
     passed: String,
-    /// The cases that did not pass, with what was seen.
+    /// The cases that did not pass, with the observation.
     failed: BTreeMap<String, String>,
 }
 

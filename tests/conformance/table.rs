@@ -1,4 +1,4 @@
-//! The page with what became of every case, and what makes the run fail.
+//! The page with the result of every case, and the results that make the run fail.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Three gates as processes, each behind a proxy of its own to the store, before one shop.
+//! Three gates as processes, each behind a separate proxy to the store, before one shop.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ pub enum Store {
 }
 
 impl Store {
-    /// The address for whoever asks the store itself.
+    /// The address of the store itself, without a proxy.
     pub fn url(&self) -> String {
         match self {
             Self::Server(server) => server.url(),

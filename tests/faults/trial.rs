@@ -20,7 +20,7 @@ use crate::harness::eventually;
 /// Small crowds, two at a time: much of a trial is waiting. A large one is all that the machine can do.
 static MACHINE: Semaphore = Semaphore::const_new(2);
 
-/// Far above what a trial takes; who is not in by then never will be.
+/// Far above the duration of a trial; a visitor who is not in then never will be.
 const BOUND: Duration = Duration::from_secs(400);
 
 /// How long after the fault a pause still counts as its own.

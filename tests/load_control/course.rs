@@ -1,4 +1,4 @@
-//! What one seed comes to: the shop, its visitors, and how its cliff moves, as `docs/reports/load-control-research.md` has it.
+//! The run of one seed: the shop, its visitors, and how its cliff moves, as in `docs/reports/load-control-research.md`.
 
 /// Requests a second that the shop answers at 100 %.
 pub const FULL: u64 = 60;
@@ -56,7 +56,7 @@ pub struct Kind {
     think_ms: (u64, u64),
     level_secs: (u64, u64),
     has_outage: bool,
-    /// How long a slot is held after its visitor came; `None`: until the visit ends, which the room is told.
+    /// How long a slot is held after its visitor came; `None`: until the visit ends, which is reported to the room.
     pub session_ms: Option<u64>,
     pub settle_us: u64,
     pub piece_us: u64,
@@ -65,7 +65,7 @@ pub struct Kind {
     pub recovers: bool,
 }
 
-/// Visits of less than a minute, whose ends are told.
+/// Visits of less than a minute, whose ends are reported.
 pub const SHORT: Kind = Kind {
     requests: (4, 10),
     think_ms: (2_000, 5_000),
@@ -78,7 +78,7 @@ pub const SHORT: Kind = Kind {
     recovers: true,
 };
 
-/// Visits of ten minutes, and nobody hears of their end.
+/// Visits of ten minutes, whose ends are not reported.
 pub const LONG: Kind = Kind {
     requests: (80, 120),
     think_ms: (4_000, 6_000),

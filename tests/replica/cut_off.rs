@@ -170,7 +170,7 @@ fn an_outage_keeps_the_order_of_arrival_from_its_first_moment_on() {
         let replica = gate.replica.clone();
         async move { replica.join(&main(), &LineName::ONLY, LaneId(0), arrival).await }
     };
-    // With a batch under way the gate does not know yet that nobody will answer.
+    // With a batch under way the gate does not know yet that no answer will come.
     gate.wait(async { drop(tokio::spawn(joins(Arrival::first()))) });
     gate.until("a batch", |_| !gate.faults.sent.lock().unwrap().is_empty());
     let arrivals: Vec<_> = (0..8).map(|_| Arrival::first()).collect();
@@ -313,7 +313,7 @@ fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log
     gate.stop();
 }
 
-/// The shop was told of an order, and nobody says it again.
+/// The shop's answer about an order, which is not repeated.
 #[test]
 fn a_stop_waits_for_a_log_that_is_to_take_who_ended() {
     for patience in [Duration::ZERO, Duration::from_secs(60)] {

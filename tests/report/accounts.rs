@@ -1,4 +1,4 @@
-//! An account keeps the better of two places: nobody passes the other by.
+//! An account keeps the better of two places without passing another visitor.
 
 use ropeline::report::Findings;
 use ropeline::room::{Bound, Claim, Effects, LaneId, Number, PendingId, Section, Settings, Tag, Tagged};

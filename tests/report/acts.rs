@@ -1,4 +1,4 @@
-//! What was done by hand is in the verdict, with who did it.
+//! Operators' interventions are in the verdict, with their authors.
 
 use ropeline::draw::{AdmissionOrder, Beacon, Draw, Hash};
 use ropeline::room::{
@@ -183,7 +183,7 @@ fn seconds(hall: &mut Hall, count: u64) {
     }
 }
 
-/// What is done to a room that began at this time.
+/// An action on a room that began at this time.
 type Act = fn(&mut Hall, u64);
 
 /// An operator's dates.

@@ -115,7 +115,7 @@ impl Crowd {
         self.guests.push(guest);
     }
 
-    /// One of those who came lately signs in, if it has a place.
+    /// A recent visitor signs in, if there is one with a place.
     fn sign_in(&mut self, hall: &mut Hall, said: &mut Section) {
         if self.accounts == 0 || self.guests.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl Crowd {
         });
     }
 
-    /// Notes who is called for the first time now.
+    /// Notes the visitors who are called for the first time now.
     fn look(&mut self, hall: &mut Hall) {
         for at in 0..self.guests.len() {
             let (who, joined) = (self.guests[at].who, self.guests[at].joined);

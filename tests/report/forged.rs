@@ -1,5 +1,5 @@
-//! Every kind of tampering with an archive, by a forger who works out anew whatever can be worked out: what the program says
-//! of it, with and without a hash that was kept elsewhere.
+//! Every kind of tampering with an archive, by a forger who recomputes all that can be recomputed: the program's findings,
+//! with and without a hash that was kept elsewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn archived() -> (TempDir, String) {
     (folder, hall.state.chain().to_string())
 }
 
-/// What is done to the pieces of a sale, all of it in the second file.
+/// A forgery of the pieces of a sale, all of it in the second file.
 type Forgery = fn(&mut Vec<Piece>);
 
 const FORGERIES: [(&str, Forgery); 6] = [
@@ -302,7 +302,7 @@ fn the_folder_of_one_gate_of_two_is_missed() {
     );
 }
 
-/// Somebody is about, then nobody for more than an hour, then somebody again; says the hash at the end.
+/// Visitors come, then none for more than an hour, then some again; returns the hash at the end.
 fn over_an_hour(folder: &Path) -> String {
     let (mut hall, mut crowd) = (Hall::new(), Crowd::new(23));
     hall.archive(1, folder);

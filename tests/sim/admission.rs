@@ -1,6 +1,6 @@
-//! Rooms that follow what their shop can take, in worlds in which things go wrong: gates report whatever they like of a shop
-//! that is slow, fails, hangs or is away, or report nothing. The ledger judges that nobody is called but on figures that
-//! hold, never above the capacity, and that all gates make the same of it.
+//! Rooms with load control, in worlds with faults: gates report arbitrary figures of a shop that is slow, fails, hangs or is
+//! away, or report nothing. The ledger checks that visitors are only called on valid figures, never above the capacity, and
+//! that all gates compute the same.
 
 use ropeline::room::{Bounds, Circuit, Controller, Linear, LoadControl, Report, Times};
 

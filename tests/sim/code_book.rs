@@ -1,4 +1,4 @@
-//! What every entry means for codes, by rules that are not the room's: a map of what was used in each history.
+//! The effect of every entry on codes, by rules that are independent of the room's: a map of used codes in each history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ type Seat = (LaneId, Number);
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Seen {
     pub granted: u64,
-    /// Told once more what they were told.
+    /// Repeated answers to repeated questions.
     pub again: u64,
     pub spent: u64,
     pub doubtful: u64,

@@ -1,5 +1,5 @@
-//! A flood of joins that carry no cookie, from a hundred networks, on virtual time: what it costs an honest visitor, and
-//! what a place costs the flood, with the limits of joins as they are shipped and without any.
+//! A flood of joins that carry no cookie, from a hundred networks, on virtual time: its cost for an honest visitor, and the
+//! flood's cost of a place, with the default limits of joins and without any.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -29,7 +29,7 @@ const ADDRESSES: u64 = 200;
 const FLOOD: std::ops::Range<u64> = MINUTE_MS..4 * MINUTE_MS;
 const END: u64 = 6 * MINUTE_MS;
 
-/// Calls a minute, and as many honest visitors: a line forms of whoever is ahead of them.
+/// Calls a minute, and as many honest visitors: a line forms of the visitors ahead of them.
 const CALLS_A_MINUTE: u32 = 600;
 /// Over `firm_within`: what an entry and the room's own step add.
 const SLACK_MS: u64 = 2_000;
@@ -224,7 +224,7 @@ impl World {
         self.view.standing(&visitor, self.view.clock)
     }
 
-    /// Whoever of the people is called comes in at the next entry.
+    /// Every called honest visitor comes in at the next entry.
     fn come_in(&mut self) -> Vec<Claim> {
         let mut claims = Vec::new();
         while let Some(person) = self.waiting.front() {
@@ -365,7 +365,7 @@ fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
     let firm = FEW_NETWORKS * (a_second * (firm_ms + SLACK_MS + TICK_MS) / 1_000 + 1);
     assert!(narrow.firm <= firm, "{narrow:?}");
     for tally in [&before, &after, &narrow] {
-        // Whoever waits is called as soon as the numbers ahead are not firm any more.
+        // A waiting visitor is called as soon as the numbers ahead are not firm any more.
         assert!(tally.longest_ms <= quiet.longest_ms + firm_ms + SLACK_MS, "{tally:?}");
         let calls = u64::from(CALLS_A_MINUTE) * (firm_ms + SLACK_MS) / MINUTE_MS;
         assert!(tally.passed_by <= calls, "{tally:?}");
@@ -413,7 +413,7 @@ fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
         (1_500, 140_000),
         "as docs/guides/bots.md says of the limits as shipped"
     );
-    // What was free while nobody tried is not lost, as long as the burst holds it; the last waits for its own next try.
+    // Slots that were free without a join are not lost, as long as the burst holds them; the last waits for its own next try.
     assert!(
         (at_best..=at_best + AGAIN_MS.end).contains(&now),
         "{now} ms of {at_best}"

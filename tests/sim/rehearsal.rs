@@ -1,5 +1,5 @@
-//! Rehearsals in worlds in which things go wrong: whoever is no virtual visitor is judged as ever, and once nobody renews it
-//! nothing virtual is left in any gate's rooms, whatever gates and the store have lost.
+//! Rehearsals in worlds with faults: real visitors are judged as ever, and once no one renews a rehearsal, no virtual visitor
+//! is left in any gate's rooms, whatever gates and the store have lost.
 
 use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
 use ropeline::room::{
@@ -156,7 +156,7 @@ impl World {
 }
 
 impl Book {
-    /// Before an entry: a rehearsal that is over, or is another, has nobody left.
+    /// Before an entry: a rehearsal that is over, or was replaced, has no visitors left.
     pub fn rehearse(&mut self, view: &View) {
         self.rehearsal = under_way(view);
         let stays = |id: &RehearsalId| Some(*id) == self.rehearsal;

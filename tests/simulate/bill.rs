@@ -1,4 +1,4 @@
-//! What a sale would cost: the bill of it.
+//! The bill: the cost of a sale.
 
 use ropeline::room::Settings;
 use ropeline::simulate::{Arrive, Bill, Plan};

@@ -1,4 +1,5 @@
-//! A request that is tried, and what of it is read: by the gate, to choose a line or an account, and by a stack below it.
+//! A request to be tried, and the parts of it that are read: by the gate, to choose a line or an account, and by a stack
+//! below it.
 
 /// What both read. Each has a room of its own at the gate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

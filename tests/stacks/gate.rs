@@ -1,4 +1,4 @@
-//! The gate before a shop that records: what is forwarded, and which line and account the gate read.
+//! The gate before a recording shop: the forwarded requests, and the line and account that the gate read.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a stack is, and what it reads of a request.
+//! A stack, and its reading of a request.
 
 use std::fs;
 use std::io;
@@ -21,7 +21,7 @@ pub struct Stack {
 pub struct Places {
     /// The programs, in the repository.
     pub apps: PathBuf,
-    /// What was installed and built.
+    /// The folder with the installed and built programs.
     pub built: PathBuf,
     /// For what they write.
     pub work: PathBuf,

@@ -1,6 +1,6 @@
-//! The suite that every log passes. A log joins it with a [`Store`] of its own and one line of `suite!`.
+//! The suite that every log passes. A log joins it with an implementation of [`Store`] and one line of `suite!`.
 //!
-//! Nothing here looks behind the trait: batches are told apart by their serials, snapshots by their bytes.
+//! The suite uses the trait alone: it distinguishes batches by their serials, snapshots by their bytes.
 
 use ropeline::room::{Batch, Encoded, Entry, GateId, Position, VERSION, Wall};
 use ropeline::store::{

@@ -51,7 +51,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
     if clean {
         return (start, entries);
     }
-    // What is on disk while the log is open is what a crash leaves.
+    // The files on disk while the log is open are those that a crash leaves.
     let crashed = fs::read(folder.path().join("log.redb")).unwrap();
     drop(log);
     fs::write(folder.path().join("log.redb"), crashed).unwrap();
@@ -74,7 +74,7 @@ fn flip(path: &Path, at: u64) {
     file.write_all(&[byte[0] ^ 0x5A]).unwrap();
 }
 
-/// Opens, loads and reads on from the best snapshot; whatever comes must be a prefix of what was written.
+/// Opens, loads and reads on from the best snapshot; the entries must be a prefix of the written ones.
 fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
     let mut log = folder.embedded();
     let loaded = log.load().unwrap();
@@ -89,7 +89,7 @@ fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
         assert!(read.eq(&written[from..from + entries.len()]), "an entry was made up");
         at = last.position;
     }
-    // Whatever was found, a new log can begin above it, and takes entries.
+    // After any damage, a new log can begin above it, and takes entries.
     let seen = log.load().unwrap();
     let next = root(seen.last_known.max(loaded.last_known) + 1);
     log.begin(seen.epoch, &Beginning::Root(next.clone())).unwrap();

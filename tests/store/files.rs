@@ -1,4 +1,4 @@
-//! The embedded log's folder: who may use it, what is in it, how long it stays.
+//! The embedded log's folder: its permissions, its content, and how long that is kept.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,8 +1,8 @@
 //! The README, the pages beside it, the tutorial and the guides keep their sentences short: a sentence has at most 30 words. The README and the
 //! glossary are short as a whole.
 //!
-//! The text of a page is what a reader reads as prose: code blocks, comments, headings and URLs are left out, a code span
-//! counts as one word, and each paragraph, list item and cell of a table stands by itself.
+//! The text of a page is the prose that a reader reads: code blocks, comments, headings and URLs are left out, a code span
+//! counts as one word, and each paragraph, list item and cell of a table is separate.
 
 use std::fs;
 use std::path::PathBuf;

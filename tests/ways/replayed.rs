@@ -70,8 +70,8 @@ impl Asking {
         answer
     }
 
-    /// Shows that the visitor is sent back to the same address: to the path or, as Traefik takes a bare path for one of the
-    /// gate's own, to the whole address; who has just joined by way of the look at their cookies.
+    /// Asserts that the visitor is redirected to the same address: to the path or, as Traefik takes a bare path for one of
+    /// the gate's own, to the whole address; a visitor who has just joined goes via the check for cookies.
     fn assert_back(&self, answer: &Message, target: &str) {
         let host = if self.asker == "traefik" {
             "http://shop.test"
@@ -86,7 +86,7 @@ impl Asking {
         assert_eq!((answer.status(), back.as_str()), (303, target), "{}", answer.head);
     }
 
-    /// Somebody inside who has used the pass.
+    /// A visitor inside who has used the pass.
     async fn inside(&self) -> Jar {
         let mut jar = Jar::new();
         let answer = self.ask(&mut jar, "GET", "/", PAGE).await;
@@ -229,7 +229,7 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         assert_eq!(answer.word(), "waiting", "{}", answer.head);
         let ticket = read_ticket(&jar[&ticket_name()]).unwrap();
         assert_eq!(ticket.lane, LaneId(1));
-        // Who has a place is asked first, and keeps it until they answer.
+        // A visitor with a place is asked first, and keeps it until they answer.
         let mut waits = Jar::new();
         assert_eq!(proxy.ask(&mut waits, "GET", "/seats", PAGE).await.word(), "waiting");
         let before = waits.clone();
@@ -335,7 +335,7 @@ async fn a_question_without_its_description_is_refused() {
     }
 }
 
-/// Where no proxy asks, nobody can; and where no shop is named, nobody comes to one.
+/// Without a configured proxy none can ask; and without a named shop no request reaches one.
 #[tokio::test]
 async fn what_is_not_configured_is_not_there() {
     let proxy = Asking::open("traefik", ONE, "").await;

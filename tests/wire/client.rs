@@ -57,7 +57,7 @@ impl Client {
         Self::over(socket.into())
     }
 
-    /// With room for a few KiB that nobody has read.
+    /// With room for a few KiB of unread data.
     pub fn narrow(address: SocketAddr) -> Self {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
@@ -81,7 +81,7 @@ impl Client {
         Self::new(address).shake(host, config)
     }
 
-    /// Shakes hands on a connection that is there.
+    /// Performs the handshake on an existing connection.
     pub fn shake(mut self, host: &str, config: &Arc<ClientConfig>) -> io::Result<Self> {
         let host = ServerName::try_from(host.to_owned()).unwrap();
         let mut tls = ClientConnection::new(Arc::clone(config), host).unwrap();

@@ -1,4 +1,4 @@
-//! The end of a server: who is let finish, who is told, who is cut.
+//! The end of a server: connections that may finish, that are informed, and that are cut.
 
 use std::net::TcpStream;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! CORS preflights pass every line, so what passes for one must be one and bring nothing along.
+//! CORS preflights pass every line, so a request that passes as one must be one and contain nothing else.
 
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};
 

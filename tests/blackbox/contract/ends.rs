@@ -1,4 +1,4 @@
-//! How a session ends by the shop's word, without the shop having been changed, and what a reset does.
+//! How a session ends by the shop's answer, without a change of the shop, and the effect of a reset.
 
 use ropeline::config::{Config, Overrides};
 use ropeline::replica::{Options, Replica};

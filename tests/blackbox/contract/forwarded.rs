@@ -1,4 +1,5 @@
-//! The first table, upper half: what is refused before anybody asks who it is, and what is forwarded to the shop.
+//! The first table, upper half: requests that are refused before the visitor is identified, and requests that are forwarded
+//! to the shop.
 
 use tokio::net::TcpSocket;
 
@@ -342,7 +343,7 @@ const PAGES: &[Reply] = &[
     ),
 ];
 
-/// A cache before the gate would give it to people in line, and to whoever is called: that turn would be missed.
+/// A cache before the gate would give it to visitors in line, and to called ones, whose turn would be missed.
 #[tokio::test]
 async fn a_rooms_page_is_kept_by_no_shared_cache_and_what_belongs_to_it_is() {
     let house = House::scripted(PAGES, ONE, "").await;

@@ -1,4 +1,5 @@
-//! Clients that hang up while the shop works: what it answers counts where it matters, and nothing is kept up for nobody elsewhere.
+//! Clients that hang up while the shop works: the shop's answer counts where it matters, and in all other cases the request
+//! is dropped.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A sale by stock: who buys is counted, nobody waits for what is gone, and nobody is told of a part they did not take.
+//! A sale by stock: purchases are counted, no visitor waits for a sold piece, and results are shown only to visitors who took
+//! part.
 
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -40,7 +41,7 @@ async fn sold(house: &House, many: u64) {
     .await;
 }
 
-/// The places of those who have bought.
+/// The places of the buyers.
 async fn winners(house: &House) -> Vec<u64> {
     let path = "/api/v1/rooms/shop/winners";
     let told = house.gate.admin_ask("GET", path, "").await.json();
@@ -168,7 +169,7 @@ async fn an_accounts_other_browser_brings_the_receipt_of_its_session() {
     assert_eq!(house.gate.room().await["joins"], 1);
 }
 
-/// Nobody holds a piece for an order that a script sends for somebody who is not inside, though the room is open: neither without a
+/// An order that a script sends for a visitor who is not inside holds no piece, though the room is open: neither without a
 /// pass nor by one whose session is over, which would be good for any number of orders.
 #[tokio::test]
 async fn a_scripts_order_passes_by_a_session_alone() {
@@ -205,7 +206,7 @@ async fn who_read_for_too_long_and_buys_with_the_next_request_has_bought() {
     idles_out(&house).await;
     assert!(buyer.page("/receipt/1").await.is_the_shops(), "let in anew");
     sold(&house, 1).await;
-    // What is looked at behind it is in the log when the visitor has left.
+    // Pages viewed after it are in the log when the visitor has left.
     assert!(buyer.page("/receipt/1").await.is_the_shops());
     leaves_and_keeps_its_cookies(&mut buyer).await;
     idles_out(&house).await;

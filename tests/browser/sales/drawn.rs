@@ -1,4 +1,4 @@
-//! A sale that is drawn: from the promise to the place, as visitors see it, and as anybody checks it afterwards.
+//! A sale that is drawn: from the promise to the place, as visitors see it, and its check afterwards.
 
 use std::path::Path;
 use std::process::Command;
@@ -131,7 +131,7 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     checks_in_a_browser(&browser, &figures).await;
 }
 
-/// Of two gates on one store: both have noted somebody while it was away.
+/// Of two gates on one store: both have noted a visitor while it was away.
 #[tokio::test]
 async fn who_comes_while_the_store_is_away_over_the_opening_is_drawn() {
     let store = Server::start(&Options::default());
@@ -169,7 +169,7 @@ async fn checks_in_a_browser(browser: &Browser, figures: &str) {
     let shown = "const pre = document.getElementById('figures'); return pre ? pre.textContent : ''";
     let figures: Value = serde_json::from_str(figures).expect("figures");
     let copied = eventually("the figures with their secret", async || {
-        // Whoever was drawn first is inside already.
+        // The visitor who was drawn first is inside already.
         let text = browser.text().await;
         if text.contains("Choose your seats") {
             return Some(figures.to_string());

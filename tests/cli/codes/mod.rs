@@ -1,4 +1,4 @@
-//! Codes: made offline, brought in links and by apps, and what becomes of those that cannot be used.
+//! Codes: made offline, sent in links and by apps, and the treatment of unusable ones.
 
 mod audience;
 mod lanes;
@@ -66,7 +66,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     second.goes_to("/sale");
     assert_eq!(second.position(), Some(2));
     assert_eq!(gate.figure("ropeline_codes_total{fate=\"code_accepted\"}"), 2);
-    // Whoever only follows the link, however often, has no place.
+    // A visitor who only follows the link, however often, has no place.
     for _ in 0..3 {
         assert_eq!(follows(&mut gate.visitor(), &code).status, 303);
     }

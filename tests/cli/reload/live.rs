@@ -1,4 +1,4 @@
-//! What a running gate takes: limits, rooms, logs, the shop, bounds on connections.
+//! Settings that a running gate takes: limits, rooms, logs, the shop, bounds on connections.
 
 use std::net::TcpStream;
 
@@ -161,7 +161,7 @@ fn requests_go_to_the_new_shop_and_those_under_way_stay_with_the_old() {
     assert!(under_way.answer().is_the_shops());
     new.let_go();
     assert!(next.answer().is_the_shops());
-    // A shop that cannot be spoken to as configured is refused before anybody is sent there.
+    // A shop that cannot be reached as configured is refused before any visitor is sent there.
     std::fs::write(site.path("ca.pem"), "-----BEGIN CERTIFICATE-----\n").unwrap();
     site.edit(
         &format!("url = \"{}\", weight = 2", new.url()),

@@ -1,4 +1,4 @@
-//! A configuration that cannot be: nothing of it is in force, and everybody who should hears of it.
+//! An invalid configuration: no part of it is put in force, and the refusal is reported in all places.
 
 use rustix::process::Signal;
 
@@ -30,7 +30,7 @@ fn stays(site: &Site, gate: &Gate, why: &str) {
     assert_eq!(capacity(gate), 1);
 }
 
-/// Nobody hears of it any more.
+/// No refusal is reported any more.
 fn cleared(site: &Site, gate: &Gate) {
     assert_eq!(gate.figure("ropeline_config_last_reload_successful "), 1);
     assert_eq!(gate.asks_admin("/api/v1/reload").json()["result"], "taken");

@@ -117,7 +117,7 @@ fn one_solution_is_one_place_at_all_gates_together() {
     until_all_say(&[&a, &b], 3, 2);
 }
 
-/// A challenge that the site's gates would have made so long ago, for somebody on this machine, with the work for it.
+/// A challenge that the site's gates would have made this long ago, for a client on this machine, with the work for it.
 fn made_ago(secs: u64) -> String {
     let key = Key {
         id: KeyId::new("test").unwrap(),

@@ -1,4 +1,4 @@
-//! `ropeline top` against a running gate: once as plain text, and live in a terminal of its own.
+//! `ropeline top` against a running gate: once as plain text, and live in a pseudo terminal.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};

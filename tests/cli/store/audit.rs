@@ -1,4 +1,4 @@
-//! An archive made by gates at work, and what `ropeline report` and `ropeline log` make of it.
+//! An archive made by working gates, and the output of `ropeline report` and `ropeline log` for it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -175,7 +175,7 @@ fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
     }
 }
 
-/// An operator with a name takes somebody out, a network is let past, and the store is wiped while the archive stays.
+/// A named operator removes a visitor, a network is let past, and the store is wiped while the archive stays.
 #[test]
 fn what_was_done_by_hand_and_a_wiped_store_are_in_the_verdict() {
     let site = Site::new("", "");

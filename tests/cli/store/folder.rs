@@ -1,4 +1,4 @@
-//! The data folder: one gate at a time, and what a damaged file costs.
+//! The data folder: one gate at a time, and the cost of a damaged file.
 
 use std::fs;
 use std::path::Path;

@@ -90,7 +90,7 @@ fn a_binary_that_takes_the_store_and_does_not_serve_is_told_and_the_gate_serves_
         until("the closed store", || {
             old.gate.program.err().contains("taken\n").then_some(())
         });
-        // Comes while nobody accepts, and waits in the socket's queue.
+        // Comes while no process accepts, and waits in the socket's queue.
         let newcomer = old.gate.waits(2);
         (asked.join().unwrap(), newcomer)
     });

@@ -1,4 +1,4 @@
-//! Listeners of every kind are handed over; what the configuration says by now is what holds.
+//! Listeners of every kind are passed on; the present configuration decides about them.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What visitors notice of an upgrade: nothing.
+//! Visitors do not notice an upgrade.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
     let before = epoch(old.gate.admin);
 
     let heir = Heir::after(&site, &old);
-    // The one before drains: its stream says when to come back, and what is under way is finished.
+    // The one before drains: its stream says when to reconnect, and requests under way are finished.
     let stream = stream.answer();
     assert!(
         stream

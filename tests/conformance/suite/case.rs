@@ -1,4 +1,4 @@
-//! What a case is: what the client does, how the shop answers, and what is right, with the source of that.
+//! A case: the client's bytes, the shop's answer, and the correct result, with its source.
 
 use super::faults::Faulty;
 
@@ -45,7 +45,7 @@ pub enum Shop {
     Faulty(Faulty),
 }
 
-/// What somebody else asks for meanwhile.
+/// The target of another client meanwhile.
 pub const SERVED: &str = "/served";
 
 /// An answer that leaves the connection open.
@@ -85,7 +85,7 @@ pub enum Check {
     /// The same with one of two values.
     FieldOneOf(&'static str, [&'static str; 2]),
     NoField(&'static str),
-    /// A value that no field of the request contains, in whatever case.
+    /// A value that no field of the request contains, in any case.
     Nowhere(&'static str),
     Body(&'static str),
     BodyBytes(usize),

@@ -1,4 +1,4 @@
-//! A client made of a raw socket: plays a case's steps and writes down what comes back.
+//! A client on a raw socket: plays a case's steps and records the answer.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -154,7 +154,7 @@ impl Ear {
         heard
     }
 
-    /// The first answer of what came, and what is behind it; none before its head is whole.
+    /// The first answer in the bytes, and the bytes behind it; none before its head is whole.
     fn answer<'a>(&self, bytes: &'a [u8]) -> Option<(Answer, &'a [u8])> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();

@@ -1,4 +1,4 @@
-//! Verdicts: what became of a case, held against what is right.
+//! Verdicts: the result of a case, compared with the correct one.
 
 use std::fmt::Write;
 
@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
         self.messages.is_empty() && self.ambiguous().is_none()
     }
 
-    /// What the shop got, or what the client was told, in few words.
+    /// A short text of the shop's requests, or of the client's answer.
     fn tells(&self) -> String {
         let mut words = self.forwarded();
         let end = match (self.heard.closed, self.status()) {

@@ -1,5 +1,5 @@
-//! Plays cases at one proxy, several at a time: each lane has a shop and a way to it of its own, so that what a shop saw
-//! belongs to one case.
+//! Plays cases at one proxy, several at a time: each worker has a separate shop and a separate way to it, so that a shop's
+//! requests belong to one case.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ pub struct Contestant {
     pub patience: Duration,
 }
 
-/// What became of a case, and what is compared between deliveries.
+/// The result of a case, and the part that is compared between deliveries.
 pub struct Played {
     pub outcome: Outcome,
     pub gist: String,

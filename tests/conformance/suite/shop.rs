@@ -217,7 +217,7 @@ fn faulty_answer(stream: &mut TcpStream, Faulty { bytes, end }: Faulty) -> io::R
         End::Closes | End::Resets => {
             stream.write_all(bytes.as_bytes())?;
             if end == End::Resets {
-                // What was written must be there before the reset takes it away.
+                // Written bytes must arrive before the reset discards them.
                 thread::park_timeout(DRIP);
                 SockRef::from(&*stream).set_linger(Some(Duration::ZERO))?;
             }

@@ -1,4 +1,4 @@
-//! Dates, lanes, stock and draw that were moved while somebody waited, or while a draw was on.
+//! Dates, lanes, stock and draw that were changed while visitors waited, or while a draw was on.
 
 use ropeline::room::{
     Batch, Change, Edition, Epoch, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
@@ -299,7 +299,7 @@ fn a_file_that_an_operators_word_stands_over_moves_nothing_until_the_word_is_tak
         stock: Some(9),
         ..Overrides::default()
     };
-    // Before anybody waits.
+    // Before any visitor waits.
     let overridden = |hall: &mut Hall, from: u64| {
         hall.change(1, Change::Override(overrides(from)));
         joins(hall, 10);

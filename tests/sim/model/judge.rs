@@ -1,5 +1,5 @@
-//! What a gate makes of a visitor's tokens, from its own view alone: the gate's own reader, for tickets and passes that
-//! need no signature.
+//! A gate's judgement of a visitor's tokens, from its own view alone: the gate's own reader, for tickets and passes that need
+//! no signature.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! The visitors: who they are, what they carry, and when they come next.
+//! The visitors: their kinds, their tokens, and the time of their next request.
 
 use ropeline::room::Number;
 
@@ -16,7 +16,7 @@ pub struct Person {
     pub is: Is,
     /// The slot of the gate that it spoke to last.
     pub gate: usize,
-    /// Told apart from events of before.
+    /// Distinguishes it from earlier events.
     pub visit: u64,
     /// When any gate last took word of the visitor's presence, and the longest that none did since the last join.
     pub seen: Time,

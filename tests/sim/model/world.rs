@@ -1,7 +1,7 @@
-//! The world: virtual time, the queue of what happens next, gates, visitors and the store.
+//! The world: virtual time, the queue of events, gates, visitors and the store.
 //!
-//! One thread, one source of chance: the same seed gives the same run. Calls to the store are in `link`, visitors in
-//! `visits`, what goes wrong in `faults`.
+//! One thread, one source of randomness: the same seed gives the same run. Calls to the store are in `link`, visitors in
+//! `visits`, faults in `faults`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,7 +41,7 @@ pub enum Event {
     },
     /// A visitor comes.
     Visit(usize, u64),
-    /// Somebody new comes, and more after them.
+    /// A new visitor comes, and more after them.
     Arrive,
     /// The shop's answer to a request that completed passes the gate of this slot and life.
     Completed(usize, u64, Number),
@@ -72,7 +72,7 @@ pub struct World {
     pub slots: Vec<Slot>,
     pub people: Vec<Person>,
     pub given: std::collections::BTreeMap<Number, usize>,
-    /// Whoever has completed, as the shop knows.
+    /// The buyers, by the shop's records.
     pub bought: std::collections::BTreeSet<Number>,
     pub slow_shop: bool,
     pub lives: u64,
@@ -110,7 +110,7 @@ pub struct Slot {
 pub struct Excuse {
     /// Sessions may be more than the slots: two masters, or entries lost with every gate that had read them.
     pub excess: bool,
-    /// Turns may be missed through no fault of the visitor: nobody could be reached for long.
+    /// Turns may be missed through no fault of the visitor: no gate could be reached for long.
     pub turns: bool,
     /// Numbers may be given twice: the store writes its log anew and hides it.
     pub numbers: bool,
@@ -139,7 +139,7 @@ pub struct Tally {
     pub ghosts: u64,
     /// Completions in the last log.
     pub sold: u64,
-    /// Whatever the gates made of it.
+    /// Independent of the gates' counts.
     pub bought: u64,
 }
 

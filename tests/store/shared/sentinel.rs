@@ -27,7 +27,7 @@ fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
     let (at, _) = start(&next);
     fill(&mut log, at, 3);
 
-    // The dead master comes back, as the sentinels' replica of the other: nobody takes it for the log.
+    // The dead master comes back, as the sentinels' replica of the other: no gate takes it for the log.
     stores.servers[0].restart();
     stores.until_in_sync();
     assert_eq!(exchange(&mut open(&stores.url()), at, None).len(), 3);

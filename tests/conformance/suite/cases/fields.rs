@@ -1,4 +1,4 @@
-//! Hop-by-hop fields of requests, and what `Connection` lists.
+//! Hop-by-hop fields of requests, and fields that `Connection` lists.
 
 use crate::suite::case::Check::{Body, Field, NoField, Nowhere};
 use crate::suite::case::{Case, Check, Expect, chunked, get, post};

@@ -1,4 +1,4 @@
-//! Who asks, and for what: fields that only a proxy may set, and names that a shop would take for one of them.
+//! The client and the target: fields that only a proxy may set, and names that a shop would take for one of them.
 
 use crate::suite::case::Check::{Field, NoField, Nowhere, Status};
 use crate::suite::case::{Case, Check, Expect, get};

@@ -1,4 +1,4 @@
-//! Faulty shops: what a visitor sees of an answer that breaks the rules, and whether the next visitor is unharmed.
+//! Faulty shops: the visitor's view of an answer that breaks the rules, and whether the next visitor is unharmed.
 
 pub mod cases;
 mod ends;
@@ -44,7 +44,7 @@ pub enum End {
 /// What the visitor must see.
 #[derive(Clone, Copy)]
 pub enum Seen {
-    /// An error, or an answer that anybody can tell is not whole. One that is whole all the same is wrong.
+    /// An error, or an answer that is visibly incomplete. One that looks complete is wrong.
     Refused,
     /// The same; one that was made into something with a single meaning is lenient.
     Repaired,

@@ -1,8 +1,8 @@
-//! What a case over HTTP/2 is: frames that a client sends, and what is right.
+//! A case over HTTP/2: a client's frames, and the correct result.
 
 use crate::suite::case::{Check, OK, Shop};
 
-/// One connection, and what is said on it.
+/// One connection, and its frames.
 pub struct Case {
     pub name: String,
     /// As for HTTP/1.1: an RFC and a section.

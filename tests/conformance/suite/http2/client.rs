@@ -17,7 +17,7 @@ use crate::suite::client::Delivery;
 const QUIET: Duration = Duration::from_millis(40);
 /// How long the end of a connection may take once it was announced.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Between two bytes that are to come alone, and how many of what is sent do; the rest comes in pieces.
+/// Pause between two bytes that are sent alone, and how many are; the rest is sent in pieces.
 const PAUSE: Duration = Duration::from_micros(50);
 const ALONE: usize = 512;
 const PIECE: usize = 1_009;
@@ -38,7 +38,7 @@ pub struct Heard {
     pub settings: Vec<(u16, u32)>,
 }
 
-/// What was said on a stream.
+/// The frames received on a stream.
 #[derive(Debug, Default)]
 pub struct Told {
     pub status: Option<u16>,
@@ -69,7 +69,7 @@ impl Heard {
     }
 }
 
-/// A connection on which frames are sent and told.
+/// A connection on which frames are sent and recorded.
 pub struct Wire {
     stream: TcpStream,
     raw: Vec<u8>,

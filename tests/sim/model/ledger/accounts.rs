@@ -1,4 +1,4 @@
-//! What every entry means for accounts: whose each number is, and that nobody is given a second one.
+//! The effect of every entry on accounts: the account of each number, and that no account gets a second one.
 
 use ropeline::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
 
@@ -60,7 +60,7 @@ impl Ledger {
         }
     }
 
-    /// A number that is new, of somebody who has none; or the one that the account has.
+    /// A new number of an account that has none; or the one that the account has.
     fn given(&mut self, book: &mut Book, at: Position, number: Number, tag: Tag) {
         if self.issued.contains(&number) {
             let other = book.owners.get(&number).is_some_and(|owner| *owner != tag);

@@ -1,4 +1,4 @@
-//! Small frames: what waits of them for visitors who read slowly, and what visitors' small chunks become.
+//! Small frames: how many wait for visitors who read slowly, and how visitors' small chunks are joined.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, mpsc};
