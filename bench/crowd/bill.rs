@@ -1,5 +1,5 @@
-//! The bill: unit costs of a Redis are measured here, what [`ropeline::simulate::bill`] says is held to what is found, and a
-//! sale that does not fit here is computed.
+//! The bill: measures the unit costs of a Redis, compares the result of [`ropeline::simulate::bill`] with measurements, and
+//! computes a sale that is too large for this machine.
 //!
 //! `r` is measured by long ranges of a stream; the round trip, `k`, `c` and the envelopes come from a run of one gate and one of
 //! six; other runs check them.
@@ -52,7 +52,7 @@ fn sale(gates: u32) -> Load {
     }
 }
 
-/// Measures, checks, and prints the bill. Says what is not as the formula has it.
+/// Measures, checks, and prints the bill. Returns the differences from the formula.
 pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     let one = measure(server, folder, given(1, 400, 150)).await;
     let six = measure(server, folder, given(6, 400, 150)).await;

@@ -1,4 +1,4 @@
-//! The programs of a trial: a Redis, a gate before a shop, and what the system tells of their memory and processor time.
+//! The programs of a trial: a Redis, a gate before a shop, and their memory and processor time by the system's counts.
 
 use std::fs::{self, File};
 use std::io;
@@ -39,7 +39,7 @@ impl Process {
         Duration::from_nanos(tasks.flatten().filter_map(of_task).sum())
     }
 
-    /// Memory of its own, in bytes: what is shared with other programs is not among it, nor what the kernel keeps for it.
+    /// Private memory in bytes: without memory shared with other programs, and without the kernel's.
     pub fn memory(&self) -> u64 {
         let path = format!("/proc/{}/smaps_rollup", self.0.id());
         let text = fs::read_to_string(path).expect("it runs");

@@ -1,5 +1,5 @@
-//! Thousands on event streams, each at an address of their own: what one costs the gate, what an update for everybody does, and
-//! how they come back after a restart.
+//! Thousands of visitors on event streams, each at a separate address: the gate's cost of a stream and of an update for all,
+//! and how they come back after a restart.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,7 +26,7 @@ pub struct Seen {
     ends: AtomicUsize,
 }
 
-/// Those who listen, until this is dropped.
+/// Visitors who listen until this is dropped.
 pub struct Listeners {
     pub seen: Arc<Seen>,
     _tasks: JoinSet<()>,
@@ -145,7 +145,7 @@ impl Listener {
         })
     }
 
-    /// Listens for good; comes back as it was told to when the stream ends.
+    /// Listens forever; when the stream ends it reconnects as the stream requires.
     async fn listen(mut self, seen: Arc<Seen>) {
         loop {
             let retry = self.once(&seen).await.unwrap_or(RETRY);
@@ -158,7 +158,7 @@ impl Listener {
     async fn once(&mut self, seen: &Seen) -> io::Result<Duration> {
         let mut wire = match self.wire.take() {
             Some(wire) => wire,
-            // Refused while nobody listens there: the browser comes again.
+            // Refused while the gate does not listen: the browser comes again.
             None => Wire::open(self.to, Some(self.from)).await?,
         };
         let request = format!(
@@ -187,14 +187,14 @@ impl Listener {
     }
 }
 
-/// The last `retry:` of what was heard.
+/// The last `retry:` field received.
 fn hinted(bytes: &[u8]) -> Option<Duration> {
     let text = String::from_utf8_lossy(bytes);
     let line = text.lines().rev().find_map(|line| line.strip_prefix("retry: "))?;
     line.trim().parse().ok().map(Duration::from_millis)
 }
 
-/// How soon a browser comes back that was told nothing else.
+/// How soon a browser reconnects by default.
 const RETRY: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(20);
 /// Joins at once.

@@ -1,4 +1,4 @@
-//! HTTP/1.1 over a connection that is kept, as little work as can be: the load must not be what is measured.
+//! HTTP/1.1 over a kept connection, with as little work as possible, so that the load generator is not what is measured.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -111,5 +111,5 @@ impl Wire {
     }
 }
 
-/// What is read at once.
+/// Bytes that are read at once.
 const ROOM: usize = 16 * 1024;

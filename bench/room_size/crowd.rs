@@ -1,4 +1,4 @@
-//! Ten million waiting, in two ways: a line in which everybody is there, and one with gaps all over it.
+//! Ten million waiting visitors, in two ways: a line in which all are present, and one with gaps all over it.
 
 use ropeline::room::Settings;
 

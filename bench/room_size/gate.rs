@@ -21,7 +21,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A room with these settings and nobody in it.
+    /// A room with these settings and without visitors.
     pub fn new(settings: Settings) -> Self {
         let mut gate = Self {
             state: State::empty(EPOCH, true),

@@ -1,4 +1,4 @@
-//! What a minute of a log holds in which ten million check in: their marks, as gates cut them into batches.
+//! The size of a minute of a log in which ten million check in: their marks, as gates cut them into batches.
 
 use ropeline::room::{Batch, Section};
 

@@ -1,4 +1,4 @@
-//! What is tried: a Redis that can be restarted, three gates as an operator runs them, and a shop.
+//! The system under test: a Redis that can be restarted, three gates as an operator runs them, and a shop.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -64,7 +64,7 @@ impl Drop for Process {
     }
 }
 
-/// The store that the gates share. It keeps what it is told, as `docs/guides/redis.md` asks for.
+/// The store that the gates share. It is durable, as `docs/guides/redis.md` requires.
 pub struct Redis {
     process: Process,
     program: String,

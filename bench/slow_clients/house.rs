@@ -1,4 +1,4 @@
-//! A gate before nginx as its shop, and what can be seen of both from outside.
+//! A gate before nginx as its shop, and measurements of both from outside.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};

@@ -32,7 +32,7 @@ const ROOM: &str = "shop";
 /// Between two handfuls of check-ins.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// Shares no factor with any number of people tried, so that everybody has a turn before anybody has two.
+/// Shares no factor with any tested number of visitors, so that each has a turn before any has two.
 const STRIDE: usize = 2_654_435_761;
 
 /// Replicas and the numbers of all who wait.
@@ -58,7 +58,7 @@ impl Fleet {
             let log = RedisLog::open(&url, options).expect("the store will do");
             let settings = Settings {
                 mode: Mode::Hold,
-                // Everybody counts from the first moment on; what is tried is the store, not people's patience.
+                // All count as present from the first moment on; the test is about the store, not about presence.
                 firm_within_ms: 3_600_000,
                 ..Settings::default()
             };
