@@ -18,7 +18,7 @@ pub enum Fault {
     Nobodys,
 }
 
-/// What happened.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Kind {
     /// The body is longer than allowed, by its declared length or by count.

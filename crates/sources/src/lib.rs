@@ -53,7 +53,7 @@ pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| Error::Io(path.to_owned(), error))
 }
 
-/// All files below `folder` whose names end with `.ending`, in the order of their paths; none where there is no such folder. Folders named
+/// All files below `folder` whose names end with `.ending`, sorted by path; none if the folder does not exist. Folders named
 /// `target` or with a leading dot are left out.
 ///
 /// # Errors

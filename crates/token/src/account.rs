@@ -1,7 +1,7 @@
 //! Account tags: keyed hashes that stand for an account in logs, snapshots and tickets, which never hold its name.
 //!
 //! A ticket has room for eight bytes. Among ten million accounts, two share a tag with a probability of three in a million.
-//! Nobody can search for such a pair, because computing a tag needs a key.
+//! An attacker cannot search for such a pair, because computing a tag needs a key.
 
 use hmac::Mac as _;
 

@@ -80,7 +80,7 @@ impl Code {
     }
 
     /// The visitor who shows the code, as a hash of a mark that only their browser or app has. The log holds the hash, from
-    /// which nobody can compute the mark. It does not depend on the keys.
+    /// which the mark cannot be computed. It does not depend on the keys.
     #[must_use]
     pub fn holder(&self, mark: &str) -> PendingId {
         let mut hash = Sha256::new();

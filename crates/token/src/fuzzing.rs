@@ -1,4 +1,4 @@
-//! Fuzz targets for tokens: only signed text is read, and reading gives back what was signed.
+//! Fuzz targets for tokens: only signed text is read, and reading a token gives the signed values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::simulate::MAX_VISITORS;
 
-/// What a log says of who came.
+/// The visitors in an access log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Replay {
     /// In milliseconds after the first, in order.

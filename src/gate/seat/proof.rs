@@ -1,9 +1,9 @@
 //! A proof of work for newcomers: the price, which depends on the number of joins, the challenge, and the check of the
 //! answer.
 //!
-//! No gate remembers a challenge. Its id is the join's pending id, so the room itself gives one number for it, whichever gate
-//! it is shown to and however often. Who runs no script shows the challenge alone, later; since that costs a program nothing
-//! but time, it is bounded by network.
+//! No gate remembers a challenge. Its id is the join's pending id, so the room itself gives one number for it, at any gate
+//! and however often it is shown. A visitor without a script shows the challenge alone, later; since that costs a program
+//! only time, it is bounded by network.
 
 use std::net::IpAddr;
 

@@ -50,7 +50,7 @@ pub struct Redeemed {
     pub joined: Joined,
     /// Why no number was assigned.
     pub denied: Option<Denied>,
-    /// Called past everybody who waits.
+    /// Called past all waiting visitors.
     pub past: bool,
     /// The code took effect with this entry: it was not so before.
     pub new: bool,

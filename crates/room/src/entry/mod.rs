@@ -1,6 +1,6 @@
-//! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
+//! An entry of the log and the batch it carries: the gates' observations and actions, in sections per line.
 //!
-//! The types are plain data. Decoding their bytes is total: what does not decode is an error, never a panic.
+//! The types are plain data. Decoding is total: invalid bytes give an error, never a panic.
 
 pub(crate) mod codec;
 pub(crate) mod commands;

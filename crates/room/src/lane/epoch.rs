@@ -33,7 +33,7 @@ pub(crate) struct Epochs {
     spans: Vec<Span>,
     /// The newest epoch below the horizon.
     dropped: Option<Epoch>,
-    /// What draws have made of the order in which numbers came.
+    /// The draws, which change the order in which numbers came.
     pub draws: Draws,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Lane {
     pub epochs: Epochs,
     pub presence: Presence,
     pub slots: Slots,
-    /// Whose the places are.
+    /// The accounts of the places.
     pub tags: Tags,
     /// Places in gaps that proved to be issued.
     back: Bits,
@@ -74,7 +74,7 @@ impl Lane {
         }
     }
 
-    /// With who is present, which follows from the rest.
+    /// With the present visitors, which are derived from the rest.
     fn derived(mut self) -> Self {
         let missed = missed_from(&self.slots, self.presence.fresh());
         self.presence.derive(self.epochs.next(), missed);
@@ -296,7 +296,7 @@ impl Lane {
         self.called.clear();
     }
 
-    /// Forgets who missed their turns, in places that are void from now on.
+    /// Forgets missed turns in places that are void from now on.
     fn drop_missed(&mut self, void: Range<Place>) {
         let records = self
             .slots

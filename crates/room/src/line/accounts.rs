@@ -21,7 +21,7 @@ pub struct Tagged {
     pub lane: LaneId,
     /// The account's tags, first the one that is to be kept; none for a visitor without an account.
     pub tags: Vec<Tag>,
-    /// From a pending ticket: what it was given before is the account's from now on.
+    /// From a pending ticket: the number that it was given before belongs to the account from now on.
     pub id: Option<PendingId>,
 }
 
@@ -66,7 +66,7 @@ impl Tags {
     }
 
     pub fn put(&mut self, place: Place, tag: Option<Tag>) {
-        // PERF: looking first leaves a piece that stays as it is shared with the view.
+        // PERF: the check first keeps an unchanged piece shared with the view.
         if self.get(place) == tag {
             return;
         }
@@ -163,7 +163,7 @@ fn within(place: Place) -> (usize, u64) {
     (usize::try_from(at).expect("a piece has 64 places"), 1 << at)
 }
 
-/// A line's accounts: where each one's number came, lane and place in one word. Some stand for nothing any more.
+/// A line's accounts: the first place of each one's number, lane and place in one word. Some are not used any more.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     /// By the tag as a number, which is compared at once.
@@ -186,7 +186,7 @@ impl Accounts {
         self.seats.remove(&key(tag));
     }
 
-    /// Half of them and more stand for nothing, of the tags that there are.
+    /// At least half of the tags are not used any more.
     pub fn is_stale(&self, tags: u64) -> bool {
         u64::try_from(self.seats.len()).is_ok_and(|seats| seats > 2 * tags + STALE)
     }
@@ -265,7 +265,7 @@ mod tests {
         w.put(&tags);
         assert_eq!(all(&Reader::new(&w.bytes, "tags").get().unwrap()), all(&tags));
         let mut twice = w.bytes.clone();
-        // The second stands where the first does.
+        // The second has the place of the first.
         twice[10] = 0;
         assert!(Reader::new(&twice, "tags").get::<Tags>().is_err());
         assert!(Reader::new(&w.bytes[..30], "tags").get::<Tags>().is_err());

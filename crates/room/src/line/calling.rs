@@ -15,7 +15,7 @@ use crate::settings::{Mode, Settings};
 use crate::state::context::Context;
 use ropeline_ids::{Clock, LaneId, Number, Wall};
 
-/// What a line's calls leave behind for the next ones: the rate's tokens, whose turn it is, and how fast it has been calling.
+/// The state that a line's calls leave for the next ones: the rate's tokens, the turns of the lanes, and the recent pace.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
     bucket: Bucket,
@@ -28,7 +28,7 @@ codec! {
     struct Calls { bucket, turns, pulse, last };
 }
 
-/// What the entry under way lets a line call beside its rules; it lives no longer than the entry.
+/// The calls that the entry under way allows a line besides its rules; it lives no longer than the entry.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     /// How many calls the room's controller allows, if it has one; the rest is for the room's other lines.
@@ -79,7 +79,7 @@ impl Calls {
         self.turns = Turns::default();
     }
 
-    /// The line has called so many of all `total` that it ever called.
+    /// Notes that the line has now made `total` calls altogether.
     fn note(&mut self, total: u64, m: &Context) {
         self.pulse.beat(total, m.clock);
         self.last = Some(m.time);
@@ -127,8 +127,8 @@ impl Line {
         calls
     }
 
-    /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, above the capacity where that
-    /// was said, and while the room heals.
+    /// Calls the visitors whom an operator admits now: above the rate, which goes on unchanged, above the capacity if ordered
+    /// so, and while the room heals.
     pub(super) fn call_ordered(&mut self, rules: &Rules, scope: &mut Scope, m: &Context) {
         let settings = rules.settings;
         for (revision, order) in &scope.orders {
@@ -229,7 +229,7 @@ impl Line {
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
         self.count_virtual_call((id, place));
-        // What each of several lanes has called.
+        // The calls of each of several lanes.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;
             pulse.beat(pulse.total() + 1, m.clock);

@@ -31,7 +31,7 @@ impl Deadlines {
         Some(first.remove())
     }
 
-    /// Puts back what only seemed due, by the records' own dates, until the first is really due or lies after `now`.
+    /// Puts back entries that are not due by the records' own dates, until the first is really due or lies after `now`.
     pub fn settle(&mut self, now: Clock, actual: impl Fn(Due) -> Option<Clock>) {
         while let Some(first) = self.by_clock.first_entry().filter(|entry| *entry.key() <= now) {
             if first.get().iter().any(|due| actual(*due).is_some_and(|at| at <= now)) {

@@ -136,8 +136,8 @@ impl Line {
         true
     }
 
-    /// Opens a session that a gate went on honouring, or whose genuine pass the room does not know, as excess. What its
-    /// visitor, the shop or the operator ended stays ended.
+    /// Opens a session that a gate continued to honour, or whose genuine pass the room does not know, as excess. A session
+    /// that its visitor, the shop or the operator ended stays ended.
     fn reopen(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
@@ -207,9 +207,9 @@ impl Line {
         }
     }
 
-    /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
-    /// an epoch back says who was present, and not that they were heard of. SECURITY: the slot is
-    /// held all that time, since a gate whose clock is behind may still let the visitor in.
+    /// A visitor is back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next
+    /// of the lane. A gate that brings an epoch back reports who was present, not check-ins. SECURITY: the slot is held all
+    /// that time, since a gate whose clock is behind may still admit the visitor.
     fn come_back(&mut self, due: Due, call: Call, rules: &Rules, m: &Context) -> bool {
         let able = m.adopts.is_none() && !rules.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
@@ -219,8 +219,8 @@ impl Line {
         late
     }
 
-    /// A number that was used up where its epoch went on. A visitor who waits with it here leaves the line, with
-    /// `record`. A session goes on, and a call whose number is spent may still be claimed.
+    /// A number that was used up where its epoch went on. A visitor who waits with it here leaves the line, with `record`. A
+    /// session goes on, and a call whose number is spent may still be claimed.
     pub fn use_up(
         &mut self,
         id: LaneId,
@@ -318,7 +318,7 @@ impl Line {
         let sells = rules.settings.stock.is_some() || m.adopts.is_some() || !self.tally.winners().is_empty();
         let of_sale = sells && !is_reset(done.edition, done.number, current.edition, current.spared);
         let counted = of_sale && self.count_completion(done, rules, m);
-        // What the log before knew of the session comes in lists of its own.
+        // Sessions of the log before come in lists of their own.
         if m.adopts.is_some() {
             if counted {
                 self.use_up(done.lane, done.number, None, rules, m);

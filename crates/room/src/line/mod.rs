@@ -43,7 +43,7 @@ use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 #[derive(Debug)]
 pub(crate) struct Line {
     lanes: Vec<Lane>,
-    /// What happened here, and what of it to virtual visitors.
+    /// Counts of events, and those of virtual visitors among them.
     totals: Totals,
     rehearsed: Totals,
     calls: Calls,
@@ -422,7 +422,7 @@ impl Line {
         self.lanes.iter().map(waiting).sum()
     }
 
-    /// With what follows from the rest.
+    /// With the data that is derived from the rest.
     fn derived(mut self) -> Self {
         self.index();
         self.tally.recount(&self.lanes);

@@ -260,7 +260,7 @@ impl Adaptive {
         (way_us - gone_us) * 1_000 / way_us.max(1)
     }
 
-    /// What no decision makes could not be reckoned with.
+    /// Values that no decision produces could break the arithmetic.
     fn is_sound(&self) -> bool {
         let rates = [self.rate_milli, self.behind_milli, self.top_milli];
         rates.iter().all(|milli| *milli <= MOST_MILLI)

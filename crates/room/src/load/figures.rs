@@ -130,7 +130,7 @@ impl Measured {
         self.hanging_of(0)
     }
 
-    /// The same where a few are taken to have been answered, so that one or two who hang say little.
+    /// The same with a few assumed answers, so that one or two visitors whose requests hang have little weight.
     pub(super) fn likely_permille(&self) -> u64 {
         self.hanging_of(BEFORE)
     }

@@ -200,7 +200,7 @@ impl Codes {
         any
     }
 
-    /// How many came past a line, of those that are `there` still; who may come `back` is not forgotten.
+    /// How many passed a line and are still `there`; visitors who may come `back` are not forgotten.
     pub fn past(&mut self, line: &LineName, there: impl Fn(Seat) -> bool, back: impl Fn(Seat) -> bool) -> u32 {
         let Some(seats) = self.past.get_mut(line) else { return 0 };
         seats.retain(|seat| there(*seat) || back(*seat));
@@ -215,7 +215,7 @@ impl Codes {
         self.past.entry(line.clone()).or_default().insert(seat);
     }
 
-    /// A line is gone, and all who were in it.
+    /// A line is gone, with all its visitors.
     pub fn forget_line(&mut self, line: &LineName) {
         self.past.remove(line);
     }
@@ -243,7 +243,7 @@ impl Codes {
         spent.chain(past.chunks(most).map(|chunk| part(&[], chunk))).collect()
     }
 
-    /// A line that nobody came past is not written.
+    /// A line that no visitor passed is not written.
     fn is_sound(&self) -> bool {
         self.past.values().all(|seats| !seats.is_empty())
     }

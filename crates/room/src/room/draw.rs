@@ -9,10 +9,11 @@ use crate::settings::schedule::{Phase, Stage};
 use crate::state::context::Context;
 use ropeline_ids::{Edition, LaneId, LineName, RoomName, Wall};
 
-/// How long gates have after an outage to say who came meanwhile: each writes all that it holds as soon as the store is back.
+/// How long gates have after an outage to report the visitors who came meanwhile: each appends all that it holds as soon as
+/// the store is back.
 const LATE_JOINS_MS: u64 = 5_000;
 
-/// A store that takes longer for an answer keeps those waiting who come in that time.
+/// A store that takes longer for an answer delays the visitors who come in that time.
 const SLOW_MS: u64 = 500;
 
 /// When the closing is looked at again while visitors of a lost log may come back.

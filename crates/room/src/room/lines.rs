@@ -30,7 +30,7 @@ struct Kept {
     scheduled: Option<Clock>,
     /// Its part of the room's counts.
     counted: Counts,
-    /// Those called who came, and who did not, when it was last finished.
+    /// Called visitors who came, and no-shows, when it was last finished.
     noted: (u64, u64),
 }
 
@@ -140,7 +140,7 @@ impl LineSet {
         behind.into_iter().chain(active).chain(last).collect()
     }
 
-    /// Those called of a line who came, and who did not, since this was asked before.
+    /// Called visitors of a line who came, and no-shows, since the last call of this function.
     pub fn take_outcomes(&mut self, name: &LineName) -> (u64, u64) {
         let Some(kept) = self.lines.get_mut(name) else {
             return (0, 0);
@@ -192,7 +192,7 @@ impl LineSet {
     }
 }
 
-/// By their names. When lines are due is worked out by [`LineSet::plan_all`].
+/// Sorted by name. [`LineSet::plan_all`] computes when lines are due.
 impl Codec for LineSet {
     fn write(&self, w: &mut Writer) {
         w.list(self.lines.iter(), |w, (name, kept)| {

@@ -103,7 +103,7 @@ impl Room {
         }
     }
 
-    /// With what is in force, which follows from the rest. When lines are due is worked out by [`Room::reschedule`].
+    /// With the settings in force, which are derived from the rest. [`Room::reschedule`] computes when lines are due.
     fn enforced(mut self) -> Self {
         self.enforce();
         self

@@ -88,7 +88,7 @@ impl Context {
     }
 }
 
-/// As it is between two entries.
+/// Its state between two entries.
 impl Codec for Context {
     fn write(&self, w: &mut Writer) {
         w.put(&(self.clock, self.time));

@@ -97,7 +97,7 @@ impl Gate {
         self.folder.path().join("config.toml")
     }
 
-    /// Writes something else where this stands in its configuration, before it is started.
+    /// Replaces the text `stands` in its configuration, before it is started.
     pub fn amend(&self, stands: &str, instead: &str) {
         let config = fs::read_to_string(self.config()).unwrap();
         assert!(config.contains(stands), "{config}");

@@ -119,7 +119,7 @@ impl Guest {
         self.send("GET", target, PAGE, "").await.unwrap()
     }
 
-    /// What a page's script or an app asks.
+    /// A request of a page's script or an app.
     pub async fn script(&mut self, method: &str, target: &str) -> Message {
         let body = if method == "POST" { "{}" } else { "" };
         self.send(method, target, SCRIPT, body).await.unwrap()

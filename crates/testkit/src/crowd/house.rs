@@ -31,7 +31,7 @@ pub trait Way: Sized {
     fn pool(&self, address: &str) -> Arc<Pool>;
 }
 
-/// Through the gate, which believes a test what it says of the visitor's address.
+/// Through the gate, which trusts a test for the visitor's address.
 pub struct Direct(Arc<Pool>);
 
 impl Way for Direct {

@@ -24,10 +24,10 @@ const LANE: LaneId = LaneId(0);
 /// Entries between two looks at everybody in line.
 const SWEEP_EVERY: u64 = 200;
 
-/// What a fault takes from visitors.
+/// The damage of a fault to visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A place is lost, or stands where it should not.
+    /// A place is lost or wrong.
     Place,
     /// A number is given twice.
     Twice,
@@ -109,7 +109,7 @@ impl Ledger {
         self.ticks.iter().copied().max().unwrap_or_default()
     }
 
-    /// What happened, in one line.
+    /// The results, in one line.
     pub fn tells(&self) -> String {
         let mut ticks = self.ticks.clone();
         ticks.sort_unstable();
@@ -285,7 +285,7 @@ impl Ledger {
         self.look(state, entry.time, &entry.batch.sections);
     }
 
-    /// Looks at what the room has done with an entry that says this.
+    /// Compares the room's actions at an entry with its content.
     fn look(&mut self, state: &mut State, time: Wall, said: &[Section]) {
         let view = state.view();
         let Some(line) = view.rooms.get(&room()).and_then(|room| room.line(&LineName::ONLY)) else {
@@ -310,7 +310,7 @@ impl Ledger {
         }
     }
 
-    /// Tickets and passes bring back what the log had lost; and a gate that was cut off opens a session again whose turn
+    /// Tickets and passes restore data that the log had lost; and a gate that was cut off opens a session again whose turn
     /// the room took for missed.
     fn find_again(&mut self, line: &LineView, said: &[Section]) {
         for section in said {
@@ -332,7 +332,7 @@ impl Ledger {
         }
     }
 
-    /// Takes down what visitors and gates said.
+    /// Records the reports of visitors and gates.
     fn said(&mut self, entry: &Entry) {
         for section in &entry.batch.sections {
             for (_, number) in &section.marks {

@@ -24,7 +24,7 @@ pub struct Rules {
     pub session_secs: u64,
 }
 
-/// How long a called visitor has to come, and what the room adds before the slot is free, in milliseconds.
+/// How long a called visitor has to come, and the time that the room adds before the slot is free, in milliseconds.
 pub const CLAIM_MS: u64 = 8_000;
 pub const SLACK_MS: u64 = 2_000;
 
@@ -69,7 +69,7 @@ pub const REPLIES: &[Reply] = &[Reply {
     )
 }];
 
-/// What a person does.
+/// The behaviour of a visitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
     /// Waits by the script's status, buys, and goes.
@@ -86,7 +86,7 @@ enum Plan {
     App,
 }
 
-/// What all people share.
+/// State that all visitors share.
 pub struct World {
     pub pool: Arc<Pool>,
     pub rules: Rules,
@@ -101,7 +101,7 @@ pub struct World {
     pub tally: Mutex<Tally>,
 }
 
-/// What people remember.
+/// The visitors' records.
 #[derive(Default)]
 pub struct Tally {
     pub owners: BTreeMap<Number, u32>,

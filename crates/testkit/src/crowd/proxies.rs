@@ -96,7 +96,7 @@ pub trait Program {
     /// Its name in the gate's configuration.
     const NAME: &str;
     const EXAMPLE: &str;
-    /// What it says of itself when the gate is away.
+    /// Its status when the gate is away.
     const GATE_AWAY: u16;
     /// Runs it in the foreground, as one process, on its example in this folder.
     fn command(folder: &Path) -> Command;

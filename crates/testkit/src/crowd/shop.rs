@@ -52,7 +52,7 @@ impl Reply {
     }
 }
 
-/// What the shop says where no other answer is scripted.
+/// The shop's default answer.
 pub const PLAIN: Reply = Reply::new(
     "",
     "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/html\r\n",

@@ -16,7 +16,7 @@ pub struct Verdict {
     pub faults: Vec<(Kind, String)>,
     /// The most sessions that the shop had at once.
     pub most_at_once: u64,
-    /// What people and shop did, in one line.
+    /// The results of visitors and shop, in one line.
     pub tells: String,
 }
 
@@ -86,7 +86,8 @@ impl Verdict {
         }
     }
 
-    /// Every session at the shop is of one visitor, who was called, and none goes on when it was said to be over.
+    /// Every session at the shop belongs to one visitor, who was called, and none goes on after an answer said that it was
+    /// over.
     fn sessions(&mut self, world: &World, tally: &Tally, sessions: &Sessions<'_>, ledger: &Ledger) {
         let names = names(ledger);
         for (name, of) in sessions {

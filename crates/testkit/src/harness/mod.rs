@@ -14,7 +14,7 @@ pub mod toxic;
 use std::future::Future;
 use std::time::Duration;
 
-/// How long a condition may take before a test gives up. Far above what anything takes, since the machine may be busy.
+/// How long a condition may take before a test gives up. Far above any normal duration, since the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks again and again until there is an answer; none when none came within [`PATIENCE`].

@@ -78,7 +78,7 @@ impl Process {
 
     /// Sends a signal to the process and all it started.
     pub fn signal(&self, signal: Signal) {
-        // Fails only when all of it has ended, which is as good.
+        // Fails only when the whole group has ended, which is the goal.
         let _ = kill_process_group(self.pid(), signal);
     }
 

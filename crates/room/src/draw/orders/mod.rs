@@ -37,7 +37,7 @@ struct Registered {
     arrange: fn(&[u8; 32], u32) -> Arc<dyn Arrangement>,
 }
 
-/// All orders; at most 256. Where one stands is its byte.
+/// All orders; at most 256. An order is encoded as its index, in one byte.
 const ORDERS: [Registered; 1] = [Registered {
     form: 1,
     name: "random",

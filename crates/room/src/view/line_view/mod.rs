@@ -239,8 +239,8 @@ impl LineView {
         seated
     }
 
-    /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are nobody's here: their rehearsal
-    /// is over, and all of them were sent off. By lane and place.
+    /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are unused here: their rehearsal
+    /// is over.
     #[must_use]
     pub fn sent_off_since(&self, before: Option<&Self>) -> Vec<(LaneId, Number)> {
         let mut gone = Vec::new();
