@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 pub(crate) struct Proxy {
     upstream: SocketAddr,
     idle: Arc<Idle>,
-    /// What `/return` is answered with.
+    /// The answer to `/return`.
     own: Bytes,
 }
 

@@ -25,7 +25,7 @@ pub struct Visitor {
     pub ahead: u64,
 }
 
-/// What a stampede cost.
+/// The cost of a stampede.
 pub struct Stampede {
     pub took: Duration,
     pub gate: Duration,
@@ -39,7 +39,7 @@ pub struct Stampede {
     pub visitors: Vec<Visitor>,
 }
 
-/// So many join; then each asks where they stand.
+/// Joins this many visitors; then each asks for its position.
 pub async fn stampede(gate: &Gate, store: &Redis, joins: usize) -> Stampede {
     let (before, store_before) = (gate.process.cpu(), store.cpu());
     let began = Instant::now();
@@ -135,7 +135,7 @@ fn out_of_order(visitors: &[Visitor]) -> usize {
     visitors.iter().filter(against).count()
 }
 
-/// What calling many at once came to.
+/// The results of calling many at once.
 pub struct Called {
     /// From the operator's word until the last had heard of it, and until the last was inside.
     pub heard: Duration,

@@ -25,7 +25,7 @@ use streams::Listeners;
 /// Bytes of the gate's memory for a visitor who listens.
 const MOST_BYTES: u64 = 12 * 1024;
 
-/// Of a core, while newcomers come as fast as they can.
+/// Share of a core, while newcomers come as fast as they can.
 const MOST_STORE: f64 = 0.1;
 
 const CALLED: usize = 10_000;

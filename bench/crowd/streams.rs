@@ -15,13 +15,13 @@ use crate::house::{Gate, ROOM};
 use crate::joins::navigation;
 use crate::wire::Wire;
 
-/// What all of them have seen.
+/// The events on all streams.
 #[derive(Default)]
 pub struct Seen {
     up: AtomicUsize,
     bytes: AtomicU64,
     frames: AtomicU64,
-    /// Connections and answers that were not what they should be, while the gate was up.
+    /// Failed connections and wrong answers, while the gate was up.
     failures: AtomicUsize,
     ends: AtomicUsize,
 }
@@ -32,7 +32,7 @@ pub struct Listeners {
     _tasks: JoinSet<()>,
 }
 
-/// What they cost.
+/// The cost of the streams.
 pub struct Cost {
     /// Bytes of the gate's own memory for each: of the first half, and of the second.
     pub memory: [u64; 2],
@@ -43,7 +43,7 @@ pub struct Cost {
 }
 
 impl Listeners {
-    /// So many join, some at a time, and listen on the same connection; `gate` is measured at both halves.
+    /// Joins `count` visitors, some at a time, who listen on the same connection; `gate` is measured at both halves.
     pub async fn gather(gate: &Gate, count: usize) -> (Self, Cost) {
         let seen = Arc::new(Seen::default());
         let mut tasks = JoinSet::new();
@@ -88,7 +88,8 @@ impl Listeners {
         (sent, used / u32::try_from(sent.max(1)).expect("some"))
     }
 
-    /// The gate is restarted. How long it was gone, how long after that until everybody listens again, and what failed meanwhile.
+    /// Restarts the gate. Returns how long it was gone, how long after that until all listen again, and the failures
+    /// meanwhile.
     pub async fn restart(&self, gate: &mut Gate) -> (Duration, Duration, usize) {
         let count = self.seen.up.load(Ordering::Relaxed);
         let ends = self.seen.ends.load(Ordering::Relaxed);

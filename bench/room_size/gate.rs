@@ -65,7 +65,7 @@ impl Gate {
         );
     }
 
-    /// Nothing is said for so long, in steps that the room's clock follows.
+    /// Passes time without content, in steps that the room's clock follows.
     pub fn wait(&mut self, secs: u64) {
         for _ in 0..secs / 5 {
             self.say(5_000, Vec::new());

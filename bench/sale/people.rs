@@ -216,7 +216,7 @@ impl Crowd {
         }
     }
 
-    /// What one gate tells this browser. The browsers of an account share one place, and so how often it may be asked for.
+    /// One gate's answer to this browser. The browsers of an account share one place, and therefore its limit on questions.
     pub async fn told(&self, browser: &mut Browser, gate: usize) -> Option<serde_json::Value> {
         let line = format!("POST /.ropeline/rooms/{ROOM}/check-in");
         loop {

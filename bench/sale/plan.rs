@@ -1,7 +1,7 @@
 //! The plan: when each visitor comes, to which gate, how often, and what they do then, computed from a seed so that two runs
 //! are equal.
 
-/// What becomes of an account once it has a place.
+/// The fate of an account once it has a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// Waits, comes in when called, and buys.

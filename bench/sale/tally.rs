@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::plan::Kind;
 
-/// What a join was answered.
+/// The answer to a join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answered {
     /// With a number.
@@ -28,7 +28,7 @@ pub struct Join {
 #[derive(Debug, Default)]
 pub struct Tally {
     pub joins: Vec<Join>,
-    /// Faults, by what they are.
+    /// Faults, by kind.
     faults: BTreeMap<String, u64>,
     pub questions: u64,
     pub came_in: u64,

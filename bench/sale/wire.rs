@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What the gate says its answer is about.
+    /// The status in the header of the gate's own answers.
     pub fn word(&self) -> &str {
         self.fields("ropeline-status").next().unwrap_or_default()
     }

@@ -296,9 +296,9 @@ fn settled(house: &House, before: usize) -> usize {
 /// The most for each connection that is held.
 const CLEAR_BYTES: u64 = 96 * 1024;
 const SECURED_BYTES: u64 = 128 * 1024;
-/// What comes and goes with good clients.
+/// Variation by good clients that come and go.
 const SLACK_BYTES: u64 = 16 << 20;
-/// What a small gate's memory may differ by.
+/// Variation of a small gate's memory.
 const FLAT_BYTES: u64 = 8 << 20;
 /// Connections that good clients and the shop's pool have.
 const FEW: usize = 100;

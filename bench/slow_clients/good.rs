@@ -20,7 +20,7 @@ pub struct Good {
     clients: Vec<JoinHandle<()>>,
 }
 
-/// What became of their requests.
+/// The results of their requests.
 pub struct Served {
     pub asked: usize,
     pub answered: usize,

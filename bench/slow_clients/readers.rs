@@ -62,7 +62,7 @@ pub const KINDS: [Kind; 5] = [
 
 /// Its row of the table, and its faults.
 pub fn measure(house: &House, kind: &Kind) -> (String, Vec<String>) {
-    // What the gate holds however many there are is in place before.
+    // Memory that the gate needs for any number of readers is allocated before.
     let _first: Vec<_> = open(house, kind, READERS / 10);
     settle(house);
     let (memory, kernel) = (house.memory(), house.kept_by_the_kernel());

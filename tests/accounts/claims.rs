@@ -138,7 +138,7 @@ async fn an_account_keeps_the_lane_that_it_has_in_another_browser_and_with_anoth
         show(&mut second, &token(&claims("ann", &json!(tier))), "");
         assert_eq!((lane_of(&mut second).await, number(&second)), (GOLD, place), "{tier}");
     }
-    // Who signs in while waiting stays where they are.
+    // A visitor who signs in while waiting keeps their place.
     let mut late = house.guest();
     assert_eq!(lane_of(&mut late).await, REST);
     show(&mut late, &token(&claims("bob", &json!("gold"))), "");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::load;
 use crate::support::{Answer, Gate, path_of};
 
-/// What the judge has to say of a document and answers.
+/// The judge's faults in a document and answers.
 fn judged(document: &Value, answers: &[Value]) -> Vec<String> {
     const HERE: &str = env!("CARGO_MANIFEST_DIR");
     let python = format!("{HERE}/target/python/bin/python3");

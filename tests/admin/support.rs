@@ -180,7 +180,7 @@ impl Gate {
         self.replica.view().rooms[&visitor.room].line(&visitor.line).cloned()
     }
 
-    /// Keeps everybody waiting checked in and looks again with each view until `condition` holds.
+    /// Keeps all waiting visitors checked in and checks with each view until `condition` holds.
     pub fn until(&self, what: &str, condition: impl Fn() -> bool) {
         let mut views = self.replica.subscribe();
         let seen = async {

@@ -77,7 +77,7 @@ async fn ask(gate: &Pool, start: &str, own: &[(&str, &str)], fields: &[(String, 
     let own = own
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    // What they have read of it is of a length that they know.
+    // The part that they have read has a length that they know.
     let body = match body {
         Body::Untold(text) | Body::Trailed(text, _) => Body::Told(text),
         other => other,

@@ -9,7 +9,7 @@ pub struct Row {
     pub cases: &'static [Case],
 }
 
-/// A request, and what has to become of it. Cases are made by [`attack`] and [`ordinary`].
+/// A request, and its required result. Cases are made by [`attack`] and [`ordinary`].
 #[derive(Clone, Copy)]
 pub struct Case {
     /// A description of the attack.
@@ -25,11 +25,11 @@ pub struct Case {
     pub not_over: &'static [&'static str],
 }
 
-/// What follows the head.
+/// The bytes behind the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     None,
-    /// Of a length that the head tells.
+    /// With the length in the head.
     Told(&'static str),
     /// Without a declared length: chunks, or frames.
     Untold(&'static str),
@@ -37,12 +37,12 @@ pub enum Body {
     Trailed(&'static str, &'static [(&'static str, &'static str)]),
 }
 
-/// What has to become of a request.
+/// The required result of a request.
 #[derive(Clone, Copy)]
 pub enum Fate {
     /// The shop sees nothing of it, and this is the status; where a proxy asks twice, the first no has no words.
     Refused(u16),
-    /// It is anybody's: it waits as every request does, with an answer of the gate's own.
+    /// Treated as any visitor's: it waits as every request does, with an answer of the gate's own.
     Waits,
     /// It reaches the shop, with these fields and without those.
     Passes {

@@ -41,7 +41,7 @@ pub async fn judge_in<W: Way>(row: &Row, line: &str, page: &'static str) {
 struct Site<W> {
     shop: Shop,
     way: W,
-    /// Of the visitor inside.
+    /// The pass of the visitor inside.
     pass: String,
     gate: Gate,
 }

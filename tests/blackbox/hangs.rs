@@ -197,7 +197,7 @@ async fn one_visitor_whose_requests_hang_slows_nobody_while_others_are_answered(
     };
     looking.await;
     let admission = sale.admission().await;
-    // Of one visitor so many are looked at, and they are under way.
+    // This many requests of one visitor are measured, and they are under way.
     assert!(
         admission["shop"]["in_flight"].as_u64().is_some_and(|held| held >= 4),
         "{admission}"

@@ -130,7 +130,7 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
     for guest in &mut inside {
         comes_in(guest).await;
     }
-    // Strangers without a session may ask for what they like.
+    // Strangers without a session may request any page.
     let slow = |guests: Vec<Guest>| {
         let mut asking = JoinSet::new();
         for mut guest in guests {
@@ -160,7 +160,7 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
     comes_in(&mut late).await;
 }
 
-/// What strangers meet at a request that the shop always breaks off, or fails, is no word on the shop.
+/// Strangers' requests that the shop always breaks off, or fails, say nothing about the shop.
 #[tokio::test]
 async fn strangers_whose_requests_the_shop_breaks_off_stop_no_calls() {
     let shop = Shop::open(BREAKING).await;

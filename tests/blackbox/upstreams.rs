@@ -197,7 +197,7 @@ async fn what_waits_for_a_server_is_judged_again() {
     busy.judge(&[("/left", "exhausted"), ("/open", "closed")]).await;
 }
 
-/// Who presses "pay" again and again while the shop is slow gives it one order at a time.
+/// A visitor who presses "pay" again and again while the shop is slow gives it one order at a time.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_a_server_is_not_sent_where_its_client_has_hung_up() {
     let mut busy = Busy::with(3).await;

@@ -78,7 +78,7 @@ async fn a_browser_without_cookies_and_scripts_is_told_so_too() {
     browser.shows("Your browser refuses cookies").await;
 }
 
-/// Nothing sticks out of a window 360 px wide.
+/// Nothing overflows a window 360 px wide.
 async fn fits(browser: &Browser) {
     let wide = browser.run("return document.documentElement.scrollWidth").await;
     assert_eq!(wide, json!(360));

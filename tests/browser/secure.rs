@@ -42,7 +42,7 @@ async fn counts(gate: &Gate, name: &str, wanted: u64) {
     eventually(name, async || (gate.metric(name).await == wanted).then_some(())).await;
 }
 
-/// What the page came over (ALPN).
+/// The protocol by which the page was loaded (ALPN).
 async fn protocol(browser: &Browser) -> String {
     let asked = "return performance.getEntriesByType('navigation')[0].nextHopProtocol";
     let said = browser.client.execute(asked, Vec::new()).await.expect("a script");

@@ -19,7 +19,7 @@ mod visitor;
 use ropeline_testkit::harness;
 use std::time::Duration;
 
-/// How long anything may take before a test gives up. Far above what it takes, since the machine may be busy.
+/// How long any step may take before a test gives up. Far above its normal duration, since the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks until there is an answer; panics with `what` when none came.

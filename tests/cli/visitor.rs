@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::PATIENCE;
 
-/// What a browser sends when a person goes to a page.
+/// Fields of a browser's navigation.
 const NAVIGATION: &str = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
-/// What a script sends to its own site.
+/// Fields of a script's request to its own site.
 const SCRIPT: &str = "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n\
     Sec-Fetch-Site: same-origin\r\n";
 
@@ -28,7 +28,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// What a script sends to open a socket.
+/// Fields of a script that opens a socket.
 const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-Fetch-Mode: websocket\r\nSec-Fetch-Dest: empty\r\n";
 
@@ -224,7 +224,7 @@ impl Answer {
         self.headers(name).first().copied().unwrap_or_default()
     }
 
-    /// What the gate says its own answer is about; empty for one of the shop's.
+    /// The status in the header of the gate's own answers; empty for one of the shop's.
     pub fn word(&self) -> &str {
         self.header("ropeline-status")
     }

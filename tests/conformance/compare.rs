@@ -36,7 +36,7 @@ struct Arguments {
     httpwg: Option<PathBuf>,
 }
 
-/// What became of a section's cases.
+/// The results of a section's cases.
 pub struct Results {
     pub title: &'static str,
     pub about: &'static str,
@@ -48,7 +48,7 @@ pub struct Results {
     pub haproxy: Vec<Played>,
 }
 
-/// What the table says of a case ahead of what became of it.
+/// The table's columns of a case before its results.
 pub struct Row {
     pub name: String,
     pub source: &'static str,

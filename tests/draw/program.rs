@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::{changed, early, example, figures};
 
-/// What a program that has ended left.
+/// The results of a program that has ended.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,

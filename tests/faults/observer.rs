@@ -15,7 +15,7 @@ use crate::crowd::ledger::Ledger;
 /// A log from its first entry on.
 struct Life {
     epoch: u64,
-    /// What it starts from.
+    /// The state from which it starts.
     root: Option<Snapshot>,
     entries: Vec<Entry>,
 }

@@ -49,7 +49,7 @@ pub struct Course {
     pub kind: Kind,
 }
 
-/// What a world's visits are like, and by when a level counts as steady.
+/// The visits of a world, and the time after which a level counts as steady.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     requests: (u64, u64),
@@ -60,7 +60,7 @@ pub struct Kind {
     pub session_ms: Option<u64>,
     pub settle_us: u64,
     pub piece_us: u64,
-    /// Of the visits of the best fixed rate.
+    /// Percentage of the visits of the best fixed rate.
     pub share_percent: u64,
     pub recovers: bool,
 }
@@ -132,7 +132,7 @@ impl Course {
         FULL * 1_000 * 100 / self.requests / (100 - self.no_shows_percent)
     }
 
-    /// What a request needs.
+    /// The work of a request.
     pub fn work(&self, chance: &mut Chance) -> u64 {
         let (low, high) = match chance.within(0, 99) {
             0..70 => (200, 1_000),

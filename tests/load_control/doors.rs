@@ -40,7 +40,7 @@ pub struct Room {
     settings: Option<Settings>,
     /// The ends of visits are reported to the room.
     hears_ends: bool,
-    /// What it allowed, and why, at each report.
+    /// Its allowance, and the reason, at each report.
     pub told: Vec<(u64, LoadView)>,
 }
 

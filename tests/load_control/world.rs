@@ -19,7 +19,7 @@ pub trait Door {
     fn call(&mut self, told: &Told, report: &mut dyn FnMut() -> Report, now_us: u64) -> u64;
 }
 
-/// What became of visitors since the last tick.
+/// The visitors' events since the last tick.
 #[derive(Default)]
 pub struct Told {
     pub came: Vec<u64>,

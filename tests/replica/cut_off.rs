@@ -44,7 +44,7 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
     assert!(report.proved() && report.joins == 2, "{report:?}");
 }
 
-/// As where the store goes away again at once: it is over for everybody else, and must not be opened anew.
+/// As if the store goes away again at once: the session is over for all other visitors, and must not be opened anew.
 #[test]
 fn a_batch_that_was_kept_for_as_long_as_a_session_lasts_opens_none_anew() {
     let mut site = Site::new(1);

@@ -34,7 +34,7 @@ pub struct Gate {
     runtime: Runtime,
 }
 
-/// What a test does to the log, and sees of it.
+/// The test's control of the log, and its observations.
 #[derive(Clone, Default)]
 pub struct Faults {
     /// Every append and every begin fails, before or after it was carried out.
@@ -253,7 +253,7 @@ pub fn number(outcome: JoinOutcome) -> Number {
     number
 }
 
-/// A room where everybody waits.
+/// A room in which all wait.
 pub fn hold(site: &mut Site) {
     site.rooms[0].1.mode = Mode::Hold;
 }

@@ -18,7 +18,7 @@ struct Line {
 }
 
 impl Line {
-    /// So many have joined, and the first is called.
+    /// This many have joined, and the first is called.
     fn of(count: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut hall = Hall::new();

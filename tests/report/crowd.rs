@@ -6,7 +6,7 @@ use ropeline::room::{Bound, Claim, End, LaneId, LineName, Number, Section, Setti
 
 use super::hall::{Hall, room, section};
 
-/// What one visitor does.
+/// The behaviour of one visitor.
 struct Guest {
     who: (LaneId, Number),
     joined: u64,
@@ -19,7 +19,7 @@ struct Guest {
     gone: bool,
 }
 
-/// What came of it, as the crowd saw it.
+/// The results, as the crowd saw them.
 #[derive(Default, Debug)]
 pub struct Story {
     /// Waits from the number to the first call, in milliseconds.
@@ -148,7 +148,7 @@ impl Crowd {
         }
     }
 
-    /// What all of them do in this half second.
+    /// The actions of all of them in this half second.
     fn behave(&mut self, hall: &mut Hall) -> Section {
         let mut said = section();
         let time = hall.time;

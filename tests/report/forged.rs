@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::crowd::{Crowd, settings};
 use super::hall::{Hall, room};
 
-/// Exit code of `ropeline report`, and what it printed.
+/// Exit code and output of `ropeline report`.
 pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
     let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .arg("report")
@@ -52,7 +52,7 @@ pub struct Piece {
 /// How much a forger works out anew.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Anew {
-    /// Chain and checksum of each file, from what it says was before.
+    /// Chain and checksum of each file, from the predecessor that it names.
     Files,
     /// Everything to the end: positions, the nonces that name each other, chains, names.
     All,
@@ -215,7 +215,7 @@ fn a_mark_that_is_taken_away_is_found() {
     );
 }
 
-/// What a file says of itself, each byte changed and its checksum worked out anew.
+/// The head of a file, each byte changed and its checksum recomputed.
 #[test]
 fn a_header_that_is_forged_does_not_fit_the_file() {
     let (folder, _) = archived();

@@ -63,8 +63,8 @@ fn a_sale_over_a_lost_store_is_fair_and_not_whole_and_says_what_was_lost() {
     }
 }
 
-/// Three joined a moment before the store was lost, and have not checked in; the first is inside and leaves. Says who was
-/// called then, and what the report says of it.
+/// Three joined a moment before the store was lost, and have not checked in; the first is inside and leaves. Returns who was
+/// called then, and the report on it.
 fn lost_behind_newcomers(lose: fn(&mut Hall, &[u8])) -> (Number, Findings) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();

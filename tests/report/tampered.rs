@@ -55,7 +55,7 @@ fn copy(of: &TempDir) -> TempDir {
     folder
 }
 
-/// The file with its entries changed, and its chain and checksum worked out anew from `before`.
+/// The file with its entries changed, and its chain and checksum recomputed from `before`.
 fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) -> Chain {
     let was = Folder::new(folder).read(name).unwrap().unwrap();
     let at = Position {

@@ -60,7 +60,7 @@ pub struct RoomBook {
     issued: BTreeSet<(RoomName, Number)>,
 }
 
-/// What one history says.
+/// The content of one history.
 #[derive(Clone, Default)]
 struct Log {
     sequence: u64,

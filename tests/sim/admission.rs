@@ -31,7 +31,7 @@ impl World {
     }
 }
 
-/// What a gate may see in two seconds; where all is well, a shop that is.
+/// A possible report of two seconds; in a calm world, that of a healthy shop.
 fn some_report(chance: &mut Chance, calm: bool) -> Option<Report> {
     let number = |chance: &mut Chance, below| u32::try_from(chance.within(0, below)).unwrap_or(0);
     let mut times = Times::default();

@@ -26,7 +26,7 @@ const PRESS: LaneId = LaneId(1);
 /// Codes are made on average so often, and the last of them while there is time to use it.
 const ISSUED_EVERY: Time = 3 * SECOND;
 const LAST_ISSUE: Time = 60 * SECOND;
-/// What went wrong is over by then.
+/// All faults are over at that time.
 const CALM_BY: Time = 100 * SECOND;
 /// How long a gate waits for the log.
 const PATIENCE: Time = 4 * SECOND;
@@ -77,7 +77,7 @@ enum Answer {
     Place(Receiver<JoinOutcome>),
 }
 
-/// What happens at the desk.
+/// Events at the desk.
 #[derive(Clone, Copy)]
 pub enum Word {
     Issue,

@@ -15,7 +15,7 @@ use ropeline::room::{
 };
 
 const LANE: LaneId = LaneId(0);
-/// Of one entry.
+/// Milliseconds of one entry.
 const TICK_MS: u64 = 250;
 const MINUTE_MS: u64 = 60_000;
 
@@ -36,7 +36,7 @@ const SLACK_MS: u64 = 2_000;
 /// How long an honest visitor stays inside.
 const STAY_MS: u64 = 30_000;
 
-/// Who joins by the limits of a gate.
+/// Joins within the limits of a gate.
 struct Door {
     join: Limiter<FakeRelativeClock>,
     network: Limiter<FakeRelativeClock>,
@@ -333,7 +333,7 @@ fn bot(serial: u64, networks: u64) -> IpAddr {
     IpAddr::from([100, network, 7, host])
 }
 
-/// The rule is asserted at every entry, above: at most one place for each firm number. This holds what comes of it.
+/// The rule is asserted at every entry, above: at most one place for each firm number. This test checks the consequences.
 #[test]
 fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
     let quiet = run(0, NETWORKS, None);
@@ -355,7 +355,7 @@ fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
         after.numbered, after.attempts,
         "it stays within what carriers' customers are allowed"
     );
-    // A network's burst, and what comes back in three minutes.
+    // A network's burst, and the joins regained in three minutes.
     let (burst, a_second) = bound(own_limits().join_network);
     let most = FEW_NETWORKS * (burst + a_second * (FLOOD.end - FLOOD.start) / 1_000);
     assert!(
@@ -383,7 +383,7 @@ const BEHIND_A_CARRIER: u64 = 5_000;
 /// A refused page comes again after 4 to 11 s, each by chance of its own; here by its number.
 const AGAIN_MS: std::ops::Range<u64> = 4_000..12_000;
 
-/// What `docs/guides/bots.md` says of a crowd behind a carrier's NAT.
+/// The statement of `docs/guides/bots.md` about a crowd behind a carrier's NAT.
 #[test]
 fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
     let clock = FakeRelativeClock::default();

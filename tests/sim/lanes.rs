@@ -10,7 +10,7 @@ use ropeline::room::{
 
 use super::chance::Chance;
 
-/// One gate: its replica, and what it has heard since its last batch.
+/// One gate: its replica, and its reports since its last batch.
 struct Gate {
     state: State,
     serial: u64,
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// A moment: some come to some gates, and one gate says what it has heard.
+    /// A moment: some come to some gates, and one gate appends its reports.
     fn step(&mut self, lanes: &[LaneId], rush: u64) {
         self.time += self.chance.within(10, 400);
         for gate in 0..self.gates.len() {

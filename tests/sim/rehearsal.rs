@@ -20,7 +20,7 @@ use super::world::{Event, MILLI, SECOND, Time, World};
 /// The virtual visitors, and who leads them.
 #[derive(Default)]
 pub struct Troupe {
-    /// Of the rehearsal that was begun last; each has its own.
+    /// The last rehearsal that was begun; each has its own.
     begun: u64,
     ticks: u64,
     numbers: Vec<(RehearsalId, Number)>,
@@ -183,7 +183,7 @@ impl Book {
             .collect()
     }
 
-    /// What a section says of its numbers, and whether it says anything that counts.
+    /// A section's items by number, and whether any of them counts.
     fn hears(&mut self, section: &Section) -> bool {
         if section.room != rooms::room() {
             return false;

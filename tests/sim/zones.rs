@@ -60,7 +60,7 @@ fn settings(zone: &str) -> Settings {
     }
 }
 
-/// What the phase is at an instant, by the table above.
+/// The phase at an instant, by the table above.
 fn expected(zone: usize, time: u64) -> Phase {
     let (_, before, after, change) = ZONES[zone];
     let day = (time - START) / (24 * HOUR);
@@ -121,7 +121,7 @@ impl World {
         effects.joined.iter().map(|joined| joined.first).collect()
     }
 
-    /// What the gate on turn adds.
+    /// The windows that the gate on turn adds.
     fn plan(&mut self) {
         let now = Wall(self.time);
         let next = self.state.schedules().map(|(room, schedule)| RoomChange {

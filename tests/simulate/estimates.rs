@@ -40,7 +40,7 @@ fn the_true_wait_lies_inside_the_interval_and_near_its_middle_where_it_can_be_fo
     assert!(lost.is_empty(), "{lost:#?}");
 }
 
-/// Of one crowd the intervals may be a little worse or better; ten crowds tell.
+/// With one crowd the intervals may be a little worse or better; ten crowds show it.
 #[test]
 fn so_it_is_with_other_seeds_in_rooms_that_call_by_a_rate() {
     let seeds = 201..=210_u32;

@@ -5,7 +5,7 @@ use ropeline::simulate::{Outcome, Plan, Upstream, html, text};
 
 use super::{plan, run};
 
-/// So many slots that the shop is what limits: visits of 8 requests in half a minute.
+/// So many slots that the shop is the limit: visits of 8 requests in half a minute.
 fn before(per_sec: &[(u64, u32)], by: Option<Controller>) -> Plan {
     let settings = Settings {
         capacity: 2_000,

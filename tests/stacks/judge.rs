@@ -3,7 +3,7 @@
 use super::case::{Answer, Case, Thing, unhex};
 use super::gate::{Gate, Outcome};
 
-/// What the disagreement is; none where the gate refused the request, or the stack did, or both read the same.
+/// The disagreement; none if the gate refused the request, or the stack did, or both read the same.
 pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer) -> Option<String> {
     let (Outcome::Forwarded { line, account, .. }, Answer::Read(readings)) = (outcome, answer) else {
         return None;

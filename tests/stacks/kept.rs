@@ -18,13 +18,13 @@ pub struct Kept {
 /// A request, and its reading.
 pub struct Row {
     pub case: Case,
-    /// Of what the gate forwarded: a stack's readings are of these bytes.
+    /// The forwarded bytes, which a stack's readings are of.
     pub forwarded: String,
     /// In the order of the stacks.
     pub answers: Vec<Answer>,
 }
 
-/// What tells whether the same bytes were forwarded again.
+/// Shows whether the same bytes were forwarded again.
 pub fn fingerprint(forwarded: &[u8]) -> String {
     hex(&Sha256::digest(forwarded)[..8])
 }

@@ -30,7 +30,7 @@ use gate::{Gate, Outcome};
 use kept::{Kept, Row};
 use stack::{Places, Stack};
 
-/// So many readings are kept.
+/// Number of readings that are kept.
 const KEPT: usize = 1_000;
 
 /// Longer requests are not kept.
@@ -139,7 +139,7 @@ impl Run {
         Ok(refused)
     }
 
-    /// What of a request was forwarded, and what each stack read of it; `None` where the gate refused it.
+    /// The forwarded bytes of a request, and each stack's readings of it; `None` if the gate refused it.
     fn ask(&mut self, case: &Case) -> io::Result<Option<(String, Vec<Answer>)>> {
         self.asked += 1;
         let outcome = self.gate.ask(case, self.asked)?;

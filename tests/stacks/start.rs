@@ -130,7 +130,7 @@ impl Starting<'_> {
                 "2",
                 "--worker-tmp-dir",
                 "/dev/shm",
-                // What it takes from a proxy, it takes from the gate.
+                // It accepts the fields of a proxy from the gate.
                 "--forwarded-allow-ips",
                 "*",
             ])

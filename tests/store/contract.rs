@@ -32,7 +32,8 @@ pub fn root(epoch: u64) -> Snapshot {
     }
 }
 
-/// What a log of this epoch begins with: a root for a gate that has it to itself, else the beginner's first word.
+/// The beginning of a log of this epoch: a root for a gate that has it to itself, otherwise the first report of the gate that
+/// begins it.
 pub fn beginning(log: &dyn Log, epoch: u64) -> Beginning {
     if log.alone() {
         return Beginning::Root(root(epoch));

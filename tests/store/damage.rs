@@ -241,7 +241,7 @@ fn with_its_own_word(folder: &Folder) {
     assert!(path.exists());
 }
 
-/// What happens to a file; its length may be another by a digit in each copy of the folder.
+/// Damage to a file; its length may differ by a digit in each copy of the folder.
 enum Damage {
     Flip(usize, u8),
     Cut(usize),
@@ -282,7 +282,7 @@ fn a_small_file_damaged_anywhere_is_set_aside_and_the_log_opens() {
                 loaded.skips.iter().all(|skip| expected.contains(skip)),
                 "made up: {bytes:?}"
             );
-            // What ends a line may be any white space.
+            // Any white space may end a line.
             let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
             let same_line = line(&bytes) == line(&stopped);
             if file == "stopped" && !same_line {

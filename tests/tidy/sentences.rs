@@ -99,7 +99,7 @@ fn blocks(page: &str) -> Vec<String> {
     blocks
 }
 
-/// What a line says behind the mark of a list, if it begins an item.
+/// The text of a line behind the mark of a list, if it begins an item.
 fn item(line: &str) -> Option<&str> {
     let number = line.find(". ").filter(|at| line[..*at].parse::<u32>().is_ok());
     line.strip_prefix("- ").or_else(|| number.map(|at| &line[at + 2..]))

@@ -16,7 +16,7 @@ use crate::house::{ONE, eventually};
 use crate::http::{Message, Pool};
 use crate::shop::Shop;
 
-/// What says no for a while: Envoy takes 5xx for a failure of the gate.
+/// The status of a temporary no: Envoy takes 5xx for a failure of the gate.
 fn not_now(asker: &str) -> u16 {
     if asker == "envoy" { 429 } else { 503 }
 }
@@ -371,7 +371,7 @@ async fn what_is_not_configured_is_not_there() {
     );
 }
 
-/// What the gate does not see it cannot refuse.
+/// The gate cannot refuse a field that it does not see.
 #[test]
 fn envoys_example_sends_every_field_and_the_beginning_of_a_body() {
     let example = std::fs::read_to_string("examples/forward-auth/envoy.yaml").unwrap();
@@ -388,6 +388,6 @@ fn the_gates_example_is_a_configuration() {
     assert!(report.mistakes().is_empty(), "{report}");
     let config = report.config().unwrap();
     assert!(config.upstream.is_none() && config.forward_auth.len() == 5);
-    // What there is not, it says.
+    // It reports what is missing.
     assert_eq!(report.warnings().len(), 1, "{report}");
 }

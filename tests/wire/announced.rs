@@ -139,7 +139,7 @@ fn without_a_header_or_with_a_malformed_one_the_connection_closes() {
     ];
     for (count, bytes) in (1_u64..).zip(wrong) {
         let mut client = gate.client();
-        // What it says after that may meet a closed door.
+        // Later bytes may meet a closed connection.
         let _ = client.stream.write_all(&[&bytes, GET.as_bytes()].concat());
         assert_eq!(client.rest(), "", "{}", String::from_utf8_lossy(&bytes));
         gate.until("counted", |gate| gate.stats.unannounced.load(Relaxed) == count);

@@ -6,7 +6,7 @@ use crate::shop::{OK, Shop};
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const HEAD: &str = "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-/// What the visitor sees.
+/// The visitor's view.
 #[derive(Clone, Copy, Debug)]
 enum Seen {
     /// A refusal of the gate's.

@@ -12,7 +12,7 @@ use crate::shop::PATIENCE;
 
 pub struct Client {
     pub stream: TcpStream,
-    /// What the bytes go through, where they are not sent in the clear.
+    /// The TLS layer, if the connection is not in the clear.
     pub tls: Option<ClientConnection>,
     ahead: Vec<u8>,
 }
@@ -24,7 +24,7 @@ pub struct Answer {
     pub head: String,
     /// The body, its chunks put together.
     pub body: String,
-    /// What followed the last chunk.
+    /// The bytes behind the last chunk.
     pub trailers: String,
 }
 

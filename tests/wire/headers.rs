@@ -4,7 +4,7 @@ use crate::client::header;
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
 
-/// What the shop sees of a request with these extra lines, in lower case.
+/// The shop's view of a request with these extra lines, in lower case.
 fn seen_with(lines: &str, trusted: &[&str]) -> String {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {

@@ -97,7 +97,7 @@ fn a_page_in_pieces_is_the_one_that_is_rendered() {
     }
 }
 
-/// Of which each page is the first.
+/// The built-in pages; each page is the first one rendered from them.
 fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {

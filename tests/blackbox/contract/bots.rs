@@ -71,7 +71,7 @@ fn asking() -> String {
     format!("{ONE}\n{WORK}")
 }
 
-/// What a program works out of a challenge that it was given as JSON.
+/// A program's solution of a challenge that it was given as JSON.
 fn solved(asked: &Value) -> String {
     let text = asked["challenge"].as_str().unwrap();
     let (parts, most) = (asked["parts"].as_u64().unwrap(), asked["most"].as_u64().unwrap());

@@ -7,7 +7,7 @@ use crate::shop::Reply;
 
 use super::{House, ONE};
 
-/// What `docs/reference/proxy.md` says is added or made anew on the way to the shop, and back.
+/// The fields that, by `docs/reference/proxy.md`, are added or made anew on the way to the shop, and back.
 const ADDED: &[&str] = &[
     "x-forwarded-for",
     "x-forwarded-proto",

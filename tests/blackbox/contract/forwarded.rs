@@ -110,7 +110,7 @@ async fn letters_that_a_shop_takes_for_others_lead_to_no_protected_path() {
     }
 }
 
-/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+/// Routers that compare hosts byte by byte use their default for unknown ones, usually the shop.
 #[tokio::test]
 async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
     let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
@@ -129,7 +129,7 @@ async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
         assert_eq!(answer.status(), status, "{host}: {}", answer.head);
     }
     assert_eq!(house.shop.seen().len(), 4);
-    // What a trusted proxy passes on, as a shop may go by it.
+    // Fields of a trusted proxy, which a shop may use.
     for (forwarded, status) in [
         ("blog.test", 200),
         ("BLOG.test.:80, blog.test", 200),

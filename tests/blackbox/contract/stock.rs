@@ -23,7 +23,7 @@ async fn status(guest: &mut Guest) -> Value {
     guest.own("GET", "status").await.json()
 }
 
-/// What the gate tells the visitor in that state, once it does: it may have been asked too often meanwhile.
+/// The visitor's status once it has this state: a question may have been limited meanwhile.
 async fn told_when(guest: &mut Guest, state: &str) -> Value {
     let guest = &Mutex::new(guest);
     eventually("a state", async || {
@@ -225,7 +225,7 @@ async fn who_comes_back_from_the_payment_after_the_session_has_bought_once_and_t
         sold(&house, 1).await;
     }
     assert!(inside.page("/").await.is_the_shops());
-    // Who was never inside buys nothing by the shop's page, and neither does a place in line.
+    // A visitor who was never inside buys nothing by the shop's page, and neither does a place in line.
     let mut waiting = house.in_line().await;
     for guest in [&mut waiting, &mut house.guest()] {
         assert!(guest.page("/receipt/2").await.is_the_shops());

@@ -16,12 +16,12 @@ use crate::harness::guest::Guest;
 use crate::harness::look::Look;
 use crate::harness::redis::{Options, Server};
 
-/// Long enough for everybody to join, short enough to wait for.
+/// Long enough for all to join, short enough to wait for.
 const PREQUEUE_MS: u64 = 20_000;
 const BEACON: &str = "drand quicknet round 22000000, randomness";
 const VALUE: &str = "7d1f2c0a8a5be4cb1c5d1c4d9b6f0d2e33a1b8f0a4f7b6c9e2d1f0a3b4c5d6e7";
 
-/// What an operator's command says, with its exit code.
+/// The output of an operator's command, with its exit code.
 fn ropeline(arguments: &[&str]) -> (Option<i32>, String) {
     let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .args(arguments)
@@ -164,7 +164,7 @@ async fn who_comes_while_the_store_is_away_over_the_opening_is_drawn() {
     assert!(status["draw"]["number"].is_null(), "{status}");
 }
 
-/// The page moved on by itself; what it shows to be copied is checked by the page without a server.
+/// The page moved on by itself; the figures that it shows for copying are checked by the page without a server.
 async fn checks_in_a_browser(browser: &Browser, figures: &str) {
     let shown = "const pre = document.getElementById('figures'); return pre ? pre.textContent : ''";
     let figures: Value = serde_json::from_str(figures).expect("figures");

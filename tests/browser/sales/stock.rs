@@ -53,7 +53,7 @@ async fn reads(browser: &Browser, gate: &Gate, words: &str) -> String {
 }
 
 fn tells_no_results(page: &str) {
-    // Nothing comes of waiting either.
+    // Waiting changes nothing either.
     for words in [RESULTS[0], RESULTS[1], "Please wait"] {
         assert!(!page.contains(words), "{words}: {page}");
     }

@@ -100,14 +100,14 @@ fn a_reload_that_lists_the_lanes_otherwise_or_takes_one_out_leaves_everybody_whe
     assert_eq!(lanes(&gate)[1]["out"], true);
     assert_eq!(members.each_mut().map(Visitor::position), [Some(1), Some(2)]);
     assert_eq!(other.position(), Some(1));
-    // Who comes from there now stands with everybody else.
+    // A visitor who comes from there now stands with all others.
     let _late = queued(&gate, "198.51.100.7", 2);
     let _press = queued(&gate, "192.0.2.1", 1);
     for member in &mut members {
         member.leaves();
     }
     until("the lane to be gone", || (lanes(&gate).len() == 2).then_some(()));
-    // A restart reads the same log, and tickets still mean what they did.
+    // A restart reads the same log, and tickets still have the same meaning.
     assert_eq!(gate.stop().code, Some(0));
     let gate = site.start();
     gate.lives();

@@ -243,7 +243,7 @@ fn a_key_that_goes_while_its_tokens_are_about_is_told_of_with_the_date_until_whi
         last["warnings"].to_string().contains("is gone and was in use"),
         "{last}"
     );
-    // Nothing has changed since.
+    // No change since then.
     assert!(!taken(&site, &gate).contains("the key"), "it is told once");
 }
 

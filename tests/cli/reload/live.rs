@@ -84,7 +84,7 @@ fn rooms_come_and_go_and_the_others_keep_their_visitors() {
     });
     assert!(inside.goes_to("/").is_the_shops());
     assert_eq!(waiting.position(), Some(1));
-    // What an operator has set stays over the file, as over a restart.
+    // An operator's settings stay in force over the file, as over a restart.
     let admin = gate.admin.to_string();
     assert_eq!(
         site.run(&["rooms", "set", "shop", "--capacity", "3", "--admin", &admin])

@@ -139,7 +139,7 @@ fn what_a_file_names_is_checked_with_it() {
     assert!(gate.visitor().goes_to("/").body.contains("<html>one "));
     std::fs::write(site.path("page.html"), "<html>two {{ title }}</html>").unwrap();
     site.edit("total_active_users = 2", "total_active_users = 1");
-    // Its path is the same, and what it holds is not.
+    // Its path is the same, and its content is not.
     gate.program.signal(Signal::HUP);
     until("the new page", || {
         let page = gate.visitor().goes_to("/");

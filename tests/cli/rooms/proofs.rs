@@ -25,7 +25,7 @@ fn join(visitor: &mut Visitor, proof: &str) -> Answer {
     visitor.asks("POST /.ropeline/rooms/shop/join", &fields, "")
 }
 
-/// What a newcomer is asked at this gate, worked out.
+/// The solved proof for a newcomer at this gate.
 fn proof(gate: &Gate) -> String {
     let asked = join(&mut gate.visitor(), "");
     assert_eq!((asked.status, asked.word()), (428, "proof"), "{asked:?}");

@@ -34,7 +34,7 @@ impl Secured {
         }
     }
 
-    /// What curl is answered by `shop.example`, head and all; `scheme` says where it asks.
+    /// The answer of `shop.example` to curl, with its head; `scheme` chooses the port.
     fn curl(&self, scheme: &str, target: &str, arguments: &[&str]) -> String {
         let port = if scheme == "https" {
             self.address.port()

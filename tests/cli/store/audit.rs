@@ -104,7 +104,7 @@ fn a_gate_that_was_killed_leaves_a_whole_history_in_its_folder_and_in_its_archiv
     let from: Vec<_> = logs.iter().map(|log| log["goes_on_from"].as_str().unwrap()).collect();
     assert_eq!(from, ["nothing", "whole"]);
     assert_eq!(kept["lines"][0]["tally"]["joins"], 2);
-    // What the gate had not filed when it was killed is filed when it has read its log again.
+    // Entries that the gate had not archived when it was killed are archived once it has read its log again.
     let archived = report(&site, &["archive"]);
     assert_eq!(archived["covers"]["logs"], kept["covers"]["logs"]);
     assert_eq!(archived["covers"]["entries"], kept["covers"]["entries"]);

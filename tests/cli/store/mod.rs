@@ -52,7 +52,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
         newcomers.push(newcomer);
         is_numbered(&page).then_some(())
     });
-    // The one who came last asks first.
+    // The last one to come asks first.
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || is_numbered(&newcomer.goes_to("/")).then_some(()));
     }

@@ -64,7 +64,7 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
         (!gate.asks_admin("/readyz").body.contains("cut off")).then_some(())
     });
     until("the first's turn", || first.goes_to("/").is_the_shops().then_some(()));
-    // The one who came last asks first.
+    // The last one to come asks first.
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || (newcomer.goes_to("/").word() == "waiting").then_some(()));
     }
@@ -237,7 +237,7 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
     let mut app = joined["ticket"].as_str().expect("a ticket to keep").to_owned();
     free_disk(&gate, before);
 
-    // The one who came last asks first.
+    // The last one to come asks first.
     until("the app's number", || {
         let fields = format!("Accept: application/json\r\nRopeline-Ticket: {app}\r\n");
         let told = gate.visitor().asks("GET /.ropeline/rooms/shop/status", &fields, "");

@@ -13,7 +13,7 @@ use crate::until;
 
 const FAILED: &str = "ropeline_upgrades_failed_total";
 
-/// The gate is as it was: who waits waits, who comes is numbered, and the log is the same.
+/// The gate is unchanged: waiting visitors wait, new ones are numbered, and the log is the same.
 fn goes_on(old: &mut Old, epoch_before: &str, position: u64) {
     assert!(old.gate.program.runs());
     let mut waiting = old.gate.waits(position);

@@ -39,7 +39,8 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
             .contains("retry: "),
         "{stream:?}"
     );
-    // Both are of one log: who waits is known to the next, who comes now stands behind, and the one inside stays inside.
+    // Both are of one log: the next process knows the waiting visitors, new ones stand behind, and the one inside stays
+    // inside.
     assert_eq!((second.position(), first.position()), (Some(2), Some(1)));
     assert!(inside.goes_to("/").is_the_shops());
     first.listens().reads("event: status");

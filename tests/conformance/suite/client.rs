@@ -21,13 +21,13 @@ pub enum Delivery {
     ByteByByte,
 }
 
-/// What a client saw.
+/// The client's observations.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// Final answers.
     pub answers: Vec<Answer>,
     pub interims: usize,
-    /// What came behind a 101.
+    /// The bytes behind a 101.
     pub tunnel: Vec<u8>,
     /// The other end has closed.
     pub closed: bool,
@@ -64,7 +64,7 @@ pub fn play(case: &Case, address: SocketAddr, delivery: Delivery, patience: Dura
     };
     for step in &case.steps {
         match step {
-            // What cannot be sent any more was answered by a close.
+            // Bytes that cannot be sent any more were answered by a close.
             Step::Send(bytes) => drop(send(&mut stream, bytes, delivery)),
             Step::Hear(text) => {
                 let has = |ear: &Ear| ear.raw.windows(text.len()).any(|part| part == text.as_bytes());

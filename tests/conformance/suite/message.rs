@@ -18,7 +18,7 @@ pub enum Rest {
     Nothing,
     /// The beginning of a message.
     Cut,
-    /// What can be read in more than one way, and why.
+    /// Ambiguous, with the reason.
     Ambiguous(&'static str),
 }
 

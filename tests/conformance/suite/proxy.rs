@@ -27,7 +27,7 @@ const ROOMS: &str = "[[room]]\nname = \"seats\"\nmode = \"hold\"\n\
                      routes = [\"/seat\", \"/seat/*\", \"PUT /order\", \"GET /list\", \"/book\"]\n\
                      [[room]]\nname = \"box\"\nmode = \"hold\"\nhosts = [\"box.test\"]\nroutes = [\"/office\"]\n";
 
-/// What a proxy is set up for.
+/// The purpose for which a proxy is configured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setup {
     Plain,

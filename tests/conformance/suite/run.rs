@@ -18,7 +18,7 @@ pub const SETTLED: Duration = Duration::from_millis(25);
 /// A proxy at work: by lane, where clients reach it and the shop behind it.
 pub struct Contestant {
     pub lanes: Vec<(SocketAddr, Shop)>,
-    /// Of each lane's process, or of the one for all.
+    /// The ids of each worker's process, or of the one for all.
     pub pids: Vec<u32>,
     pub is_gate: bool,
     /// How long an answer is waited for.

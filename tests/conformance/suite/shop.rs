@@ -46,7 +46,7 @@ struct Line {
     open: bool,
 }
 
-/// What came over one connection.
+/// The bytes of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub bytes: Vec<u8>,
@@ -92,7 +92,7 @@ impl Shop {
         state.lines.clear();
     }
 
-    /// Waits until no byte has come for `quiet`, ends all connections, and tells what came over each.
+    /// Waits until no byte has come for `quiet`, ends all connections, and returns the bytes of each.
     pub fn end(&self, quiet: Duration) -> Vec<Seen> {
         let mut state = self.shared.state();
         loop {

@@ -8,10 +8,11 @@ use super::super::forged::program;
 use super::super::hall::{EPOCH, Hall, room, section};
 use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots, word};
 
-/// What a room that began at this time is set to.
+/// The settings of a room that began at this time.
 type Sets = fn(u64) -> Settings;
 
-/// Three seconds after the room began `count` join. Then `act`. Says how the program ends with `--strict`, and what it prints.
+/// Three seconds after the room began `count` join. Then `act`. Returns the program's exit code with `--strict` and its
+/// output.
 fn told(sets: Sets, count: u32, act: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();

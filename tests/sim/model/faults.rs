@@ -23,7 +23,7 @@ pub enum Fault {
     Leave(usize, Time),
     /// A gate's process stands still.
     Pause(usize, Time),
-    /// Nothing gets from a gate to the store.
+    /// No call gets from a gate to the store.
     Cut(usize, Time),
     Mend(usize),
     /// Links lose, repeat and delay.
@@ -43,7 +43,7 @@ pub enum Fault {
     Up {
         lost: usize,
     },
-    /// It comes back with what it held so long ago.
+    /// It comes back with its data of this long ago.
     OldDump(Time),
     Flush,
     /// It does not answer for a while.
@@ -56,7 +56,7 @@ pub enum Fault {
         to_new: Vec<usize>,
         time: Time,
     },
-    /// One master is left, and everybody sees it.
+    /// One master is left, and all gates see it.
     Heal {
         newer: bool,
     },
@@ -64,9 +64,9 @@ pub enum Fault {
     GateAndStore(usize, usize),
     /// Every gate is lost, and the store with everything.
     Everything,
-    /// Every gate is lost, and the store comes back with what it held so long ago.
+    /// Every gate is lost, and the store comes back with its data of this long ago.
     EverythingSince(Time),
-    /// Every gate is lost, and the store is up so long before it has read what it held.
+    /// Every gate is lost, and the store is up for this long before it has read its data.
     Bare(Time),
     Filled(Time),
     /// The furthest gate dies when it would give the next log its root: before, or half way through.

@@ -31,13 +31,13 @@ pub struct Gate {
     view_at: Time,
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
-    /// Who waits for what becomes of a code.
+    /// Visitors who wait for the result of a code.
     pub shown: Vec<crate::codes::Showing>,
     /// Marks that it received and that are not in the log, and since when.
     pub marks: BTreeMap<Number, Time>,
-    /// Visitors of whom nothing was known, and whose number is being asked for.
+    /// Unknown visitors whose number is being asked for.
     pub asking: Vec<Asking>,
-    /// What operators wait to hear of their calls.
+    /// Results of calls for which operators wait.
     pub told: Vec<Receiver<Result<u64, Unrecorded>>>,
     /// Its process ends after the goodbye.
     pub leaving: bool,
@@ -119,7 +119,7 @@ impl Gate {
         new
     }
 
-    /// The rooms' clock, with what has passed since the view was published.
+    /// The rooms' clock, plus the time since the view was published.
     pub fn clock(&self, now: Time) -> Clock {
         self.view.clock.plus((now - self.view_at) / 1_000)
     }

@@ -40,7 +40,7 @@ struct Shop {
     numbers: [Option<Number>; VISITORS],
     /// When the shop had the last request of a number.
     last: BTreeMap<Number, u64>,
-    /// What goes with the next entry.
+    /// The content of the next entry.
     said: Section,
 }
 

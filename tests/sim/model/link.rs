@@ -12,7 +12,7 @@ use super::world::{Caller, Event, MILLI, SECOND, Time, World};
 /// How a link behaves; chances in a thousand.
 #[derive(Clone, Copy)]
 pub struct Weather {
-    /// Nothing gets through.
+    /// No call gets through.
     pub cut: bool,
     pub request_lost: u64,
     pub reply_lost: u64,

@@ -20,11 +20,11 @@ pub struct Watch {
     pub ledger: Ledger,
     pub codes: CodeBook,
     pub added: RoomBook,
-    /// What any gate saw last.
+    /// The latest view of any gate.
     pub last: Option<Arc<View>>,
     /// The machine versions that any gate's rooms ran.
     pub versions: BTreeSet<u16>,
-    /// Whose state is being changed.
+    /// The gate whose state is being changed.
     pub acting: GateId,
     /// Where the root stood that each gate fetched last.
     pub roots: BTreeMap<GateId, Position>,

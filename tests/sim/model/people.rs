@@ -26,7 +26,7 @@ pub struct Person {
     pub inside_until: Option<Time>,
     /// The request under way: its pass, and whether it carries it.
     pub claiming: Option<(Pass, bool)>,
-    /// When the shop had the last request, and of which number; `None` for one whom the shop does not count.
+    /// When the shop had the last request, and of which number; `None` for a visitor whom the shop does not count.
     pub asked: Option<(Time, Number)>,
     pub first_inside: bool,
     pub turns_missed: u32,
@@ -45,7 +45,7 @@ pub enum Is {
     Gone,
 }
 
-/// What a visitor is like.
+/// The kind of a visitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Asks as often as the page does, comes in when called, leaves when done.

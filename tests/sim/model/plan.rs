@@ -18,14 +18,14 @@ use crate::chance::Chance;
 use crate::codes;
 use crate::stock;
 
-/// What a run is to be.
+/// The plan of a run.
 pub struct Plan {
     pub seed: u64,
     pub gates: usize,
     /// The machine version that the first gates know.
     pub knows: u16,
     pub sale: Option<Sale>,
-    /// How long things go wrong, and how long after that everybody has to come in.
+    /// How long faults last, and the time after that in which all must come in.
     pub busy: Time,
     pub calm: Time,
     /// Visitors at the start, in all, and how often another comes.
@@ -46,7 +46,7 @@ pub struct Plan {
     pub admission: Option<LoadControl>,
 }
 
-/// What a run came to.
+/// The results of a run.
 pub struct Outcome {
     pub seed: u64,
     pub tally: Tally,

@@ -1,4 +1,4 @@
-//! The shop behind the gates: whom it has had a request from in the last `session_duration`, held against the slots.
+//! The shop behind the gates: the visitors of its requests in the last `session_duration`, compared with the slots.
 //!
 //! A called visitor's request is forwarded when the log has the claim; where it cannot be asked the gate forwards all the same.
 
@@ -63,7 +63,7 @@ impl World {
         };
         self.leave_word(slot, request.0.number, Some(Note::Reopen));
         self.is_inside(id, slot, request);
-        // What the log does not know yet is no promise of the rooms.
+        // Requests that are not in the log yet are no promise of the rooms.
         self.people[id].asked = None;
     }
 

@@ -11,7 +11,7 @@ use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Ski
 
 use super::world::Time;
 
-/// One server: what it holds and what it could fall back to.
+/// One server: its data, and the earlier data that it could fall back to.
 #[derive(Clone)]
 pub struct Server {
     /// The machine that it runs on.
@@ -29,7 +29,7 @@ pub struct Server {
     /// How long entries are kept behind the snapshot.
     pub keep_ms: u64,
     data: Data,
-    /// What it held after each of the last calls that changed something, and now and then before that.
+    /// Its data after each of the last calls that changed something, and now and then before that.
     past: VecDeque<(Time, Data)>,
     pub flaw: Option<Flaw>,
 }
@@ -250,7 +250,7 @@ impl Server {
         self.down = false;
     }
 
-    /// The server comes up again with what it held at that time, or the earliest that is kept.
+    /// The server comes up again with its data at that time, or the earliest that is kept.
     pub fn restore(&mut self, at: Time, replication: u64) {
         let kept = self.past.iter().rposition(|(kept, _)| *kept <= at).unwrap_or(0);
         self.restart(self.past.len().saturating_sub(kept), replication);

@@ -88,7 +88,7 @@ pub struct World {
     /// New visitors come on average so often; none when 0.
     pub arrivals_every: Time,
     pub most_people: usize,
-    /// Faults are over: everybody wants in and nothing goes wrong.
+    /// Faults are over: all visitors want in, and no fault happens.
     pub calm: bool,
     pub excuse: Excuse,
     pub traps: Traps,
@@ -105,7 +105,7 @@ pub struct Slot {
     pub knows: u16,
 }
 
-/// What has happened that a weaker promise goes with.
+/// Events that weaken a promise.
 #[derive(Clone, Copy, Default)]
 pub struct Excuse {
     /// Sessions may be more than the slots: two masters, or entries lost with every gate that had read them.
@@ -116,7 +116,7 @@ pub struct Excuse {
     pub numbers: bool,
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Tally {
     pub steps: u64,
@@ -233,7 +233,7 @@ impl World {
         self.go_on(slot);
     }
 
-    /// The process is gone, with everybody who waits there.
+    /// The process is gone, with all waiting requests.
     pub fn crash_gate(&mut self, slot: usize) {
         let Some(gate) = self.slots[slot].gate.take() else {
             return;
@@ -260,7 +260,7 @@ impl World {
         }
     }
 
-    /// Lets the gate do what it wants to do next, until it waits for something.
+    /// Runs the gate's steps until it waits.
     pub fn go_on(&mut self, slot: usize) {
         for _ in 0..STEPS_MOST {
             let now = self.now;

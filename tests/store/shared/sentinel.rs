@@ -59,7 +59,7 @@ fn sentinels_may_have_a_password_of_their_own() {
 fn who_is_master_in_a_sentinels_memory_only_is_not_taken_for_it() {
     let mut stores = Sentinel::start(&Options::default());
     let url = stores.url();
-    // One alone cannot change what it knows.
+    // One alone cannot change its own state.
     stores.sentinels[1].kill();
     stores.sentinels[2].kill();
     let _: () = stores.servers[1].ask("REPLICAOF NO ONE");

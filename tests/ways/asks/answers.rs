@@ -252,7 +252,7 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
-/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+/// Routers that compare hosts byte by byte use their default for unknown ones, usually the shop.
 #[tokio::test]
 async fn a_free_host_in_another_spelling_reaches_no_other_host() {
     let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";

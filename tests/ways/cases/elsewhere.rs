@@ -10,7 +10,7 @@ fn form() -> String {
     format!("Origin: https://pay.test\r\nSec-Fetch-Site: cross-site\r\n{PAGE}")
 }
 
-/// What a browser sends when a person follows a link of another site.
+/// A browser's fields when a person follows a link of another site.
 const LINK: &str =
     "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: cross-site\r\nAccept: text/html\r\n";
 

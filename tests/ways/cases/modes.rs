@@ -223,7 +223,7 @@ async fn those_inside_are_inside_still_when_the_room_is_on_again() {
     );
 }
 
-/// What the room would refuse at other times passes as that of everybody else.
+/// Requests that the room would refuse at other times pass as those of all others.
 #[tokio::test]
 async fn a_room_that_is_off_refuses_no_pass() {
     let house = House::open(&format!("{ONE}\npass_networks = 2"), OFTEN).await;

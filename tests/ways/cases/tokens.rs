@@ -21,7 +21,7 @@ fn assert_newcomer(what: &str, guest: &Guest, answer: &Message, old: Option<Numb
     assert!(number.is_some() && number != old, "{what}: {number:?}");
 }
 
-/// What may have become of a cookie.
+/// Possible damage to a cookie.
 fn spoilt(value: &str) -> Vec<(&'static str, String)> {
     let swapped = |at: usize| {
         let mut bytes = value.as_bytes().to_vec();

@@ -141,7 +141,7 @@ fn whatever_was_made_of_a_room_that_was_removed_is_nothing_to_the_next() {
             assert_eq!(said(&mut log, of, Change::Reset), Changed::Taken);
         }
         let before = log.state.view().rooms[&name(of)].clone();
-        // What a gate says that has not read of the removal.
+        // The entry of a gate that has not read of the removal.
         let late = |change| RoomChange {
             room: name(of),
             revision: before.revision + 1,

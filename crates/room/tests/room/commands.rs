@@ -26,7 +26,7 @@ fn anna() -> Who {
     }
 }
 
-/// What became of an operator's word.
+/// The result of an operator's change.
 fn order(log: &mut Log, change: Change) -> Changed {
     said(log, change, Some(anna()))
 }

@@ -316,7 +316,7 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
     );
     room.claim(number, true);
     assert_eq!(room.by_pass(room.pass(number, 1, SESSION_MS)).0, PassState::Valid);
-    // Of the edition before, and of an epoch before the loss.
+    // One of the edition before, and one of an epoch before the loss.
     let older = Number {
         epoch: Epoch(number.epoch.0 - 1),
         ..number

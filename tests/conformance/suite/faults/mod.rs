@@ -20,14 +20,14 @@ pub struct Case {
     pub expect: Seen,
 }
 
-/// What the shop does with a request for anything but [`SERVED`].
+/// The shop's behaviour for any request except [`SERVED`].
 #[derive(Clone, Copy)]
 pub struct Faulty {
     pub bytes: &'static str,
     pub end: End,
 }
 
-/// What it does behind its answer.
+/// Its behaviour behind its answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Holds,
@@ -41,7 +41,7 @@ pub enum End {
     Ahead,
 }
 
-/// What the visitor must see.
+/// The required view of the visitor.
 #[derive(Clone, Copy)]
 pub enum Seen {
     /// An error, or an answer that is visibly incomplete. One that looks complete is wrong.
@@ -120,7 +120,7 @@ fn is_sound(answer: &Answer) -> bool {
     answer.is_whole && framings <= 1 && answer.fields.iter().all(|(name, value)| plain(name) && plain(value))
 }
 
-/// What the visitor saw, in few words.
+/// A short text of the visitor's view.
 fn told(heard: &Heard) -> String {
     if heard.odd > 0 {
         return "bytes that are no answer".into();

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_micros(50);
 const ALONE: usize = 512;
 const PIECE: usize = 1_009;
 
-/// What a client saw.
+/// The client's observations.
 #[derive(Debug, Default)]
 pub struct Heard {
     pub streams: BTreeMap<u32, Told>,
@@ -191,7 +191,7 @@ impl Wire {
         self.send(&all);
     }
 
-    /// Whether the other end still answers, twice, so that what it had to say before was said.
+    /// Whether the other end still answers, twice, so that all its earlier frames have arrived.
     fn is_alive(&mut self, patience: Duration) -> bool {
         let before = self.heard.pongs;
         (1..=2).all(|round| {
@@ -209,7 +209,7 @@ pub fn play(case: &Case, address: SocketAddr, delivery: Delivery, patience: Dura
     }
     for step in &case.steps {
         match step {
-            // What cannot be sent any more was answered by a close.
+            // Bytes that cannot be sent any more were answered by a close.
             Step::Send(bytes) => drop(wire.send(bytes)),
             Step::Exceed => wire.exceed(),
             Step::Hear(sign) => {
@@ -248,7 +248,7 @@ fn finish(case: &Case, wire: &mut Wire, patience: Duration) {
         Expect::Malformed | Expect::Stream(_) | Expect::Connection(_)
     );
     if is_to_end && !wire.heard.is_failed() {
-        // What has become of stream 1 may still be on its way.
+        // The result of stream 1 may still be on its way.
         wire.listen(patience / 4, |heard| {
             heard.is_failed() || heard.resets().next().is_some() || heard.is_over(1)
         });

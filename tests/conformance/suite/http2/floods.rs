@@ -30,7 +30,7 @@ pub struct Flood {
     parts: u32,
     /// Answers are read meanwhile.
     reads: bool,
-    /// What the shop answers, if anything.
+    /// The shop's answer, if any.
     answer: &'static str,
     /// Requests that may reach the shop.
     requests: usize,

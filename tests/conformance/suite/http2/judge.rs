@@ -159,7 +159,7 @@ fn tells(heard: &Heard, facts: &Facts<'_>) -> String {
     words.join(", ")
 }
 
-/// What must be the same for another delivery.
+/// The part that must be the same for another delivery.
 pub fn gist(heard: &Heard, facts: &Facts<'_>) -> String {
     let mut gist = facts.gist();
     for (stream, told) in &heard.streams {

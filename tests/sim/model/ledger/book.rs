@@ -53,11 +53,11 @@ pub struct Book {
     /// Batches that counted.
     pub heard: BTreeSet<(GateId, u64)>,
     pub pending: BTreeMap<PendingId, Number>,
-    /// Whose the numbers are that were given by account; an entry that is lost makes no number another's.
+    /// The accounts of numbers that were given by account; a lost entry never changes a number's account.
     pub owners: BTreeMap<Number, Tag>,
     /// No visitor is called before, because a gate brings lost data back.
     pub adopting_until: u64,
-    /// What a gate has seen of its shop holds until then.
+    /// A gate's figures of its shop are valid until then.
     pub figures_until: u64,
     /// Numbers that the entry found to be over.
     pub ended: Vec<Number>,
@@ -150,7 +150,7 @@ impl Book {
         self.holders().count()
     }
 
-    /// Who holds a slot.
+    /// Holders of a slot.
     pub fn holders(&self) -> impl Iterator<Item = (&Number, &Person)> {
         let held = |person: &Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
         self.people.iter().filter(move |(_, person)| held(person))
@@ -235,7 +235,7 @@ impl Book {
         }
     }
 
-    /// What the clock ends.
+    /// Ends everything whose time is over.
     pub fn expire(&mut self) {
         let mut changed = Vec::new();
         for (number, person) in &self.people {

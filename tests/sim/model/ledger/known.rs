@@ -23,7 +23,7 @@ pub struct Known {
 /// How far a gate has come with its first words in a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Said {
-    /// It is still bringing back what it knows.
+    /// It is still bringing its knowledge back.
     Some,
     All,
 }

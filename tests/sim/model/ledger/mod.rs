@@ -32,7 +32,7 @@ pub struct Ledger {
     hashes: BTreeMap<(Position, [u8; 8]), StateHash>,
     /// Numbers of all histories.
     issued: BTreeSet<Number>,
-    /// What the store took, for entries that are passed over.
+    /// The entries that the store took, for entries that are skipped.
     appended: BTreeMap<Position, Arc<Entry>>,
     /// Entries that may be passed over.
     pub skips: BTreeSet<Position>,
@@ -234,7 +234,7 @@ impl Ledger {
             ));
         }
         if let Some(adopt) = adopts {
-            // Of several gates at it the first that is done ends it: too soon, but never too late.
+            // If several gates bring it back, the first that is done ends it: too soon, but never too late.
             let until = book
                 .adopting_until
                 .max(book.clock + if book.adopting_until > book.clock { 0 } else { ADOPT_MS });
@@ -273,7 +273,7 @@ impl Ledger {
             for (_, number) in &section.marks {
                 self.known(at, *number);
                 let person = book.people.get(number).copied().unwrap_or(Person::NEW);
-                // What the horizon has passed takes no marks.
+                // Numbers that the horizon has passed take no marks.
                 let late = matches!(standing(*number), Some(Standing::Late));
                 if person.is == Is::Waiting && !late {
                     let marked = Some(book.clock);
@@ -305,7 +305,7 @@ impl Ledger {
         }
     }
 
-    /// Finds whom the entry called, lowest first, and whom it passed over.
+    /// Finds the visitors whom the entry called, lowest first, and those whom it passed over.
     fn call(&mut self, book: &mut Book, at: Position, line: &LineView) {
         let Some(made) = line.figures.calls.checked_sub(book.calls) else {
             return self.fault(&format!("{at:?}: calls were taken back"));

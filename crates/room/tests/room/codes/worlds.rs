@@ -185,7 +185,7 @@ impl World {
         );
     }
 
-    /// The store forgets its end, and some gates die with it; those that are there begin a new log with what they have read.
+    /// The store loses its end, and some gates die with it; the others begin a new log with the entries that they have read.
     fn forgets(&mut self) {
         let present = |world: &Self| world.gates.iter().filter(|gate| !gate.away).count();
         if present(self) > 1 && self.below(2) == 0 {
@@ -242,7 +242,7 @@ impl World {
         self.all_read();
     }
 
-    /// A gate that was away comes, and brings what it has before anything else.
+    /// A gate that was away comes back, and brings its knowledge first.
     fn returns(&mut self) {
         let Some(gate) = self.gates.iter().position(|gate| gate.away) else {
             return;

@@ -86,7 +86,7 @@ fn a_promise_that_the_log_has_lost_is_kept() {
     fork.new.pass(500);
     fork.bring();
     assert_eq!(figures(&mut fork.new), told);
-    // A gate of the new history may have promised something else meanwhile, but not what it has made of it already.
+    // A gate of the new history may have promised something else meanwhile, but not a draw that is made already.
     until(&mut fork.new, 30_500);
     // The room's revision is ahead of this test's count now.
     let taken = (0..5).any(|_| says(&mut fork.new, reveal(1, SECRET, None)) == Changed::Taken);
@@ -135,7 +135,7 @@ fn begun_after_the_opening() -> Log {
     log
 }
 
-/// Of the log that everybody has lost, the even ones.
+/// Even numbers of the log that all gates have lost.
 fn of_the_lost_log(count: u32) -> Vec<Number> {
     let number = |n| Number {
         epoch: Epoch(77),

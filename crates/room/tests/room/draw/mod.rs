@@ -17,7 +17,7 @@ use ropeline_room::testing::log::{EPOCH, LANE, Log, room, settings};
 pub const START: u64 = 1_000_000;
 pub const SECRET: Hash = Hash([0x5a; 32]);
 
-/// Of a beacon, in its one spelling.
+/// A beacon's value, in its one spelling.
 pub const VALUE: &str = "1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f";
 
 /// Sales that open 20 s after they begin, a hundred seconds apart.
@@ -102,7 +102,7 @@ pub fn says(log: &mut Log, change: Change) -> Changed {
     effects.changed[0]
 }
 
-/// What a replica from the state's bytes makes of it is the same.
+/// A replica from the state's bytes has the same draw.
 pub fn same_elsewhere(log: &mut Log) {
     let bytes = log.state.encode();
     let mut again = State::decode(&bytes).unwrap();

@@ -185,11 +185,11 @@ fn call() -> impl Strategy<Value = CallOrder> {
     })
 }
 
-/// Turns steps into entries, and keeps who was issued a number.
+/// Turns steps into entries, and keeps the issued numbers.
 #[derive(Debug)]
 pub struct Author {
     pub issued: Vec<(LineName, LaneId, Number)>,
-    /// Epochs that logs were begun with, and some between that everybody lost.
+    /// Epochs that logs were begun with, and some between that all gates lost.
     epochs: Vec<u64>,
     time: u64,
     serials: [u64; 2],

@@ -57,7 +57,7 @@ pub struct Life {
     revision: u64,
     /// A replica of some entries ago.
     behind: Option<State>,
-    /// What the gates have to say about the last checkpoint.
+    /// The gates' pending votes on the last checkpoint.
     votes: [Option<Vote>; 3],
     seen: BTreeSet<&'static str>,
     /// The machine version that the gates know.
@@ -274,7 +274,7 @@ impl Life {
         assert!(self.gates.state.rooted());
     }
 
-    /// What a gate saw in one line: joins, and people by where they stand.
+    /// One gate's report of a line: joins, and actions of visitors by their standing.
     fn section(&mut self, view: &View) -> Section {
         let line = LineName::new(self.pick(&LINES)).unwrap();
         let mut section = Section::new(self.room(), line);
@@ -296,7 +296,7 @@ impl Life {
         section
     }
 
-    /// What one of them does, if anything.
+    /// The action of one of them, if any.
     fn word(&mut self, section: &mut Section, view: &View, visitor: &Visitor) {
         let (lane, number) = (visitor.lane, visitor.number);
         let named = (lane, number);

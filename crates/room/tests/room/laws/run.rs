@@ -111,7 +111,7 @@ impl Run {
         self.apply(&entry);
     }
 
-    /// What comes before a log's root: nothing of the rooms may change by it.
+    /// Entries before a log's root: they must not change the rooms.
     fn share(&mut self, speak: [bool; 2], noise: bool) {
         let before = self.state.view();
         for gate in [0, 1].into_iter().filter(|gate| speak[usize::from(*gate)]) {
@@ -270,7 +270,7 @@ impl Run {
         }
     }
 
-    /// Everything that the view says of everybody is what the naive model says.
+    /// The view's figures of all visitors equal the naive model's.
     pub fn agrees(&mut self) {
         let view = self.state.view();
         let ahead = |until: u64| Some(until).filter(|until| *until > self.model.clock);

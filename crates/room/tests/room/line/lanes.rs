@@ -180,7 +180,7 @@ fn an_estimate_holds_while_others_keep_coming_into_a_lane_that_is_called_sooner(
             ..only()
         });
     };
-    // One every other second goes straight in before everybody who waits.
+    // One every other second goes straight in before all waiting visitors.
     let second = |log: &mut Log, at: u32| {
         if at.is_multiple_of(2) {
             joined(log, VIP, 1);

@@ -8,7 +8,7 @@ use ropeline_room::testing::log::{LANE, Log, only};
 /// Most ids that a room remembers.
 const BOUND: u32 = 131_072;
 
-/// What each of the ids is given, as far as it is numbered; the others are to come again.
+/// The number of each of the ids, as far as it is numbered; the others must come again.
 fn pend(log: &mut Log, ids: impl Iterator<Item = u32>) -> Vec<Option<Number>> {
     let id = |i: u32| {
         let mut id = [0; 12];

@@ -33,7 +33,7 @@ fn a_shop_that_answers_nothing_is_not_taken_for_an_idle_one() {
     log.join(900);
     calls(&mut log, 20, report(20, 20, 0));
     calls(&mut log, 6, hanging(0, 200));
-    // Nothing is sent any more, so there would be no requests a second.
+    // No request is sent any more, so the rate of requests would be zero.
     assert!((9..=11).contains(&calls(&mut log, 10, hanging(0, 200))));
     assert_eq!(load(&mut log).why, Why::Latency);
 }

@@ -31,7 +31,7 @@ pub fn adaptive() -> Settings {
     by(Controller::Adaptive(Bounds::default()))
 }
 
-/// What a gate says of two seconds in which so many requests took so long, and so many failed.
+/// A gate's report of two seconds with this number of requests, their duration, and the number of failed ones.
 pub fn report(requests: u32, took_ms: u64, errors: u32) -> Report {
     let mut times = Times::default();
     (0..requests - errors).for_each(|_| times.note(took_ms * 1_000));

@@ -287,7 +287,7 @@ prop_compose! {
     }
 }
 
-/// What may happen to a byte on its way.
+/// Possible damage to a byte.
 #[derive(Clone, Debug)]
 enum Slip {
     Altered(prop::sample::Index, u8),

@@ -25,7 +25,7 @@ fn a_history_that_comes_back_brings_the_rehearsal_and_its_lease() {
     assert_eq!((rehearsal.id, rehearsal.joined, rehearsal.size), (ID, 5, 50));
     let reals: Vec<Number> = mixed.iter().map(|(_, real)| *real).collect();
     assert_eq!(fork.aheads(&reals), [1, 3, 5, 7, 9].map(Some));
-    // Nothing is in any figure of theirs yet, and whose the places are is in the bytes all the same.
+    // Their figures are still zero, but the owners of the places are in the bytes all the same.
     let mut twin = fork.new.fork();
     assert_eq!(held_by(&mut twin), (5, 0, 0));
     for log in [&mut fork.new, &mut twin] {

@@ -154,7 +154,7 @@ fn a_store_that_lost_everything_still_sells_no_piece_twice() {
     assert!(fork.new.join(1).is_empty());
 }
 
-/// Whose the winners' places were, by the first byte of the tag.
+/// The accounts of the winners' places, by the first byte of the tag.
 fn accounts(log: &mut Log) -> Vec<Option<u8>> {
     let view = log.state.view();
     let line = &view.rooms[&room()].lines[&LineName::ONLY];

@@ -22,7 +22,7 @@ pub struct Line {
     pub units: u64,
     /// Lanes in the order of their turns, and the next one.
     pub turn: usize,
-    /// What an operator wants called with this entry.
+    /// An operator's calls with this entry.
     pub ordered: Vec<CallOrder>,
     /// The completed visitors.
     pub sold: BTreeSet<(LaneId, Key)>,

@@ -24,7 +24,7 @@ pub struct Answer {
     pub clock: u64,
 }
 
-/// What outlives lines.
+/// State that outlives lines.
 #[derive(Clone, Debug)]
 pub struct Lore {
     floors: BTreeMap<u64, u64>,
@@ -40,7 +40,7 @@ pub struct Lore {
 #[derive(Clone, Debug, Default)]
 pub struct Healing {
     pub until: u64,
-    /// What has stopped the room: by an epoch older than the log before or not, and by a pass or a ticket.
+    /// The proofs that have stopped the room: by an epoch older than the log before or not, and by a pass or a ticket.
     proofs: BTreeSet<(bool, bool)>,
     /// The log before.
     last: u64,
@@ -57,7 +57,7 @@ pub enum Proof {
 pub struct Model {
     pub clock: u64,
     time: Option<u64>,
-    /// Of the last entry.
+    /// Sequence of the last entry.
     sequence: u64,
     pub lore: Lore,
     pub room: Option<Room>,
