@@ -28,7 +28,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
                 change: Change::Reset,
                 who: None,
             };
-            20
+            32
         ];
         let append = ropeline::store::Append {
             batch: Batch {

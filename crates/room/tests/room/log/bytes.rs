@@ -411,6 +411,18 @@ proptest! {
 }
 
 #[test]
+fn a_batch_has_at_most_one_report_for_a_room_and_in_their_order() {
+    let batch = |rooms: [&str; 2]| Batch {
+        load: rooms
+            .map(|room| (RoomName::new(room).unwrap(), Report::default()))
+            .to_vec(),
+        ..Batch::default()
+    };
+    let read = |rooms| Batch::decode(&batch(rooms).encode()).is_ok();
+    assert!(read(["a", "b"]) && !read(["b", "a"]) && !read(["a", "a"]));
+}
+
+#[test]
 fn what_gates_write_all_the_time_is_short() {
     let epoch = (1_800_000_000 << 24) + 1;
     let entry = |sections| Entry {
