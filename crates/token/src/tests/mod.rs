@@ -1,6 +1,7 @@
 //! Tickets and passes case by case: any difference makes a token invalid.
 
 mod audiences;
+mod codes;
 mod laws;
 mod signatures;
 
