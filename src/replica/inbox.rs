@@ -343,7 +343,7 @@ impl Changing {
     /// To be done once, or to last for seconds, and whoever wanted it was told that it has not come to pass: long after, it is
     /// not wanted any more.
     pub fn is_given_up(&self) -> bool {
-        let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew { .. });
+        let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew(_));
         (self.is_once() || lease) && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
     }
 

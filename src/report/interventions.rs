@@ -17,8 +17,8 @@ use super::findings::{Intervention, Stamp};
 use super::trail::Was;
 use crate::dates::rfc3339;
 use crate::room::{
-    Change, Changed, Deed, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
-    RoomView, Standing, View,
+    Change, Changed, Deed, Effects, Entry, Eviction, Figures, GateId, Mode, Rehearsal, RehearsalId, RoomChange,
+    RoomName, RoomView, Standing, View,
 };
 
 /// See the module.
@@ -192,16 +192,18 @@ impl Interventions {
     /// A rehearsal whose virtual visitors stand among people, or in a draw: once, when both are there.
     fn rehearsed(&mut self, here: &Here<'_>, name: &RoomName, after: Option<&RoomView>) {
         let rehearsal = after.and_then(|after| after.rehearsal.as_deref().zip(Some(after)));
-        let Some((rehearsal, room)) = rehearsal else { return };
+        let Some((Rehearsal { order, .. }, room)) = rehearsal else {
+            return;
+        };
         let here_now = people(room, |figures| {
             figures.waiting + u64::from(figures.called) + u64::from(figures.inside)
         });
-        let told = self.rehearsals.get(name) == Some(&rehearsal.id);
+        let told = self.rehearsals.get(name) == Some(&order.id);
         if told || here_now == 0 {
             return;
         }
-        self.rehearsals.insert(name.clone(), rehearsal.id);
-        let (size, who) = (rehearsal.size, &rehearsal.by);
+        self.rehearsals.insert(name.clone(), order.id);
+        let (size, who) = (order.size, &order.by);
         self.list(Intervention {
             kind: "rehearsal",
             room: name.to_string(),

@@ -29,8 +29,6 @@ pub struct Troupe {
     pub joined: u64,
 }
 
-const LEASE_MS: u64 = 15_000;
-
 impl World {
     /// A step of the rehearsal: it is begun where there is none, renewed, and its visitors come and do something, some of them
     /// after all is over.
@@ -66,7 +64,7 @@ impl World {
                 self.troupe.begun += 1;
                 Change::Rehearse(Box::new(order(RehearsalId(self.troupe.begun.to_be_bytes()))))
             }
-            Some(id) if self.troupe.ticks.is_multiple_of(6) => Change::Renew { id, lease_ms: LEASE_MS },
+            Some(id) if self.troupe.ticks.is_multiple_of(6) => Change::Renew(id),
             Some(_) => return,
         };
         let told = gate.protocol.change(rooms::room(), change);
@@ -215,7 +213,7 @@ impl Book {
 
 fn under_way(view: &View) -> Option<RehearsalId> {
     let room = view.rooms.get(&rooms::room())?;
-    room.rehearsal.as_ref().map(|rehearsal| rehearsal.id)
+    room.rehearsal.as_ref().map(|rehearsal| rehearsal.order.id)
 }
 
 fn order(id: RehearsalId) -> RehearsalOrder {
@@ -225,7 +223,6 @@ fn order(id: RehearsalId) -> RehearsalOrder {
         joined: 0,
         forward: false,
         anyway: true,
-        lease_ms: LEASE_MS,
         for_ms: 3_600_000,
         by: Who::default(),
     }

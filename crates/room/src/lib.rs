@@ -63,7 +63,7 @@ pub use load::{
 };
 pub use room::codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Spent, SpentCodes};
 pub use room::edition::is_reset;
-pub use room::rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
+pub use room::rehearsal::{LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
 pub use ropeline_ids::{
     CallId, Clock, CodeId, Edition, Epoch, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
     RehearsalId, RoomName, Tag, Visitor, Wall,

@@ -34,14 +34,14 @@ pub fn judge(keyring: &Keyring, view: &View, room: &RoomName, visit: &Visit) -> 
     let good = |mark: &Mark| mark.date(visit.wall) == MarkDate::Good;
     let mark = mark.filter(good).ok_or(Refused::Mark)?;
     let room = view.rooms.get(room).ok_or(Refused::Over)?;
-    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.id == mark.rehearsal && rehearsal.size <= mark.size;
+    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.order.id == mark.rehearsal && rehearsal.order.size <= mark.size;
     let rehearsal = room.rehearsal.as_ref().filter(of).ok_or(Refused::Over)?;
     if room.settings.mode == Mode::Off {
         return Err(Refused::Off);
     }
     Ok(Rehearsed {
         id: mark.rehearsal,
-        forward: mark.forward && rehearsal.forward,
+        forward: mark.forward && rehearsal.order.forward,
     })
 }
 

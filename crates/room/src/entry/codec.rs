@@ -262,14 +262,13 @@ fn write_room_change(w: &mut Writer, change: &RoomChange) {
             w.u8(25);
             order.write(w);
         }
-        Change::Renew { id, lease_ms } => {
+        Change::Renew(id) => {
             w.u8(26);
             w.raw(&id.0);
-            w.var(*lease_ms);
         }
         Change::EndRehearsal(id) => {
             w.u8(27);
-            w.option(id.as_ref(), |w, id| w.raw(&id.0));
+            w.raw(&id.0);
         }
         Change::EndHealing => w.u8(40),
         Change::Load(Some(figures)) => {
@@ -325,11 +324,8 @@ fn read_room_change(r: &mut Reader) -> Read<RoomChange> {
             lanes: r.list(3, DrawnLane::read)?,
         },
         25 => Change::Rehearse(Box::new(RehearsalOrder::read(r)?)),
-        26 => Change::Renew {
-            id: RehearsalId(r.array()?),
-            lease_ms: r.var()?,
-        },
-        27 => Change::EndRehearsal(r.option(|r| Ok(RehearsalId(r.array()?)))?),
+        26 => Change::Renew(RehearsalId(r.array()?)),
+        27 => Change::EndRehearsal(RehearsalId(r.array()?)),
         30 => Change::Call(CallOrder::read(r)?),
         31 => Change::Evict(Eviction::read(r)?),
         32 => Change::Add(Box::new(Addition::read(r)?)),

@@ -177,9 +177,9 @@ pub enum Change {
     /// Virtual visitors may come.
     Rehearse(Box<RehearsalOrder>),
     /// The rehearsal goes on: whatever its revision, and no revision of the room.
-    Renew { id: RehearsalId, lease_ms: u64 },
-    /// It is over, whichever is under way where none is named.
-    EndRehearsal(Option<RehearsalId>),
+    Renew(RehearsalId),
+    /// It is over.
+    EndRehearsal(RehearsalId),
     /// Visitors of a lost log are waited for no longer.
     EndHealing,
     /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the

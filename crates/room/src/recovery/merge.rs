@@ -95,7 +95,7 @@ impl Merge<'_> {
                 }
                 let virtuals = room
                     .rehearsal()
-                    .map(|rehearsal| rehearsal.id)
+                    .map(|rehearsal| rehearsal.order.id)
                     .filter(|_| of.lanes().iter().any(|lane| !lane.slots.virtuals().is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
                     if let Some(extent) = lane.epochs.extent(adopt.epoch) {

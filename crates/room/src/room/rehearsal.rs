@@ -14,36 +14,26 @@ use ropeline_ids::{Clock, RehearsalId, Wall};
 /// The rehearsal of a room that is under way.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rehearsal {
-    pub id: RehearsalId,
-    /// Most visitors that join in it.
-    pub size: u32,
-    /// Who has joined so far.
-    pub joined: u32,
-    /// What its visitors ask of the shop reaches it.
-    pub forward: bool,
-    /// It goes on where a sale by stock or by a draw is on.
-    pub anyway: bool,
-    /// Whose it is.
-    pub by: Who,
+    pub order: RehearsalOrder,
     pub since: Wall,
-    /// When it is over in any case, for people.
-    pub ends_at: Wall,
     /// The same by the room's clock.
-    pub ends_by: Clock,
+    began: Clock,
     /// Everybody is sent off then, unless it is renewed before.
-    pub until: Clock,
+    until: Clock,
 }
 
 /// An operator begins a rehearsal, or a gate brings one back.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RehearsalOrder {
     pub id: RehearsalId,
+    /// Most visitors that join in it.
     pub size: u32,
+    /// How many have joined so far.
     pub joined: u32,
+    /// The requests of its visitors are forwarded to the upstream.
     pub forward: bool,
-    /// Also where a sale by stock or by a draw is on.
+    /// It goes on where a sale by stock or by a draw is on.
     pub anyway: bool,
-    pub lease_ms: u64,
     /// How long it takes at most.
     pub for_ms: u64,
     pub by: Who,
@@ -52,74 +42,59 @@ pub struct RehearsalOrder {
 /// Most virtual visitors of one rehearsal.
 pub const MAX_REHEARSED: u32 = 200_000;
 
-/// Longest that a rehearsal goes on without being renewed, and longest that it goes on at all.
-pub const MAX_LEASE_MS: u64 = 60_000;
+/// How long a rehearsal goes on without being renewed, and longest that it goes on at all.
+pub const LEASE_MS: u64 = 15_000;
 pub const MAX_REHEARSAL_MS: u64 = 24 * 3_600_000;
 
 impl Rehearsal {
     /// As an operator wants it; `None` where its bounds are none.
-    pub(crate) fn of(order: &RehearsalOrder, time: Wall, now: Clock) -> Option<Self> {
-        let bounds = (1..=MAX_REHEARSED).contains(&order.size)
-            && (1..=MAX_LEASE_MS).contains(&order.lease_ms)
-            && (1..=MAX_REHEARSAL_MS).contains(&order.for_ms);
-        let ends_by = now.plus(order.for_ms);
-        bounds.then(|| Self {
-            id: order.id,
-            size: order.size,
+    fn of(order: &RehearsalOrder, since: Wall, now: Clock) -> Option<Self> {
+        let bounds = (1..=MAX_REHEARSED).contains(&order.size) && (1..=MAX_REHEARSAL_MS).contains(&order.for_ms);
+        let order = RehearsalOrder {
             joined: order.joined.min(order.size),
-            forward: order.forward,
-            anyway: order.anyway,
             by: order.by.bounded(),
-            since: time,
-            ends_at: time.plus(order.for_ms),
-            ends_by,
-            until: now.plus(order.lease_ms).min(ends_by),
-        })
+            ..order.clone()
+        };
+        let mut rehearsal = Self {
+            order,
+            since,
+            began: now,
+            until: now,
+        };
+        rehearsal.renew(now);
+        bounds.then_some(rehearsal)
     }
 
-    /// It goes on for so long from now on.
-    pub(crate) fn renew(&mut self, lease_ms: u64, now: Clock) {
-        self.until = now.plus(lease_ms.min(MAX_LEASE_MS)).min(self.ends_by);
+    /// When it is over in any case.
+    #[must_use]
+    pub fn ends_at(&self) -> Wall {
+        self.since.plus(self.order.for_ms)
     }
 
-    /// What makes it anew in another history, where its lease has as long to run as here.
+    fn renew(&mut self, now: Clock) {
+        self.until = now.plus(LEASE_MS).min(self.began.plus(self.order.for_ms));
+    }
+
+    /// What makes it anew in another history, for as long as it has left here.
     pub(crate) fn order(&self, now: Clock) -> RehearsalOrder {
         RehearsalOrder {
-            id: self.id,
-            size: self.size,
-            joined: self.joined,
-            forward: self.forward,
-            anyway: self.anyway,
-            lease_ms: self.until.since(now).max(1),
-            for_ms: self.ends_by.since(now).max(1),
-            by: self.by.clone(),
+            for_ms: self.order.for_ms.saturating_sub(now.since(self.began)).max(1),
+            ..self.order.clone()
         }
     }
 
     pub(crate) fn write(&self, w: &mut Writer) {
-        w.raw(&self.id.0);
-        w.u32(self.size);
-        w.u32(self.joined);
-        w.flag(self.forward);
-        w.flag(self.anyway);
-        self.by.write(w);
+        self.order.write(w);
         w.wall(self.since);
-        w.wall(self.ends_at);
-        w.clock(self.ends_by);
+        w.clock(self.began);
         w.clock(self.until);
     }
 
     pub(crate) fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
-            id: RehearsalId(r.array()?),
-            size: r.u32()?,
-            joined: r.u32()?,
-            forward: r.flag()?,
-            anyway: r.flag()?,
-            by: Who::read(r)?,
+            order: RehearsalOrder::read(r)?,
             since: r.wall()?,
-            ends_at: r.wall()?,
-            ends_by: r.clock()?,
+            began: r.clock()?,
             until: r.clock()?,
         })
     }
@@ -140,7 +115,7 @@ impl UnderWay {
 
     /// Whether it is that one; any, where none is named.
     pub fn is(&self, id: Option<RehearsalId>) -> bool {
-        let of = |rehearsal: &Arc<Rehearsal>| id.is_none_or(|id| rehearsal.id == id);
+        let of = |rehearsal: &Arc<Rehearsal>| id.is_none_or(|id| rehearsal.order.id == id);
         self.0.as_ref().is_some_and(of)
     }
 
@@ -155,17 +130,15 @@ impl UnderWay {
     }
 
     /// False for one that is not under way.
-    pub fn renew(&mut self, id: RehearsalId, lease_ms: u64, now: Clock) -> bool {
-        let rehearsal = self.0.as_mut().filter(|rehearsal| rehearsal.id == id);
-        rehearsal
-            .map(|rehearsal| Arc::make_mut(rehearsal).renew(lease_ms, now))
-            .is_some()
+    pub fn renew(&mut self, id: RehearsalId, now: Clock) -> bool {
+        let rehearsal = self.0.as_mut().filter(|rehearsal| rehearsal.order.id == id);
+        rehearsal.map(|rehearsal| Arc::make_mut(rehearsal).renew(now)).is_some()
     }
 
     /// Nobody has renewed it, or a sale with an outcome has come upon it, unless that was wanted.
     pub fn is_over(&self, decides: impl FnOnce() -> bool, now: Clock) -> bool {
         // PERF: every entry passes all rooms, and hardly any rehearses.
-        let over = |rehearsal: &Arc<Rehearsal>| rehearsal.until <= now || (!rehearsal.anyway && decides());
+        let over = |rehearsal: &Arc<Rehearsal>| rehearsal.until <= now || (!rehearsal.order.anyway && decides());
         self.0.as_ref().is_some_and(over)
     }
 
@@ -175,13 +148,13 @@ impl UnderWay {
 
     /// How many more may join in it.
     pub fn left(&self) -> Option<u32> {
-        let rehearsal = self.0.as_ref()?;
-        Some(rehearsal.size.saturating_sub(rehearsal.joined))
+        let order = &self.0.as_ref()?.order;
+        Some(order.size.saturating_sub(order.joined))
     }
 
     pub fn count_joined(&mut self, joined: u32) {
         if let Some(rehearsal) = self.0.as_mut().filter(|_| joined > 0) {
-            Arc::make_mut(rehearsal).joined += joined;
+            Arc::make_mut(rehearsal).order.joined += joined;
         }
     }
 }
@@ -199,7 +172,6 @@ impl RehearsalOrder {
         w.u32(self.joined);
         w.flag(self.forward);
         w.flag(self.anyway);
-        w.var(self.lease_ms);
         w.var(self.for_ms);
         self.by.write(w);
     }
@@ -211,7 +183,6 @@ impl RehearsalOrder {
             joined: r.u32()?,
             forward: r.flag()?,
             anyway: r.flag()?,
-            lease_ms: r.var()?,
             for_ms: r.var()?,
             by: Who::read(r)?,
         })

@@ -347,9 +347,9 @@ impl Room {
     }
 
     /// False for one that is not under way.
-    pub fn renew_rehearsal(&mut self, id: RehearsalId, lease_ms: u64, now: Clock) -> bool {
+    pub fn renew_rehearsal(&mut self, id: RehearsalId, now: Clock) -> bool {
         self.published.touch();
-        self.rehearsal.renew(id, lease_ms, now)
+        self.rehearsal.renew(id, now)
     }
 
     /// Whether it is under way; any, where none is named.

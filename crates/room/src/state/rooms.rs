@@ -165,9 +165,7 @@ impl Rooms {
             (Some(room), Change::Edition(edition)) => {
                 return taken(room.regain(*edition, m));
             }
-            (Some(room), Change::Renew { id, lease_ms }) => {
-                return taken(room.renew_rehearsal(*id, *lease_ms, m.clock));
-            }
+            (Some(room), Change::Renew(id)) => return taken(room.renew_rehearsal(*id, m.clock)),
             (Some(room), Change::Load(figures)) => {
                 let who = change.who.as_ref();
                 return taken(room.give_load(*figures, who, m.clock));
@@ -221,7 +219,7 @@ impl Rooms {
                 }
             }
             (Some(room), Change::EndRehearsal(id)) => {
-                if !room.is_rehearsing(*id) {
+                if !room.is_rehearsing(Some(*id)) {
                     return Changed::Refused;
                 }
                 room.end_rehearsal();
@@ -263,7 +261,7 @@ impl Rooms {
         noted.then(|| Before {
             audited: room.audited(),
             edition: room.edition(),
-            rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),
+            rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.order.size),
         })
     }
 

@@ -5,7 +5,7 @@ mod lost;
 mod sale;
 
 use ropeline_room::{
-    Batch, Change, Changed, Deed, Edition, Entry, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
+    Batch, Change, Changed, Deed, Edition, Entry, LEASE_MS, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
     RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
 };
 
@@ -15,7 +15,6 @@ use ropeline_room::testing::log::{LANE, Log, numbers, only, room, settings};
 
 pub const ID: RehearsalId = RehearsalId([7; 8]);
 const OTHER: RehearsalId = RehearsalId([8; 8]);
-pub const LEASE_MS: u64 = 15_000;
 
 pub fn order(size: u32) -> RehearsalOrder {
     RehearsalOrder {
@@ -24,7 +23,6 @@ pub fn order(size: u32) -> RehearsalOrder {
         joined: 0,
         forward: false,
         anyway: false,
-        lease_ms: LEASE_MS,
         for_ms: 600_000,
         by: anna(),
     }
@@ -57,8 +55,7 @@ pub fn begin(log: &mut Log, order: RehearsalOrder) -> Changed {
 }
 
 fn renew(log: &mut Log, id: RehearsalId) -> Changed {
-    let lease_ms = LEASE_MS;
-    say(log, Change::Renew { id, lease_ms })
+    say(log, Change::Renew(id))
 }
 
 pub fn of(id: RehearsalId) -> Section {
@@ -221,14 +218,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     for wrong in [
         order(0),
         order(MAX_REHEARSED + 1),
-        RehearsalOrder {
-            lease_ms: 0,
-            ..order(1)
-        },
-        RehearsalOrder {
-            lease_ms: 60_001,
-            ..order(1)
-        },
+        RehearsalOrder { for_ms: 0, ..order(1) },
         RehearsalOrder {
             for_ms: 24 * 3_600_000 + 1,
             ..order(1)
@@ -241,7 +231,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     let revision = log.state.view().rooms[&room()].revision;
     assert_eq!(begin(&mut log, order(9)), Changed::Taken);
     assert_eq!(log.state.view().rooms[&room()].revision, revision);
-    let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap();
+    let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap().order.clone();
     assert_eq!(
         (rehearsal.size, rehearsal.joined, rehearsal.by.name.as_str()),
         (5, 2, "anna")
@@ -249,8 +239,8 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     let other = RehearsalOrder { id: OTHER, ..order(5) };
     assert_eq!(begin(&mut log, other.clone()), Changed::Refused);
     assert!(join(&mut log, OTHER, 1).is_empty(), "not its own");
-    assert_eq!(say(&mut log, Change::EndRehearsal(Some(OTHER))), Changed::Refused);
-    assert_eq!(say(&mut log, Change::EndRehearsal(None)), Changed::Taken);
+    assert_eq!(say(&mut log, Change::EndRehearsal(OTHER)), Changed::Refused);
+    assert_eq!(say(&mut log, Change::EndRehearsal(ID)), Changed::Taken);
     assert_eq!(held_by(&mut log), (0, 0, 0));
     let view = log.state.view();
     let deeds: Vec<&Deed> = view.rooms[&room()]
@@ -261,7 +251,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
         .collect();
     let deed = |began| Deed::Rehearsal { size: 5, began };
     assert_eq!(deeds, [&deed(false), &deed(true)]);
-    assert_eq!(say(&mut log, Change::EndRehearsal(None)), Changed::Refused);
+    assert_eq!(say(&mut log, Change::EndRehearsal(ID)), Changed::Refused);
     assert_eq!(begin(&mut log, other), Changed::Taken);
 }
 
@@ -322,7 +312,7 @@ fn figures_tell_virtual_visitors_apart_through_all_that_happens_to_them() {
     assert!(of_them.calls <= figures.calls && of_them.called <= figures.called);
     let called = virtuals.iter().filter(|number| log.is_called(**number)).count();
     assert_eq!(u32::try_from(called).unwrap(), held_by(&mut log).1);
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     let figures = log.figures();
     assert_eq!(
@@ -345,7 +335,7 @@ fn nobody_virtual_buys_and_a_sale_that_decides_is_not_rehearsed_in() {
     let completions = virtuals.iter().map(|number| done(*number, 0, 0)).collect();
     log.say(Section { completions, ..of(ID) });
     assert!(winners(&mut log).is_empty());
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     assert_eq!(tally(&mut log), (2, 0, 0, 2), "and is free again");
     let mut drawn = Log::new(drawing(1, None));
@@ -383,7 +373,7 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
     says(&mut log, reveal(edition.0, SECRET, None));
     let (waiting, called, _) = held_by(&mut log);
     assert_eq!(waiting + u64::from(called), 40);
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     let figures = log.figures();
     assert_eq!(
@@ -420,6 +410,6 @@ fn a_sale_that_begins_leaves_the_sessions_of_the_rehearsal_to_it() {
     join(&mut log, ID, 3);
     log.change(Change::Edition(Edition(9)));
     assert!(is_under_way(&mut log));
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     assert_eq!(held_by(&mut log), (0, 0, 0));
 }

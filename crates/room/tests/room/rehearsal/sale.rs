@@ -1,10 +1,10 @@
 //! Rehearsals and sales whose outcome is more than an order: none goes on when such a sale begins, unless that was wanted.
 
-use ropeline_room::{Change, Changed, RehearsalOrder, Schedule, Settings};
+use ropeline_room::{Change, Changed, LEASE_MS, RehearsalOrder, Schedule, Settings};
 
 use crate::draw::{drawing, until};
 use crate::recovery::fork::Fork;
-use crate::rehearsal::{ID, LEASE_MS, begin, held_by, is_under_way, join, order, say};
+use crate::rehearsal::{ID, begin, held_by, is_under_way, join, order, say};
 use crate::stock::{selling, tally, window};
 use ropeline_room::testing::log::{Log, room};
 
