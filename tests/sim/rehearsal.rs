@@ -139,11 +139,10 @@ impl World {
             if gate.protocol.condition() != Condition::Live || gate.cut_off(now) {
                 continue;
             }
-            let Some(figures) = rooms::line(&gate.view).map(|line| line.rehearsed) else {
+            let Some(figures) = rooms::line(&gate.view).map(|line| line.rehearsed()) else {
                 continue;
             };
-            let held = figures.waiting + u64::from(figures.called) + u64::from(figures.inside);
-            if held > 0 || under_way(&gate.view).is_some() {
+            if figures.waiting + figures.called + figures.inside > 0 || under_way(&gate.view).is_some() {
                 left.push((slot, figures));
             }
         }

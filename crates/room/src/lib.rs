@@ -79,7 +79,7 @@ pub use state::roster::{MAX_GATES, RosterGate};
 pub use state::{IDLE_TICK_MS, State};
 pub use version::{NEWEST, OLDEST, VERSION};
 pub use view::frame::Frame;
-pub use view::line_view::{Estimate, LaneFigures, LineView};
+pub use view::line_view::{Estimate, LaneFigures, LineView, Rehearsed};
 pub use view::lines::Lines;
 pub use view::standing::{Called, Inside, Standing, Waiting};
 pub use view::{RoomView, View, pace};

@@ -129,17 +129,11 @@ pub fn rehearsal(view: &RoomView) -> Option<api::Rehearsal> {
         ..api::Rehearsal::default()
     };
     for line in view.lines.values() {
-        let Figures {
-            waiting,
-            called,
-            inside,
-            no_shows,
-            ..
-        } = line.rehearsed;
-        told.waiting += waiting;
-        told.called += u64::from(called);
-        told.sessions += u64::from(inside);
-        told.no_shows += no_shows;
+        let virtuals = line.rehearsed();
+        told.waiting += virtuals.waiting;
+        told.called += virtuals.called;
+        told.sessions += virtuals.inside;
+        told.no_shows += virtuals.no_shows;
     }
     Some(told)
 }

@@ -11,6 +11,7 @@ pub(crate) mod presence;
 pub(crate) mod record;
 pub(crate) mod ring;
 pub(crate) mod slots;
+pub(crate) mod virtuals;
 
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ use crate::lane::presence::Presence;
 use crate::lane::record::{Call, Record};
 use crate::lane::ring::Ring;
 use crate::lane::slots::{Moved, Slots};
+use crate::lane::virtuals::Virtuals;
 use crate::line::accounts::Tags;
 use crate::line::pulse::Pulse;
 use crate::settings::Settings;
@@ -34,6 +36,8 @@ pub(super) struct Lane {
     pub slots: Slots,
     /// Whose the places are. Not among the lane's bytes: the room writes it.
     pub tags: Tags,
+    /// Which places are virtual visitors'; among the fields of its room.
+    pub virtuals: Virtuals,
     /// Places in gaps that proved to be issued.
     back: Bits,
     /// Places below are void.
@@ -59,6 +63,7 @@ impl Lane {
             presence: Presence::new(start),
             slots: Slots::default(),
             tags: Tags::default(),
+            virtuals: Virtuals::default(),
             back: Bits::default(),
             horizon: start,
             target: start,
@@ -178,6 +183,7 @@ impl Lane {
     pub fn miss(&mut self, place: Place, call: Call) -> Moved {
         let void = self.is_void(place);
         let again = call.count < 2;
+        self.virtuals.no_shows += u64::from(self.virtuals.places.get(place));
         // Below the horizon there are no bits left to clear, and nothing would ever take a record away again.
         if again && !void {
             self.presence.untake(place);
@@ -274,7 +280,8 @@ impl Lane {
             |place| drawn.stands(place).unwrap_or(place),
         );
         self.presence.draw(&drawn);
-        self.slots.permute(ranges, to);
+        self.slots.permute(ranges(), to);
+        self.virtuals.places.permute(ranges(), to);
         self.tags.permute(ranges(), to);
         self.back.permute(ranges(), to);
         // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
@@ -332,6 +339,7 @@ impl Lane {
             presence: Presence::read(r)?,
             slots: Slots::read(r)?,
             tags: Tags::default(),
+            virtuals: Virtuals::default(),
             back: Bits::read(r)?,
             horizon: r.place()?,
             target: r.place()?,

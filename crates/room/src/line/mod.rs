@@ -22,7 +22,6 @@ use std::sync::Arc;
 use crate::codec::{Read, Reader, Writer};
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::Lane;
-use crate::lane::bits::Bits;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
 use crate::lane::slots::Held;
@@ -44,9 +43,7 @@ use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 #[derive(Debug)]
 pub(crate) struct Line {
     lanes: Vec<Lane>,
-    /// What happened here, and what of it to virtual visitors; the latter is not among the line's bytes: the room writes it.
     totals: Totals,
-    rehearsed: Totals,
     calls: Calls,
     /// Not among the line's bytes: the room writes it.
     tally: Tally,
@@ -64,7 +61,6 @@ impl Line {
         let mut line = Self {
             lanes: Vec::new(),
             totals: Totals::default(),
-            rehearsed: Totals::default(),
             calls: Calls::new(settings, now),
             tally: Tally::default(),
             generation: now,
@@ -118,12 +114,6 @@ impl Line {
 
     pub fn figures(&self) -> Figures {
         self.totals.figures(self.held())
-    }
-
-    /// What of the figures is virtual visitors'.
-    pub fn rehearsed(&self) -> Figures {
-        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
-        self.rehearsed.figures(held.fold(Held::default(), Held::plus))
     }
 
     /// Those called who came, and who did not.
@@ -337,25 +327,6 @@ impl Line {
         }
     }
 
-    /// Counts what happened to a number; what happened to a virtual visitor's, among those too.
-    fn count(&mut self, (id, place): Due, add: impl Fn(&mut Totals)) {
-        add(&mut self.totals);
-        // PERF: hardly any line has virtual visitors, and a look into no bits costs next to nothing.
-        if self.is_virtual((id, place)) {
-            add(&mut self.rehearsed);
-        }
-    }
-
-    /// A virtual visitor is called. All calls of a step are counted together.
-    fn count_virtual_call(&mut self, due: Due) {
-        self.rehearsed.calls += u64::from(self.is_virtual(due));
-    }
-
-    fn is_virtual(&self, (id, place): Due) -> bool {
-        let lane = self.lanes.get(usize::from(id.0));
-        lane.is_some_and(|lane| lane.slots.virtuals().get(place))
-    }
-
     /// The number that an account has, by any of its tags.
     pub fn number_of(&self, tags: &[Tag]) -> Option<(LaneId, Number)> {
         self.accounts.number_of(tags, &self.lanes)
@@ -378,7 +349,7 @@ impl Line {
             if let Some(lane) = self.lane(*id)
                 && let Some(place) = lane.place(*number)
             {
-                lane.slots.know_virtual(place);
+                lane.virtuals.places.set(place);
             }
         }
     }
@@ -412,23 +383,6 @@ impl Line {
         self.lanes.iter().map(|lane| lane.epochs.next()).collect()
     }
 
-    /// Whether there is anything to tell of virtual visitors here: who came back by a mark alone is in no figure.
-    pub fn is_rehearsed(&self) -> bool {
-        self.rehearsed() != Figures::default() || self.virtual_lanes().next().is_some()
-    }
-
-    /// Lanes that have any.
-    pub fn virtual_lanes(&self) -> impl Iterator<Item = (LaneId, &Lane)> {
-        let lanes = (0..).map(LaneId).zip(&self.lanes);
-        lanes.filter(|(_, lane)| !lane.slots.virtuals().is_empty())
-    }
-
-    /// How many of those who wait are virtual.
-    pub fn virtual_waiting(&self) -> u64 {
-        let waiting = |lane: &Lane| lane.slots.virtuals().common(lane.presence.present());
-        self.lanes.iter().map(waiting).sum()
-    }
-
     pub fn write(&self, w: &mut Writer) {
         w.list(&self.lanes, |w, lane| lane.write(w));
         self.held().write(w);
@@ -438,7 +392,7 @@ impl Line {
         w.clock(self.busy);
     }
 
-    /// What else a snapshot has of the line is given by [`Line::set_tally`], [`Line::read_rehearsed`] and through its lanes; then
+    /// What else a snapshot has of the line is given by [`Line::set_tally`] and through its lanes; then
     /// [`Line::derive`] works out what follows.
     pub fn read(r: &mut Reader) -> Read<Self> {
         let lanes = r.list(60, Lane::read)?;
@@ -446,7 +400,6 @@ impl Line {
         let mut line = Self {
             lanes,
             totals: Totals::read(r)?,
-            rehearsed: Totals::default(),
             calls: Calls::read(r)?,
             tally: Tally::default(),
             generation: r.clock()?,
@@ -464,39 +417,6 @@ impl Line {
 
     pub fn set_tally(&mut self, tally: Tally) {
         self.tally = tally;
-    }
-
-    /// What of the line was virtual, and whose places are; `None` where nothing is, or it is not so by the records.
-    pub fn read_rehearsed(&mut self, r: &mut Reader) -> Read<()> {
-        let held = Held::read(r)?;
-        self.rehearsed = Totals::read(r)?;
-        let lanes = r.list(2, |r| Ok((r.lane()?, Bits::read(r)?)))?;
-        if !lanes.is_sorted_by(|a, b| a.0 < b.0) {
-            return r.wrong();
-        }
-        for (id, virtuals) in lanes {
-            match self.lane(id).filter(|_| !virtuals.is_empty()) {
-                Some(lane) => lane.slots.set_virtuals(virtuals),
-                None => return r.wrong(),
-            }
-        }
-        let virtually = self.lanes.iter().map(|lane| lane.slots.virtually());
-        if virtually.fold(Held::default(), Held::plus) != held || !self.is_rehearsed() {
-            return r.wrong();
-        }
-        Ok(())
-    }
-
-    /// As [`Line::read_rehearsed`] reads it.
-    pub fn write_rehearsed(&self, w: &mut Writer) {
-        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
-        held.fold(Held::default(), Held::plus).write(w);
-        self.rehearsed.write(w);
-        let lanes: Vec<_> = self.virtual_lanes().collect();
-        w.list(&lanes, |w, (id, lane)| {
-            w.u8(id.0);
-            lane.slots.virtuals().write(w);
-        });
     }
 
     /// Works out what follows from the rest, once all of that is read: draws too, by which a place has its number.

@@ -96,7 +96,7 @@ impl Merge<'_> {
                 let virtuals = room
                     .rehearsal()
                     .map(|rehearsal| rehearsal.order.id)
-                    .filter(|_| of.lanes().iter().any(|lane| !lane.slots.virtuals().is_empty()));
+                    .filter(|_| of.lanes().iter().any(|lane| !lane.virtuals.is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
                     if let Some(extent) = lane.epochs.extent(adopt.epoch) {
                         let unheard = |number: Number| room.is_unheard(line, (id, number));
@@ -252,7 +252,7 @@ fn bring_lane(
     };
     let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
         let mut numbers: Vec<Number> = places
-            .filter(|place| lane.slots.virtuals().get(*place) == virtuals)
+            .filter(|place| lane.virtuals.places.get(*place) == virtuals)
             .filter_map(|place| number_at((epoch, extent), lane.epochs.draws.came(place)))
             .collect();
         if drawn {

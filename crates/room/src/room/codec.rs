@@ -5,6 +5,7 @@ use crate::draw::AdmissionOrder;
 use crate::entry::sale::Sale;
 use crate::lane::Lane;
 use crate::lane::drawn::Draws;
+use crate::lane::virtuals::Virtuals;
 use crate::line::Line;
 use crate::line::accounts::Tags;
 use crate::line::pulse::Pulse;
@@ -94,6 +95,11 @@ fn fields(room: &Room) -> Fields {
         |lane| lane.epochs.draws.has_orders(),
         |lane, w| lane.epochs.draws.write_orders(w),
     );
+    let rehearsal = room.rehearsal.get();
+    let rehearsal = rehearsal.map(|rehearsal| (REHEARSAL, Writer::field(|w| rehearsal.write(w))));
+    let virtuals = room
+        .lines
+        .of_lanes(|lane| !lane.virtuals.is_empty(), |lane, w| lane.virtuals.write(w));
     let load = room.load.load();
     let load = load.map(|load| (LOAD, Writer::field(|w| load.write(w))));
     followed
@@ -105,42 +111,11 @@ fn fields(room: &Room) -> Fields {
         .chain(codes)
         .chain(commands)
         .chain(beating.map(|field| (LANES, field)))
-        .chain(rehearsed(room).map(|field| (VIRTUAL, field)))
+        .chain(rehearsal)
         .chain(load)
         .chain(orders.map(|field| (DRAW_ORDERS, field)))
+        .chain(virtuals.map(|field| (VIRTUALS, field)))
         .collect()
-}
-
-/// The rehearsal, what of each line's figures was virtual, and where in each lane virtual visitors stand.
-fn rehearsed(room: &Room) -> Option<Vec<u8>> {
-    let lines: Vec<(&LineName, &Line)> = room.lines.iter().filter(|(_, line)| line.is_rehearsed()).collect();
-    let rehearsal = room.rehearsal.get();
-    let field = || {
-        Writer::field(|w| {
-            w.option(rehearsal, |w, rehearsal| rehearsal.write(w));
-            w.list(&lines, |w, (name, line)| {
-                w.text(name.as_str());
-                line.write_rehearsed(w);
-            });
-        })
-    };
-    (rehearsal.is_some() || !lines.is_empty()).then(field)
-}
-
-/// As [`rehearsed`] writes it and no other way: each line once, in order, and none with nothing to say.
-fn read_rehearsed(room: &mut Room, r: &mut Reader) -> Read<()> {
-    room.rehearsal = UnderWay::of(r.option(Rehearsal::read)?);
-    let mut last: Option<LineName> = None;
-    for _ in 0..r.count(3)? {
-        let name = r.line_name()?;
-        let in_order = last.as_ref().is_none_or(|last| *last < name);
-        match room.lines.get_mut(&name).filter(|_| in_order) {
-            Some(line) => line.read_rehearsed(r)?,
-            None => return r.wrong(),
-        }
-        last = Some(name);
-    }
-    Ok(())
 }
 
 fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
@@ -178,7 +153,11 @@ fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
                 room.lines
                     .read_lanes(field, 3, orders, |lane, orders| lane.epochs.draws.set_orders(&orders))?;
             }
-            VIRTUAL => read_rehearsed(room, field)?,
+            REHEARSAL => room.rehearsal = UnderWay::of(Rehearsal::read(field)?),
+            VIRTUALS => room.lines.read_lanes(field, 4, Virtuals::read, |lane, virtuals| {
+                lane.virtuals = virtuals;
+                !lane.virtuals.is_empty()
+            })?,
             _ => return field.wrong(),
         }
         Ok(())
@@ -258,8 +237,9 @@ const CODES: u8 = 6;
 /// What operators did of late.
 const ORDERS: u8 = 7;
 const LANES: u8 = 8;
-/// The rehearsal, and whose of it the places are.
-const VIRTUAL: u8 = 9;
+const REHEARSAL: u8 = 9;
 const LOAD: u8 = 10;
 /// By which order each draw of a lane was made, where one is by another than the first.
 const DRAW_ORDERS: u8 = 11;
+/// Which places of each lane are virtual visitors'.
+const VIRTUALS: u8 = 12;

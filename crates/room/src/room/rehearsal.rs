@@ -105,8 +105,8 @@ impl Rehearsal {
 pub(crate) struct UnderWay(Option<Arc<Rehearsal>>);
 
 impl UnderWay {
-    pub fn of(rehearsal: Option<Rehearsal>) -> Self {
-        Self(rehearsal.map(Arc::new))
+    pub fn of(rehearsal: Rehearsal) -> Self {
+        Self(Some(Arc::new(rehearsal)))
     }
 
     pub fn get(&self) -> Option<&Arc<Rehearsal>> {
