@@ -11,7 +11,7 @@ use ropeline_room::{
     RehearsalId, RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
 };
 
-use crate::draw::{SECRET, drawing, promise, reveal, says, until};
+use crate::draw::{SECRET, drawing, promise, reveal, until};
 use crate::stock::{done, selling, tally, winners};
 use ropeline_room::testing::log::{LANE, Log, numbers, only, room, settings};
 
@@ -357,7 +357,7 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
     };
     assert_eq!(begin(&mut log, anyway), Changed::Taken);
     let edition = log.state.view().rooms[&room()].edition;
-    says(&mut log, promise(edition.0, None));
+    assert_eq!(say(&mut log, promise(edition.0, None)), Changed::Taken);
     let virtuals = join(&mut log, ID, 40);
     let real = log.join(40);
     let keep = |log: &mut Log| {
@@ -374,7 +374,7 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
         until(&mut log, at);
     }
     keep(&mut log);
-    says(&mut log, reveal(edition.0, SECRET, None));
+    assert_eq!(say(&mut log, reveal(edition.0, SECRET, None)), Changed::Taken);
     let (waiting, called, _) = held_by(&mut log);
     assert_eq!(waiting + u64::from(called), 40);
     say(&mut log, Change::EndRehearsal(ID));
