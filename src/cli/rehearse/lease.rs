@@ -56,8 +56,6 @@ impl Lease {
     pub fn mark(&self) -> Result<HeaderValue, Failure> {
         let mark = Mark {
             rehearsal: self.id,
-            expires: time::wall().plus(MARK_MS),
-            size: self.size,
             forward: self.forward,
         };
         let text = mark.sign(&self.keyring, &self.room);
@@ -132,9 +130,6 @@ impl Lease {
         }
     }
 }
-
-/// How long a mark is good for; it is signed anew with every renewal.
-const MARK_MS: u64 = 120_000;
 
 /// How often the rehearsal is renewed, and how long the room goes on without.
 const EVERY: Duration = Duration::from_secs(4);
