@@ -219,7 +219,6 @@ fn order(id: RehearsalId) -> RehearsalOrder {
     RehearsalOrder {
         id,
         size: 10_000,
-        joined: 0,
         forward: false,
         anyway: true,
         for_ms: 3_600_000,

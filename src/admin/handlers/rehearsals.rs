@@ -102,7 +102,6 @@ fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder,
     let order = RehearsalOrder {
         id: named(&asked.id)?,
         size: asked.visitors,
-        joined: 0,
         forward: asked.forward,
         anyway: asked.anyway,
         for_ms: asked.seconds * 1_000,

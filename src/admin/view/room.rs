@@ -124,7 +124,7 @@ pub fn rehearsal(view: &RoomView) -> Option<api::Rehearsal> {
         since: rfc3339(under_way.since),
         until: rfc3339(under_way.ends_at()),
         visitors: order.size,
-        joined: order.joined,
+        joined: under_way.joined,
         forward: order.forward,
         ..api::Rehearsal::default()
     };

@@ -77,16 +77,7 @@ fn a_person_gets_in_in_turn_among_virtual_visitors_and_alone_reaches_the_shop() 
     let mut program = begin(
         &site,
         &gate,
-        &[
-            "--visitors",
-            "80",
-            "--inside",
-            "1s",
-            "--seed",
-            "7",
-            "--format",
-            "json",
-        ],
+        &["--visitors", "80", "--inside", "1s", "--seed", "7", "--format", "json"],
     );
     joined(&gate, &mut program, 80);
     let before = room(&gate)["calls"].as_u64().unwrap();
@@ -225,7 +216,10 @@ fn a_wrong_target_is_told_in_words() {
     assert!(told(&[&base[..], &["shop", "--url", "http://127.0.0.1:1"]].concat()).contains("nothing answers"));
     assert!(told(&[&base[..], &["shop", "--url", &shop, "--path", "/a b"]].concat()).contains("no path"));
     let misspelt = site.run(&[&base[..], &["shop", "--profile", "stampede"]].concat());
-    assert!(misspelt.code == Some(2) && misspelt.err.contains("spike, wave"), "{misspelt:?}");
+    assert!(
+        misspelt.code == Some(2) && misspelt.err.contains("spike, wave"),
+        "{misspelt:?}"
+    );
     assert!(
         told(&[&base[..], &["shop"]].concat()).contains("--url"),
         "no port is known"

@@ -80,7 +80,6 @@ fn rehearse(hall: &mut Hall) {
     let order = RehearsalOrder {
         id: RehearsalId([7; 8]),
         size: 50,
-        joined: 0,
         forward: true,
         anyway: false,
         for_ms: 60_000,

@@ -2,13 +2,13 @@
 
 use crate::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use crate::line::accounts::Bound;
-use ropeline_ids::{LaneId, LineName, Number, RehearsalId, RoomName, Tag};
+use ropeline_ids::{LaneId, LineName, Number, RoomName, Tag};
 
 /// Bytes of a batch that are left for what stands around its sections.
 const HEAD_BYTES: usize = 256;
 
-/// Most bytes of a section without its numbers: two names, counts, and its part of which are a rehearsal's.
-const SECTION_BYTES: usize = 172;
+/// Most bytes of a section without its numbers: two names and counts.
+const SECTION_BYTES: usize = 162;
 
 /// Most bytes of a run without its numbers: lane, epoch, form, first number, length, and its part of the list's count.
 const RUN_BYTES: usize = 24;
@@ -73,15 +73,6 @@ impl Packer {
     pub fn turn_to(&mut self, room: &RoomName, line: &LineName) {
         self.line = Some(Section::new(room.clone(), line.clone()));
         self.open = false;
-    }
-
-    /// What is put from now on is of the rehearsal's visitors in this line.
-    pub fn turn_to_rehearsal(&mut self, room: &RoomName, line: &LineName, rehearsal: RehearsalId) {
-        self.turn_to(room, line);
-        self.line = self.line.take().map(|section| Section {
-            rehearsal: Some(rehearsal),
-            ..section
-        });
     }
 
     pub fn put(&mut self, list: List, lane: LaneId, number: Number) {

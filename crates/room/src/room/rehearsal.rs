@@ -15,6 +15,8 @@ use ropeline_ids::{Clock, RehearsalId, Wall};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rehearsal {
     pub order: RehearsalOrder,
+    /// How many have joined so far.
+    pub joined: u32,
     pub since: Wall,
     /// The same by the room's clock.
     began: Clock,
@@ -22,14 +24,12 @@ pub struct Rehearsal {
     until: Clock,
 }
 
-/// An operator begins a rehearsal, or a gate brings one back.
+/// An operator begins a rehearsal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RehearsalOrder {
     pub id: RehearsalId,
     /// Most visitors that join in it.
     pub size: u32,
-    /// How many have joined so far.
-    pub joined: u32,
     /// The requests of its visitors are forwarded to the upstream.
     pub forward: bool,
     /// It goes on where a sale by stock or by a draw is on.
@@ -51,12 +51,12 @@ impl Rehearsal {
     fn of(order: &RehearsalOrder, since: Wall, now: Clock) -> Option<Self> {
         let bounds = (1..=MAX_REHEARSED).contains(&order.size) && (1..=MAX_REHEARSAL_MS).contains(&order.for_ms);
         let order = RehearsalOrder {
-            joined: order.joined.min(order.size),
             by: order.by.bounded(),
             ..order.clone()
         };
         let mut rehearsal = Self {
             order,
+            joined: 0,
             since,
             began: now,
             until: now,
@@ -75,16 +75,9 @@ impl Rehearsal {
         self.until = now.plus(LEASE_MS).min(self.began.plus(self.order.for_ms));
     }
 
-    /// What makes it anew in another history, for as long as it has left here.
-    pub(crate) fn order(&self, now: Clock) -> RehearsalOrder {
-        RehearsalOrder {
-            for_ms: self.order.for_ms.saturating_sub(now.since(self.began)).max(1),
-            ..self.order.clone()
-        }
-    }
-
     pub(crate) fn write(&self, w: &mut Writer) {
         self.order.write(w);
+        w.u32(self.joined);
         w.wall(self.since);
         w.clock(self.began);
         w.clock(self.until);
@@ -93,6 +86,7 @@ impl Rehearsal {
     pub(crate) fn read(r: &mut Reader) -> Read<Self> {
         Ok(Self {
             order: RehearsalOrder::read(r)?,
+            joined: r.u32()?,
             since: r.wall()?,
             began: r.clock()?,
             until: r.clock()?,
@@ -113,10 +107,9 @@ impl UnderWay {
         self.0.as_ref()
     }
 
-    /// Whether it is that one; any, where none is named.
-    pub fn is(&self, id: Option<RehearsalId>) -> bool {
-        let of = |rehearsal: &Arc<Rehearsal>| id.is_none_or(|id| rehearsal.order.id == id);
-        self.0.as_ref().is_some_and(of)
+    /// Whether it is that one.
+    pub fn is(&self, id: RehearsalId) -> bool {
+        self.0.as_ref().is_some_and(|rehearsal| rehearsal.order.id == id)
     }
 
     /// Begins one. False while one is under way, where its bounds are none, and where a sale's outcome is more than an order
@@ -148,13 +141,13 @@ impl UnderWay {
 
     /// How many more may join in it.
     pub fn left(&self) -> Option<u32> {
-        let order = &self.0.as_ref()?.order;
-        Some(order.size.saturating_sub(order.joined))
+        let rehearsal = self.0.as_ref()?;
+        Some(rehearsal.order.size.saturating_sub(rehearsal.joined))
     }
 
     pub fn count_joined(&mut self, joined: u32) {
         if let Some(rehearsal) = self.0.as_mut().filter(|_| joined > 0) {
-            Arc::make_mut(rehearsal).order.joined += joined;
+            Arc::make_mut(rehearsal).joined += joined;
         }
     }
 }
@@ -169,7 +162,6 @@ impl RehearsalOrder {
     pub(crate) fn write(&self, w: &mut Writer) {
         w.raw(&self.id.0);
         w.u32(self.size);
-        w.u32(self.joined);
         w.flag(self.forward);
         w.flag(self.anyway);
         w.var(self.for_ms);
@@ -180,7 +172,6 @@ impl RehearsalOrder {
         Ok(Self {
             id: RehearsalId(r.array()?),
             size: r.u32()?,
-            joined: r.u32()?,
             forward: r.flag()?,
             anyway: r.flag()?,
             for_ms: r.var()?,

@@ -352,14 +352,14 @@ impl Room {
         self.rehearsal.renew(id, now)
     }
 
-    /// Whether it is under way; any, where none is named.
-    pub fn is_rehearsing(&self, id: Option<RehearsalId>) -> bool {
+    /// Whether it is under way.
+    pub fn is_rehearsing(&self, id: RehearsalId) -> bool {
         self.rehearsal.is(id)
     }
 
     /// Whether a section counts: a rehearsal's does while that is under way.
     pub fn hears(&self, section: &Section) -> bool {
-        section.rehearsal.is_none_or(|id| self.rehearsal.is(Some(id)))
+        section.rehearsal.is_none_or(|id| self.rehearsal.is(id))
     }
 
     pub(super) fn lapse(&mut self, m: &Context) {
@@ -377,13 +377,6 @@ impl Room {
                 self.lines.touch(&name);
             }
         }
-    }
-
-    /// What makes the rehearsal in another history that lacks it.
-    pub fn rehearsal_for(&self, other: Option<&Self>, now: Clock) -> Option<RehearsalOrder> {
-        let rehearsal = self.rehearsal.get()?;
-        let lacks = other.is_none_or(|other| !other.is_rehearsing(None));
-        lacks.then(|| rehearsal.order(now))
     }
 
     /// A sale is on whose outcome is more than an order: stock, or a draw.

@@ -171,7 +171,7 @@ impl Rooms {
                 return taken(room.give_load(*figures, who, m.clock));
             }
             (Some(room), _) if change.revision <= room.revision() => return Changed::Stale,
-            (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
+            (Some(room), Change::Rehearse(order)) if room.is_rehearsing(order.id) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
             (Some(room), Change::Override(overrides)) => {
@@ -219,7 +219,7 @@ impl Rooms {
                 }
             }
             (Some(room), Change::EndRehearsal(id)) => {
-                if !room.is_rehearsing(Some(*id)) {
+                if !room.is_rehearsing(*id) {
                     return Changed::Refused;
                 }
                 room.end_rehearsal();

@@ -167,9 +167,9 @@ prop_compose! {
             Change::Sale { edition: Edition(edition), sale: Box::new(sale), lanes }
         }),
         schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
-        (any::<[u8; 8]>(), any::<[u32; 2]>(), any::<[bool; 2]>(), any::<u64>(), who()).prop_map(
-            |(id, [size, joined], [forward, anyway], for_ms, by)| Change::Rehearse(Box::new(RehearsalOrder {
-                id: RehearsalId(id), size, joined, forward, anyway, for_ms, by,
+        (any::<[u8; 8]>(), any::<u32>(), any::<[bool; 2]>(), any::<u64>(), who()).prop_map(
+            |(id, size, [forward, anyway], for_ms, by)| Change::Rehearse(Box::new(RehearsalOrder {
+                id: RehearsalId(id), size, forward, anyway, for_ms, by,
             })),
         ),
         any::<[u8; 8]>().prop_map(|id| Change::Renew(RehearsalId(id))),

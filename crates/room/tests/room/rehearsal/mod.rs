@@ -22,7 +22,6 @@ pub fn order(size: u32) -> RehearsalOrder {
     RehearsalOrder {
         id: ID,
         size,
-        joined: 0,
         forward: false,
         anyway: false,
         for_ms: 600_000,
@@ -232,9 +231,9 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     let revision = log.state.view().rooms[&room()].revision;
     assert_eq!(begin(&mut log, order(9)), Changed::Taken);
     assert_eq!(log.state.view().rooms[&room()].revision, revision);
-    let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap().order.clone();
+    let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap();
     assert_eq!(
-        (rehearsal.size, rehearsal.joined, rehearsal.by.name.as_str()),
+        (rehearsal.order.size, rehearsal.joined, rehearsal.order.by.name.as_str()),
         (5, 2, "anna")
     );
     let other = RehearsalOrder { id: OTHER, ..order(5) };
