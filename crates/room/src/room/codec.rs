@@ -1,5 +1,7 @@
 //! A room as bytes. What may be absent are fields behind the rest.
 
+use std::sync::Arc;
+
 use crate::codec::{self, Fields, Read, Reader, Writer};
 use crate::draw::AdmissionOrder;
 use crate::entry::sale::Sale;
@@ -19,7 +21,7 @@ use crate::room::edition::Editions;
 use crate::room::lines::LineSet;
 use crate::room::load::RoomLoad;
 use crate::room::pending::Pending;
-use crate::room::rehearsal::{Rehearsal, UnderWay};
+use crate::room::rehearsal::Rehearsal;
 use crate::room::terms::Terms;
 use crate::settings::Settings;
 use ropeline_ids::{Epoch, LaneId, LineName};
@@ -95,7 +97,7 @@ fn fields(room: &Room) -> Fields {
         |lane| lane.epochs.draws.has_orders(),
         |lane, w| lane.epochs.draws.write_orders(w),
     );
-    let rehearsal = room.rehearsal.get();
+    let rehearsal = room.rehearsal.as_ref();
     let rehearsal = rehearsal.map(|rehearsal| (REHEARSAL, Writer::field(|w| rehearsal.write(w))));
     let virtuals = room
         .lines
@@ -153,7 +155,7 @@ fn read_fields(room: &mut Room, r: &mut Reader) -> Read<()> {
                 room.lines
                     .read_lanes(field, 3, orders, |lane, orders| lane.epochs.draws.set_orders(&orders))?;
             }
-            REHEARSAL => room.rehearsal = UnderWay::of(Rehearsal::read(field)?),
+            REHEARSAL => room.rehearsal = Some(Arc::new(Rehearsal::read(field)?)),
             VIRTUALS => room.lines.read_lanes(field, 4, Virtuals::read, |lane, virtuals| {
                 lane.virtuals = virtuals;
                 !lane.virtuals.is_empty()

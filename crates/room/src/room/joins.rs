@@ -3,6 +3,8 @@
 //! A single-use code is good for one number, whichever gates saw it, and its visitor may ask for that number again. Whatever
 //! stands in the way is found before anything changes, so that a code which is not taken is not spent.
 
+use std::sync::Arc;
+
 use crate::entry::Section;
 use crate::entry::effects::{Effects, Joined, Pended, Redeemed};
 use crate::lane::record::{EndedBy, Record};
@@ -10,6 +12,7 @@ use crate::line::Line;
 use crate::line::accounts::Tagged;
 use crate::line::one_place::rank;
 use crate::room::codes::{BroughtCodes, Denied, MAX_BYPASS, Redeem, Spent};
+use crate::room::rehearsal::Rehearsal;
 use crate::room::{Room, rules};
 use crate::settings::Mode;
 use crate::state::context::Context;
@@ -72,7 +75,8 @@ impl Room {
 
     /// Numbers whoever joins by a section; of a rehearsal's visitors no more than it is for.
     pub(super) fn take_joins(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
-        let Some(most) = self.rehearsal.left().filter(|_| section.rehearsal.is_some()) else {
+        let rehearsal = self.rehearsal.as_deref().filter(|_| section.rehearsal.is_some());
+        let Some(most) = rehearsal.map(Rehearsal::left) else {
             return self.number(section, m, effects);
         };
         let nexts = self.lines.get(&section.line).map(Line::nexts).unwrap_or_default();
@@ -88,7 +92,9 @@ impl Room {
         if let Some(line) = self.lines.get_mut(&section.line) {
             line.take_in(&nexts);
         }
-        self.rehearsal.count_joined(joined);
+        if let Some(rehearsal) = &mut self.rehearsal {
+            Arc::make_mut(rehearsal).joined += joined;
+        }
         self.published.touch();
     }
 

@@ -5,8 +5,6 @@
 //! ended, when its time is over, and when its lease has not been renewed. The lease runs on the room's clock, so that all
 //! gates agree.
 
-use std::sync::Arc;
-
 use crate::codec::{Read, Reader, Writer};
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, RehearsalId, Wall};
@@ -48,7 +46,7 @@ pub const MAX_REHEARSAL_MS: u64 = 24 * 3_600_000;
 
 impl Rehearsal {
     /// As an operator wants it; `None` where its bounds are none.
-    fn of(order: &RehearsalOrder, since: Wall, now: Clock) -> Option<Self> {
+    pub(crate) fn of(order: &RehearsalOrder, since: Wall, now: Clock) -> Option<Self> {
         let bounds = (1..=MAX_REHEARSED).contains(&order.size) && (1..=MAX_REHEARSAL_MS).contains(&order.for_ms);
         let order = RehearsalOrder {
             by: order.by.bounded(),
@@ -65,13 +63,24 @@ impl Rehearsal {
         bounds.then_some(rehearsal)
     }
 
+    /// How many more may join in it.
+    pub(crate) fn left(&self) -> u32 {
+        self.order.size.saturating_sub(self.joined)
+    }
+
+    /// Nobody has renewed it.
+    pub(crate) fn is_over(&self, now: Clock) -> bool {
+        self.until <= now
+    }
+
     /// When it is over in any case.
     #[must_use]
     pub fn ends_at(&self) -> Wall {
         self.since.plus(self.order.for_ms)
     }
 
-    fn renew(&mut self, now: Clock) {
+    /// It goes on for a lease from now on.
+    pub(crate) fn renew(&mut self, now: Clock) {
         self.until = now.plus(LEASE_MS).min(self.began.plus(self.order.for_ms));
     }
 
@@ -91,64 +100,6 @@ impl Rehearsal {
             began: r.clock()?,
             until: r.clock()?,
         })
-    }
-}
-
-/// The rehearsal that is under way in a room, if one is.
-#[derive(Debug, Default)]
-pub(crate) struct UnderWay(Option<Arc<Rehearsal>>);
-
-impl UnderWay {
-    pub fn of(rehearsal: Rehearsal) -> Self {
-        Self(Some(Arc::new(rehearsal)))
-    }
-
-    pub fn get(&self) -> Option<&Arc<Rehearsal>> {
-        self.0.as_ref()
-    }
-
-    /// Whether it is that one.
-    pub fn is(&self, id: RehearsalId) -> bool {
-        self.0.as_ref().is_some_and(|rehearsal| rehearsal.order.id == id)
-    }
-
-    /// Begins one. False while one is under way, where its bounds are none, and where a sale's outcome is more than an order
-    /// (`decides`), which virtual visitors would have a part in.
-    pub fn begin(&mut self, order: &RehearsalOrder, decides: bool, (time, now): (Wall, Clock)) -> bool {
-        if self.0.is_some() || (decides && !order.anyway) {
-            return false;
-        }
-        self.0 = Rehearsal::of(order, time, now).map(Arc::new);
-        self.0.is_some()
-    }
-
-    /// False for one that is not under way.
-    pub fn renew(&mut self, id: RehearsalId, now: Clock) -> bool {
-        let rehearsal = self.0.as_mut().filter(|rehearsal| rehearsal.order.id == id);
-        rehearsal.map(|rehearsal| Arc::make_mut(rehearsal).renew(now)).is_some()
-    }
-
-    /// Nobody has renewed it, or a sale with an outcome has come upon it, unless that was wanted.
-    pub fn is_over(&self, decides: impl FnOnce() -> bool, now: Clock) -> bool {
-        // PERF: every entry passes all rooms, and hardly any rehearses.
-        let over = |rehearsal: &Arc<Rehearsal>| rehearsal.until <= now || (!rehearsal.order.anyway && decides());
-        self.0.as_ref().is_some_and(over)
-    }
-
-    pub fn end(&mut self) {
-        self.0 = None;
-    }
-
-    /// How many more may join in it.
-    pub fn left(&self) -> Option<u32> {
-        let rehearsal = self.0.as_ref()?;
-        Some(rehearsal.order.size.saturating_sub(rehearsal.joined))
-    }
-
-    pub fn count_joined(&mut self, joined: u32) {
-        if let Some(rehearsal) = self.0.as_mut().filter(|_| joined > 0) {
-            Arc::make_mut(rehearsal).joined += joined;
-        }
     }
 }
 
