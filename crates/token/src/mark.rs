@@ -130,18 +130,18 @@ mod tests {
         };
         let (real, virtual_one) = (ticket().sign(&keys), ticket().sign_for(&keys, Some(ID)));
         assert_eq!(
-            Ticket::read_virtual(&keys, ID, &room, &line, &virtual_one),
+            Ticket::read_virtual(&keys, ID, (&room, &line), &virtual_one),
             Some(ticket())
         );
         assert_eq!(Ticket::read(&keys, &room, &line, &virtual_one), None);
-        assert_eq!(Ticket::read_virtual(&keys, ID, &room, &line, &real), None);
+        assert_eq!(Ticket::read_virtual(&keys, ID, (&room, &line), &real), None);
         let other = RehearsalId([4; 8]);
-        assert_eq!(Ticket::read_virtual(&keys, other, &room, &line, &virtual_one), None);
+        assert_eq!(Ticket::read_virtual(&keys, other, (&room, &line), &virtual_one), None);
         let (real, virtual_one) = (pass.sign(&keys), pass.sign_for(&keys, Some(ID)));
-        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &virtual_one), Some(pass));
+        assert_eq!(Pass::read_virtual(&keys, ID, (&room, &line), &virtual_one), Some(pass));
         assert_eq!(Pass::read(&keys, &room, &line, &virtual_one), None);
-        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &real), None);
-        assert_eq!(Pass::read_virtual(&keys, other, &room, &line, &virtual_one), None);
+        assert_eq!(Pass::read_virtual(&keys, ID, (&room, &line), &real), None);
+        assert_eq!(Pass::read_virtual(&keys, other, (&room, &line), &virtual_one), None);
         assert_eq!(Mark::read(&keys, &room, &virtual_one), None);
     }
 }

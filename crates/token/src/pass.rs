@@ -59,13 +59,11 @@ impl Pass {
     #[must_use]
     pub fn read_virtual(
         keys: &Keyring,
-        rehearsal: RehearsalId,
-        room: &RoomName,
-        line: &LineName,
+        id: RehearsalId,
+        (room, line): (&RoomName, &LineName),
         token: &str,
     ) -> Option<Self> {
-        let opened = keys.unseal(scope(room, line, Some(rehearsal)), token)?;
-        decode(room, line, opened.payload())
+        decode(room, line, keys.unseal(scope(room, line, Some(id)), token)?.payload())
     }
 
     /// The genuine pass that lasts longest among the values of one cookie name, of which the first [`MAX_TRIES`] are

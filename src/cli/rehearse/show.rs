@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::options::{Format, RehearseArgs};
 use super::profile::Profile;
 use super::stage::Stage;
-use super::tally::{Fate, Seen, Visit};
+use super::tally::{Seen, Visit};
 use crate::charts::{in_words, whole_in_words};
 use crate::cli::output::aligned;
 use crate::dates::rfc3339;
@@ -17,21 +17,24 @@ use ropeline_ids::Wall;
 /// The figures of the moment.
 pub fn progress(stage: &Stage) -> String {
     let seen = stage.tally.seen();
-    let fates = seen.fates();
-    let of = |some: &[Fate]| some.iter().filter_map(|fate| fates.get(fate)).sum::<u64>();
     format!(
-        "{}: to come {}, waiting {}, called {}, inside {}, left {}, done {}; {} requests, {} errors{}",
+        "{}: {}; {} requests, {} errors{}",
         whole_in_words(stage.since().as_secs()),
-        of(&[Fate::Ahead, Fate::Trying]),
-        of(&[Fate::Waiting]),
-        of(&[Fate::Called]),
-        of(&[Fate::Inside]),
-        of(&[Fate::Left]),
-        of(&[Fate::Ended, Fate::NoShow, Fate::Lost, Fate::Refused]),
+        fates(&seen),
         seen.requests,
         seen.errors.values().sum::<u64>(),
         slow(stage).unwrap_or_default()
     )
+}
+
+/// How many visitors are what.
+fn fates(seen: &Seen) -> String {
+    let fates: Vec<String> = seen
+        .fates()
+        .into_iter()
+        .map(|(fate, count)| format!("{} {count}", word(fate).replace('_', " ")))
+        .collect();
+    fates.join(", ")
 }
 
 /// Said where this command had too few connections.
@@ -89,22 +92,15 @@ impl Report<'_> {
         let rows = [row("until called", called), row("until inside", inside)];
         let head = ["WAIT", "COUNT", "MEAN", "P50", "P90", "P95", "P99", "MAX"];
         text.push_str(&aligned(&head, &rows));
-        let fates = seen.fates();
-        let fate = |fate| fates.get(&fate).copied().unwrap_or(0);
         let count = |of: fn(&Visit) -> Option<u64>| seen.visits.iter().filter(|visit| of(visit).is_some()).count();
         let _ = writeln!(
             text,
-            "\njoined {}, called {}, inside {}, ended {}, left {}, no-shows {}, lost {}, refused {}, never came {}, began again {}",
+            "\njoined {}, called {}, inside {}, began again {}\nat the end: {}",
             count(|visit| visit.joined),
             count(called),
             count(inside),
-            fate(Fate::Ended),
-            fate(Fate::Left),
-            fate(Fate::NoShow),
-            fate(Fate::Lost),
-            fate(Fate::Refused),
-            fate(Fate::Ahead),
             seen.visits.iter().map(|visit| u64::from(visit.again)).sum::<u64>(),
+            fates(seen),
         );
         let errors: Vec<String> = seen
             .errors

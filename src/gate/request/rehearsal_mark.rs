@@ -67,12 +67,12 @@ pub fn unmarked(pages: &Pages, visit: &Visit) -> Answer {
 pub fn tokens<'a>(
     keyring: &Keyring,
     id: RehearsalId,
-    (room, line): (&RoomName, &LineName),
+    line: (&RoomName, &LineName),
     mut tickets: impl Iterator<Item = &'a str>,
     mut passes: impl Iterator<Item = &'a str>,
 ) -> Tokens {
-    let ticket = tickets.find_map(|text| Ticket::read_virtual(keyring, id, room, line, text));
-    let pass = passes.find_map(|text| Pass::read_virtual(keyring, id, room, line, text));
+    let ticket = tickets.find_map(|text| Ticket::read_virtual(keyring, id, line, text));
+    let pass = passes.find_map(|text| Pass::read_virtual(keyring, id, line, text));
     // A rehearsal is over long before a key is.
     Tokens {
         ticket: ticket.map(|ticket| (ticket, SignedBy::FIRST)),

@@ -80,11 +80,11 @@ fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
         ),
         (
             "virtual ticket",
-            Ticket::read_virtual(other, rehearsal, shop, only, &virtual_ticket).is_some(),
+            Ticket::read_virtual(other, rehearsal, (shop, only), &virtual_ticket).is_some(),
         ),
         (
             "virtual pass",
-            Pass::read_virtual(other, rehearsal, shop, only, &virtual_pass).is_some(),
+            Pass::read_virtual(other, rehearsal, (shop, only), &virtual_pass).is_some(),
         ),
         ("account tag", tags.contains(&account_tags(made, shop, &account)[0])),
         (
