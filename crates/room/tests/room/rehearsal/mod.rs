@@ -375,7 +375,7 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
     keep(&mut log);
     assert_eq!(say(&mut log, reveal(edition.0, SECRET, None)), Changed::Taken);
     let (waiting, called, _) = held_by(&mut log);
-    assert_eq!(waiting + u64::from(called), 40);
+    assert_eq!(waiting + called, 40);
     say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     let figures = log.figures();
