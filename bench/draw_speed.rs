@@ -1,4 +1,4 @@
-//! How long a draw takes: making the order, every place of it both ways, and drawing a line of a room.
+//! The duration of a draw: making the order, every place of it both ways, and drawing a line of a room.
 //!
 //!     cargo run --release --example draw_speed
 

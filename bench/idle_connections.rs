@@ -1,9 +1,9 @@
-//! What an idle connection costs a gate in memory, in the clear and over TLS.
+//! A gate's memory for an idle connection, in the clear and over TLS.
 //!
 //!     cargo run --release --example idle_connections -- 4000
 //!
-//! A process of its own serves; this one opens connections, has one request answered on each, leaves them open, and sees how
-//! much the other has grown.
+//! A separate process serves; this one opens connections, sends one request on each, leaves them open, and measures how much
+//! the other has grown.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should say where")]
 

@@ -1,4 +1,4 @@
-//! What a proof of work costs a program that is written for it, and the gate that checks it, on one core.
+//! The cost of a proof of work for a program that is written for it, and for the gate that checks it, on one core.
 //!
 //! ```text
 //! cargo run --release --example proof_cost

@@ -1,5 +1,5 @@
-//! What the replica's thread of one gate among many costs: others' entries read, applied and published, its own visitors'
-//! words taken one at a time.
+//! The cost of the replica's thread of one gate among many: others' entries read, applied and published, and notes of its own
+//! visitors taken one at a time.
 //!
 //! `cargo run --release --example replica_load [GATES ROOMS ENTRIES NOTES]`: entries and notes are a second's. Log and
 //! time are made up, so that only the gate's own work is measured. `valgrind --tool=callgrind` names the functions.
@@ -59,7 +59,7 @@ struct Spent {
 fn run(gates: u64, rooms: u64, entries: u64, notes: u64) {
     let names: Vec<RoomName> = (0..rooms).map(|room| name(&format!("room-{room:03}"))).collect();
     let mut gate = Gate::live(&names);
-    // Those with a line are the last: whoever looks for one finds it late.
+    // Rooms with a line are the last: a search for one finds it late.
     let busy = &names[names.len() - names.len().div_ceil(10)..];
     for other in 1..gates {
         gate.store.word(
@@ -110,7 +110,7 @@ fn run(gates: u64, rooms: u64, entries: u64, notes: u64) {
                 rehearsal: None,
             };
             timed(&mut gate.noting, || match noted % 10 {
-                // Somebody waits for it, so it goes at once.
+                // A request waits for it, so it is sent at once.
                 0 => drop(gate.protocol.record(visitor, Note::Mark, gate.store.now)),
                 _ => gate.protocol.note(visitor, Note::Mark, gate.store.now),
             });

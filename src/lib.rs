@@ -1,8 +1,9 @@
 //! Ropeline: a waiting room in front of a shop, which needs no change.
 //!
 //! The crate is a library with a thin binary. `room` and `token` are pure; `store` gives order and durability; `replica`
-//! keeps the gate's own copy of every room; `gate` decides what happens to one request and carries it out with `proxy`,
-//! `pages` and `limit`; `admin` and `cli` are for the operator. Which part may use which is in `docs/explanation/architecture.md`.
+//! keeps the gate's own copy of every room; `gate` decides about each request and carries the decision out with `proxy`,
+//! `pages` and `limit`; `admin` and `cli` are for the operator. The allowed dependencies between parts are in
+//! `docs/explanation/architecture.md`.
 
 pub mod accounts;
 pub mod admin;

@@ -17,11 +17,11 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// One server, and the connections to it that nobody uses at the moment.
+/// One server, and its idle connections.
 pub(crate) struct Proxy {
     upstream: SocketAddr,
     idle: Arc<Idle>,
-    /// What `/return` is answered with.
+    /// The answer to `/return`.
     own: Bytes,
 }
 
@@ -74,7 +74,7 @@ impl Proxy {
         let stream = TcpStream::connect(self.upstream).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // Its errors reach whoever waits for an answer.
+        // Its errors reach the request that waits for an answer.
         tokio::spawn(connection);
         Ok(sender)
     }
@@ -100,7 +100,7 @@ fn outgoing(mut request: Request<Incoming>) -> Request<Incoming> {
     request
 }
 
-/// Takes off what is one hop's alone (RFC 9110, section 7.6.1).
+/// Removes hop-by-hop fields (RFC 9110, section 7.6.1).
 fn strip(headers: &mut HeaderMap) {
     let lines = headers.get_all(CONNECTION).iter().filter_map(|line| line.to_str().ok());
     let named = lines.flat_map(|line| line.split(',')).map(str::trim);

@@ -1,10 +1,10 @@
-//! What hyper, rustls and tokio cost by themselves: a reverse proxy of nothing else, for `scripts/bench` to stand beside the gate.
+//! The cost of hyper, rustls and tokio alone: a reverse proxy of nothing else, which `scripts/bench` compares with the gate.
 //!
 //!     cargo run --release --example bare_proxy -- --listen 127.0.0.1:8080 --upstream 127.0.0.1:9000
 //!
-//! It takes fields off that are a hop's own, forwards over kept HTTP/1.1 connections, and answers `/return` by itself. TLS is set
-//! as the gate's is, and so are the bounds that hyper has. It has no deadlines, limits, counters or retries, and no deadline of
-//! hyper's either: the gate turns that off too and has its own. So it is no proxy to use, but a floor under what can be had.
+//! It removes hop-by-hop fields, forwards over kept HTTP/1.1 connections, and answers `/return` by itself. TLS and hyper's
+//! bounds are set as in the gate. It has no deadlines, limits, counters or retries, and none of hyper's deadlines either: the
+//! gate turns those off too and has its own. So it is no proxy to use, but a lower bound for the cost of one.
 
 mod forward;
 
@@ -106,7 +106,7 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let answer = service_fn(|request| proxy.answer(request));
-    // A client that goes is no fault of anybody.
+    // A client that leaves is not an error.
     let _ = http1::Builder::new()
         .header_read_timeout(None)
         .max_header_size(HEAD_BYTES)

@@ -1,5 +1,5 @@
-//! The bill: unit costs of a Redis are measured here, what [`ropeline::simulate::bill`] says is held to what is found, and a
-//! sale that does not fit here is computed.
+//! The bill: measures the unit costs of a Redis, compares the result of [`ropeline::simulate::bill`] with measurements, and
+//! computes a sale that is too large for this machine.
 //!
 //! `r` is measured by long ranges of a stream; the round trip, `k`, `c` and the envelopes come from a run of one gate and one of
 //! six; other runs check them.
@@ -16,7 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use crate::fill;
 use crate::house::{ROOM, Redis, Told};
 
-/// So many wait while gates are measured, and check in.
+/// Visitors who wait and check in while gates are measured.
 const WAITING: usize = 20_000;
 
 /// How long a run is.
@@ -26,7 +26,7 @@ const BEAT: Duration = Duration::from_millis(5);
 /// How far a check may be from what the formula says.
 const NEAR: f64 = 0.3;
 
-/// What replicas are given to do in a run.
+/// The load of replicas in a run.
 fn given(gates: u32, joins: u32, marks: u32) -> Load {
     Load {
         gates: gates.into(),
@@ -52,7 +52,7 @@ fn sale(gates: u32) -> Load {
     }
 }
 
-/// Measures, checks, and prints the bill. Says what is not as the formula has it.
+/// Measures, checks, and prints the bill. Returns the differences from the formula.
 pub async fn bill(server: &str, folder: &std::path::Path) -> Vec<String> {
     let one = measure(server, folder, given(1, 400, 150)).await;
     let six = measure(server, folder, given(6, 400, 150)).await;
@@ -113,11 +113,11 @@ fn tells(cost: &Cost) -> String {
     )
 }
 
-/// What a run came to.
+/// The results of a run.
 struct Run {
     load: Load,
     cost: Cost,
-    /// Of an exchange, as its gate sees it.
+    /// Duration of an exchange, as its gate measures it.
     trip_secs: f64,
 }
 
@@ -148,7 +148,7 @@ fn fit(few: &Run, many: &Run, read_secs: f64) -> Units {
     }
 }
 
-/// What an entry that is read takes of the store: long ranges of a stream beside short ones.
+/// The store's cost of reading an entry: long ranges of a stream beside short ones.
 async fn reading(server: &str, folder: &std::path::Path) -> f64 {
     let redis = Redis::start(server, &folder.join("reading")).await;
     let client = redis::Client::open(redis.url()).expect("a plain address");

@@ -10,7 +10,7 @@ use crate::house::ROOM;
 /// Joins that are awaited at once.
 const WAVE: usize = 20_000;
 
-/// So many join the room, which a gate has made on this store, and stay.
+/// Joins this many visitors to the room, which a gate has made on this store; they stay.
 pub async fn fill(url: &str, visitors: usize) {
     let log =
         RedisLog::open(&url.parse().expect("the store's address"), LogOptions::default()).expect("the store will do");

@@ -1,4 +1,4 @@
-//! The programs of a trial: a Redis, a gate before a shop, and what the system tells of their memory and processor time.
+//! The programs of a trial: a Redis, a gate before a shop, and their memory and processor time by the system's counts.
 
 use std::fs::{self, File};
 use std::io;
@@ -39,7 +39,7 @@ impl Process {
         Duration::from_nanos(tasks.flatten().filter_map(of_task).sum())
     }
 
-    /// Memory of its own, in bytes: what is shared with other programs is not among it, nor what the kernel keeps for it.
+    /// Private memory in bytes: without memory shared with other programs, and without the kernel's.
     pub fn memory(&self) -> u64 {
         let path = format!("/proc/{}/smaps_rollup", self.0.id());
         let text = fs::read_to_string(path).expect("it runs");
@@ -88,7 +88,7 @@ impl Redis {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// What it has counted so far.
+    /// Its counts so far.
     pub async fn tells(&self) -> Told {
         let client = redis::Client::open(self.url()).expect("a plain address");
         let all = tokio::task::spawn_blocking(move || {
@@ -120,7 +120,7 @@ impl Redis {
     }
 }
 
-/// What a store counts: entries of logs, commands with those inside scripts, bytes of its connections.
+/// A store's counts: entries of logs, commands with those inside scripts, bytes of its connections.
 pub struct Told {
     pub entries: u64,
     pub commands: u64,
@@ -182,7 +182,7 @@ impl Gate {
         }
     }
 
-    /// What the admin API answers.
+    /// The admin API's answer.
     pub async fn tells(&self, method: &str, target: &str, body: &str) -> Value {
         let request = format!(
             "{method} {target} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -251,5 +251,5 @@ pub fn free() -> SocketAddr {
 /// Between two looks.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What takes longer never comes.
+/// A condition that takes longer never holds.
 const PATIENCE: Duration = Duration::from_secs(90);

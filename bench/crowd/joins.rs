@@ -11,10 +11,11 @@ use tokio::task::JoinSet;
 use crate::house::{Gate, ROOM, Redis};
 use crate::wire::Wire;
 
-/// Connections over which they come: enough that the gate always has somebody to serve, though each waits for the next entry.
+/// Connections over which they come: enough that the gate always has a request to serve, though each waits for the next
+/// entry.
 const WIRES: usize = 500;
 
-/// Somebody who joined.
+/// A visitor who joined.
 pub struct Visitor {
     pub ticket: String,
     /// When the request was sent, and when the answer was there, since the first of all.
@@ -24,7 +25,7 @@ pub struct Visitor {
     pub ahead: u64,
 }
 
-/// What a stampede cost.
+/// The cost of a stampede.
 pub struct Stampede {
     pub took: Duration,
     pub gate: Duration,
@@ -32,13 +33,13 @@ pub struct Stampede {
     pub refused: usize,
     /// Pairs that stand against their order, though one was answered before the other was sent.
     pub out_of_order: usize,
-    /// Places that nobody has, or two.
+    /// Places that no visitor has, or that two have.
     pub misplaced: usize,
     /// In the order of their places.
     pub visitors: Vec<Visitor>,
 }
 
-/// So many join; then each asks where they stand.
+/// Joins this many visitors; then each asks for its position.
 pub async fn stampede(gate: &Gate, store: &Redis, joins: usize) -> Stampede {
     let (before, store_before) = (gate.process.cpu(), store.cpu());
     let began = Instant::now();
@@ -71,7 +72,7 @@ pub async fn stampede(gate: &Gate, store: &Redis, joins: usize) -> Stampede {
     }
 }
 
-/// One connection's share of the newcomers; who is not given a place is left out.
+/// One connection's share of the newcomers; those without a place are left out.
 async fn join_all(to: std::net::SocketAddr, next: Arc<AtomicUsize>, joins: usize, began: Instant) -> Vec<Visitor> {
     let mut wire = Wire::open(to, None).await.expect("a connection");
     let mut joined = Vec::new();
@@ -123,7 +124,7 @@ async fn placed(gate: &Gate, visitors: Vec<Visitor>) -> Vec<Visitor> {
     asking.join_all().await.into_iter().flatten().collect()
 }
 
-/// In the order of places: how many were answered before somebody was sent who stands before them.
+/// In the order of places: how many were answered before a visitor was sent who stands before them.
 fn out_of_order(visitors: &[Visitor]) -> usize {
     let mut latest = Duration::ZERO;
     let against = |visitor: &&Visitor| {
@@ -134,12 +135,12 @@ fn out_of_order(visitors: &[Visitor]) -> usize {
     visitors.iter().filter(against).count()
 }
 
-/// What calling many at once came to.
+/// The results of calling many at once.
 pub struct Called {
     /// From the operator's word until the last had heard of it, and until the last was inside.
     pub heard: Duration,
     pub inside: Duration,
-    /// How long the same requests take to the shop when nobody waits for anything.
+    /// How long the same requests take to the shop without any load.
     pub alone: Duration,
     pub failed: usize,
 }

@@ -1,9 +1,9 @@
-//! What a crowd does to one gate, a process of its own as in production: `scripts/size` builds both and runs it.
+//! The effect of a crowd on one gate, which is a separate process as in production: `scripts/size` builds both and runs it.
 //!
-//! `crowd --gate PATH [--server PATH] streams|stampede|bill [COUNT]`. `streams` holds so many event streams on plain
-//! connections and restarts the gate under them; `stampede` lets so many join as fast as this machine can send them, on a
-//! Redis, and then calls 10,000 of them at one instant; `fill COUNT URL` lets them join a store's room and no
-//! more; `bill` measures what a log costs a Redis and computes what a sale does. Ends with an error when a figure is over its limit.
+//! `crowd --gate PATH [--server PATH] streams|stampede|bill [COUNT]`. `streams` holds COUNT event streams on plain
+//! connections and restarts the gate under them; `stampede` lets COUNT visitors join as fast as this machine can send them,
+//! on a Redis, and then calls 10,000 of them at one instant; `fill COUNT URL` only lets them join a store's room; `bill`
+//! measures the cost of a log for a Redis and computes that of a sale. Ends with an error when a figure is over its limit.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -25,7 +25,7 @@ use streams::Listeners;
 /// Bytes of the gate's memory for a visitor who listens.
 const MOST_BYTES: u64 = 12 * 1024;
 
-/// Of a core, while newcomers come as fast as they can.
+/// Share of a core, while newcomers come as fast as they can.
 const MOST_STORE: f64 = 0.1;
 
 const CALLED: usize = 10_000;

@@ -1,5 +1,5 @@
-//! Thousands on event streams, each at an address of their own: what one costs the gate, what an update for everybody does, and
-//! how they come back after a restart.
+//! Thousands of visitors on event streams, each at a separate address: the gate's cost of a stream and of an update for all,
+//! and how they come back after a restart.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,24 +15,24 @@ use crate::house::{Gate, ROOM};
 use crate::joins::navigation;
 use crate::wire::Wire;
 
-/// What all of them have seen.
+/// The events on all streams.
 #[derive(Default)]
 pub struct Seen {
     up: AtomicUsize,
     bytes: AtomicU64,
     frames: AtomicU64,
-    /// Connections and answers that were not what they should be, while the gate was up.
+    /// Failed connections and wrong answers, while the gate was up.
     failures: AtomicUsize,
     ends: AtomicUsize,
 }
 
-/// Those who listen, until this is dropped.
+/// Visitors who listen until this is dropped.
 pub struct Listeners {
     pub seen: Arc<Seen>,
     _tasks: JoinSet<()>,
 }
 
-/// What they cost.
+/// The cost of the streams.
 pub struct Cost {
     /// Bytes of the gate's own memory for each: of the first half, and of the second.
     pub memory: [u64; 2],
@@ -43,7 +43,7 @@ pub struct Cost {
 }
 
 impl Listeners {
-    /// So many join, some at a time, and listen on the same connection; `gate` is measured at both halves.
+    /// Joins `count` visitors, some at a time, who listen on the same connection; `gate` is measured at both halves.
     pub async fn gather(gate: &Gate, count: usize) -> (Self, Cost) {
         let seen = Arc::new(Seen::default());
         let mut tasks = JoinSet::new();
@@ -88,7 +88,8 @@ impl Listeners {
         (sent, used / u32::try_from(sent.max(1)).expect("some"))
     }
 
-    /// The gate is restarted. How long it was gone, how long after that until everybody listens again, and what failed meanwhile.
+    /// Restarts the gate. Returns how long it was gone, how long after that until all listen again, and the failures
+    /// meanwhile.
     pub async fn restart(&self, gate: &mut Gate) -> (Duration, Duration, usize) {
         let count = self.seen.up.load(Ordering::Relaxed);
         let ends = self.seen.ends.load(Ordering::Relaxed);
@@ -145,7 +146,7 @@ impl Listener {
         })
     }
 
-    /// Listens for good; comes back as it was told to when the stream ends.
+    /// Listens forever; when the stream ends it reconnects as the stream requires.
     async fn listen(mut self, seen: Arc<Seen>) {
         loop {
             let retry = self.once(&seen).await.unwrap_or(RETRY);
@@ -158,7 +159,7 @@ impl Listener {
     async fn once(&mut self, seen: &Seen) -> io::Result<Duration> {
         let mut wire = match self.wire.take() {
             Some(wire) => wire,
-            // Refused while nobody listens there: the browser comes again.
+            // Refused while the gate does not listen: the browser comes again.
             None => Wire::open(self.to, Some(self.from)).await?,
         };
         let request = format!(
@@ -187,14 +188,14 @@ impl Listener {
     }
 }
 
-/// The last `retry:` of what was heard.
+/// The last `retry:` field received.
 fn hinted(bytes: &[u8]) -> Option<Duration> {
     let text = String::from_utf8_lossy(bytes);
     let line = text.lines().rev().find_map(|line| line.strip_prefix("retry: "))?;
     line.trim().parse().ok().map(Duration::from_millis)
 }
 
-/// How soon a browser comes back that was told nothing else.
+/// How soon a browser reconnects by default.
 const RETRY: Duration = Duration::from_secs(3);
 const STEP: Duration = Duration::from_millis(20);
 /// Joins at once.

@@ -1,4 +1,4 @@
-//! HTTP/1.1 over a connection that is kept, as little work as can be: the load must not be what is measured.
+//! HTTP/1.1 over a kept connection, with as little work as possible, so that the load generator is not what is measured.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +15,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What the gate says its answer is about.
+    /// The status in the header of the gate's own answers.
     pub fn word(&self) -> &str {
         self.field("ropeline-status").unwrap_or_default()
     }
@@ -47,7 +47,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// From an address of this machine's own loopback, where it matters who comes.
+    /// From a loopback address of this machine, where the client's address matters.
     pub async fn open(to: SocketAddr, from: Option<IpAddr>) -> io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
         if let Some(from) = from {
@@ -76,7 +76,7 @@ impl Wire {
         Ok(Answer { body, ..answer })
     }
 
-    /// The head of an answer; what came behind it is kept.
+    /// The head of an answer; bytes behind it are kept.
     pub async fn head(&mut self) -> io::Result<Answer> {
         let end = loop {
             if let Some(at) = memchr::memmem::find(&self.buffer, b"\r\n\r\n") {
@@ -111,5 +111,5 @@ impl Wire {
     }
 }
 
-/// What is read at once.
+/// Bytes that are read at once.
 const ROOM: usize = 16 * 1024;

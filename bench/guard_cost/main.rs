@@ -1,4 +1,4 @@
-//! What the framing guard costs: a browser's request of some 700 bytes, and a body of 1 MB in chunks, many times each.
+//! The cost of the framing guard: a browser's request of some 700 bytes, and a body of 1 MB in chunks, many times each.
 //!
 //! `guard_cost head|body TIMES`: counts nothing by itself; run it under `perf stat` or
 //! `valgrind --tool=callgrind --toggle-collect='*Machine::take*'` (docs/explanation/performance.md).

@@ -1,4 +1,4 @@
-//! The system's allocator, with a count of what it was asked for and holds.
+//! The system's allocator, with counts of requested and held memory.
 
 #![expect(unsafe_code, reason = "a counting allocator is an unsafe trait")]
 

@@ -1,4 +1,4 @@
-//! Ten million waiting, in two ways: a line in which everybody is there, and one with gaps all over it.
+//! Ten million waiting visitors, in two ways: a line in which all are present, and one with gaps all over it.
 
 use ropeline::room::Settings;
 
@@ -53,12 +53,12 @@ pub fn waiting(visitors: u32, shape: Shape) -> u64 {
     }
 }
 
-/// Of a spread line: how many wait before a number.
+/// How many wait before a number, in a spread line.
 pub fn ahead(n: u32) -> u64 {
     (0..n).map(|before| u64::from(!has_left(before))).sum()
 }
 
-/// Of a spread line.
+/// Whether a number has left, in a spread line.
 pub fn has_left(n: u32) -> bool {
     chance(n, 1) < TENTH
 }

@@ -21,7 +21,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A room with these settings and nobody in it.
+    /// A room with these settings and without visitors.
     pub fn new(settings: Settings) -> Self {
         let mut gate = Self {
             state: State::empty(EPOCH, true),
@@ -65,7 +65,7 @@ impl Gate {
         );
     }
 
-    /// Nothing is said for so long, in steps that the room's clock follows.
+    /// Passes time without content, in steps that the room's clock follows.
     pub fn wait(&mut self, secs: u64) {
         for _ in 0..secs / 5 {
             self.say(5_000, Vec::new());

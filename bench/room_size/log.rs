@@ -1,4 +1,4 @@
-//! What a minute of a log holds in which ten million check in: their marks, as gates cut them into batches.
+//! The size of a minute of a log in which ten million check in: their marks, as gates cut them into batches.
 
 use ropeline::room::{Batch, Section};
 
@@ -9,10 +9,10 @@ use super::scattered;
 const SPEAKS: u32 = 4;
 const MOST_MARKS: usize = 13_000;
 
-/// What the store keeps with an entry: its other fields.
+/// The store's bytes for an entry's other fields.
 const ENVELOPE_BYTES: usize = 100;
 
-/// Bytes of the busiest minute in which everybody checks in once within `secs`, at so many gates.
+/// Bytes of the busiest minute in which all check in once within `secs`, at `gates` gates.
 pub fn minute(visitors: u32, gates: u32, secs: u32) -> usize {
     let slices = secs * SPEAKS * gates;
     // All slices are alike: one is cut, and counts for the others of the minute.

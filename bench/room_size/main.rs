@@ -1,10 +1,10 @@
-//! What ten million waiting cost a gate: memory, the snapshot's bytes, a position, an entry of a thousand events, a hundred
-//! thousand calls at once, for a line without gaps and for one with gaps all over it.
+//! The cost of ten million waiting visitors for a gate: memory, the snapshot's bytes, a position, an entry of a thousand
+//! events, a hundred thousand calls at once, for a line without gaps and for one with gaps all over it.
 //!
 //! `cargo run --release --example room_size [VISITORS]` prints a table and ends with an error when a figure is over its
-//! limit. `room_size VISITORS --count position|marks ROUNDS` does nothing but that, so that callgrind's counts of two runs
-//! tell what a round takes (`scripts/size`). Memory is what the allocator was asked for and holds; times are medians. The
-//! state and the last two views are alive throughout, as in a gate.
+//! limit. `room_size VISITORS --count position|marks ROUNDS` does only that, so that callgrind's counts of two runs give the
+//! cost of a round (`scripts/size`). Memory is as requested from the allocator and held; times are medians. The state and the
+//! last two views are alive throughout, as in a gate.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -32,7 +32,7 @@ const MOST_CALLS: Duration = Duration::from_millis(50);
 
 const CALLS: u32 = 100_000;
 
-/// What was measured of one line.
+/// The measurements of one line.
 struct Row {
     shape: Shape,
     held: usize,
@@ -153,7 +153,7 @@ fn position(line: &LineView, visitors: u32, shape: Shape) -> Duration {
     start.elapsed() / rounds
 }
 
-/// Entries of a thousand who check in and are anywhere in the line; nobody has in this generation.
+/// Entries with a thousand visitors who check in, anywhere in the line; no visitor has in this generation.
 fn thousand_marks(gate: &mut Gate, visitors: u32, rounds: u32) -> (Duration, Duration) {
     gate.wait(125);
     let entries = (0..rounds).map(|round| {

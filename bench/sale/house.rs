@@ -1,4 +1,4 @@
-//! What is tried: a Redis that can be restarted, three gates as an operator runs them, and a shop.
+//! The system under test: a Redis that can be restarted, three gates as an operator runs them, and a shop.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -64,7 +64,7 @@ impl Drop for Process {
     }
 }
 
-/// The store that the gates share. It keeps what it is told, as `docs/guides/redis.md` asks for.
+/// The store that the gates share. It is durable, as `docs/guides/redis.md` requires.
 pub struct Redis {
     process: Process,
     program: String,
@@ -189,7 +189,7 @@ impl Gate {
         open && self.tells("/api/v1/gates").await["gate"]["condition"] == "live"
     }
 
-    /// What the admin API says.
+    /// The admin API's answer.
     pub async fn tells(&self, target: &str) -> Value {
         let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.admin);
         self.operators
@@ -198,7 +198,7 @@ impl Gate {
             .map_or(Value::Null, |answer| answer.json())
     }
 
-    /// What `ropeline winners` writes.
+    /// The output of `ropeline winners`.
     pub fn winners(&self) -> Vec<Value> {
         let out = Command::new(&self.binary)
             .args([
@@ -231,7 +231,7 @@ impl Gate {
 /// The receipts that a shop has given: how many of them for each account.
 pub type Receipts = Arc<Mutex<BTreeMap<String, u64>>>;
 
-/// Opens a shop that answers everything with a page, and notes for whom it made a receipt.
+/// Opens a shop that answers every request with a page, and records the visitors of its receipts.
 pub async fn open_shop() -> io::Result<(SocketAddr, Receipts)> {
     let receipts = Receipts::default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

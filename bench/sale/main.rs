@@ -2,10 +2,10 @@
 //! steady rate, with the same accounts from several browsers and gates, and requests sent again. `scripts/sale` builds it and
 //! runs it.
 //!
-//! It ends with an error when a join took too long or failed, or when the winners are not the first accounts who were there:
-//! accounts stand in the order in which the log has their first joins, and of those who wait, come when they are called and
-//! finish, the first as many as the stock have won. Who is called and does not come, or does not finish, gives the chance to the
-//! next.
+//! It ends with an error when a join took too long or failed, or when the winners are not the first accounts that were
+//! present. Accounts are ordered by their first joins in the log; among those that wait, come when called and finish, the
+//! first ones up to the stock must have won. A visitor who is called and does not come, or does not finish, gives the chance
+//! to the next.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -123,7 +123,7 @@ async fn all_open(crowd: &Crowd) {
     }
 }
 
-/// Waits until every join is answered and everything is sold, and asks all who should know who has won.
+/// Waits until every join is answered and everything is sold, and asks all parties for the winners.
 async fn settle(crowd: &Crowd, began: Instant, receipts: &Receipts) -> Evidence {
     let last = Instant::now();
     let answered = || crowd.tally.lock().expect("nobody panics").answered();
@@ -143,7 +143,7 @@ async fn settle(crowd: &Crowd, began: Instant, receipts: &Receipts) -> Evidence 
         "[{:4.0} s] all answered; sold out: {sold_out}",
         began.elapsed().as_secs_f64()
     );
-    // Whoever waits asks once more, and a browser that is on its way to the till arrives.
+    // Waiting visitors ask once more, and browsers on their way to the till arrive.
     sleep(Duration::from_secs(20)).await;
     verdict::ask_everybody(crowd, receipts, sold_out).await
 }
@@ -203,7 +203,7 @@ fn print_figures(crowd: &Crowd, redis: &Redis, half: Duration) {
 
 const GATES: usize = 3;
 
-/// Everything takes less, whatever else the machine does.
+/// Every step takes less, also under other load on the machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 const SOLD: Duration = Duration::from_secs(900);
 const ANSWERED: Duration = Duration::from_secs(30);

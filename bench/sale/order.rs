@@ -7,12 +7,12 @@ use std::path::Path;
 use ropeline::archive::{History, Link, Step, Stored};
 use ropeline::room::{Number, State, Tag};
 
-/// What the log says.
+/// The content of the log.
 #[derive(Debug, Default)]
 pub struct Order {
     /// Each account once, where it joined first.
     pub accounts: Vec<Tag>,
-    /// Whose each number is.
+    /// The account of each number.
     pub numbers: HashMap<Number, Tag>,
     pub entries: u64,
     /// The logs, and what each goes on from.

@@ -1,4 +1,4 @@
-//! The crowd: each join at its time whatever became of those before, and those who wait, are called, come in and buy.
+//! The crowd: each join at its time, independent of earlier ones, and visitors who wait, are called, come in and buy.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ impl Browser {
         }
     }
 
-    /// A request of this browser, as the proxy before the gates hands it on.
+    /// A request of this browser, as the proxy before the gates forwards it.
     fn request(&self, line: &str, fields: &str) -> String {
         let mut cookies = String::new();
         for (kind, token) in [("ticket", &self.ticket), ("pass", &self.pass)] {
@@ -106,7 +106,7 @@ pub fn account(index: u64) -> String {
     format!("visitor-{index}")
 }
 
-/// Sends every join at its time. Whoever stays goes on by themselves.
+/// Sends every join at its time. Visitors who stay go on by themselves.
 pub async fn come(crowd: &Arc<Crowd>, began: Instant) {
     let mut beat = interval(Duration::from_millis(1));
     beat.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -172,7 +172,7 @@ impl Crowd {
         self.tally.lock().expect("nobody panics").fault(what);
     }
 
-    /// Waits as the page's script does, at whichever gate: asks again when it is told to.
+    /// Waits as the page's script does, at any of the gates: asks again at the given time.
     async fn wait(&self, mut browser: Browser, index: u64, fate: Fate, kind: Kind) {
         let mut again = 0;
         for count in 0_u64.. {
@@ -216,7 +216,7 @@ impl Crowd {
         }
     }
 
-    /// What one gate tells this browser. The browsers of an account share one place, and so how often it may be asked for.
+    /// One gate's answer to this browser. The browsers of an account share one place, and therefore its limit on questions.
     pub async fn told(&self, browser: &mut Browser, gate: usize) -> Option<serde_json::Value> {
         let line = format!("POST /.ropeline/rooms/{ROOM}/check-in");
         loop {
@@ -296,8 +296,8 @@ pub async fn until(began: Instant, at: Duration) {
 
 const PAGE: &str = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
 
-/// Of those who waited in vain so many are asked for the results.
+/// Of the visitors who waited in vain, this many are asked for the results.
 const MOST_OTHERS: usize = 300;
 
-/// How often somebody who is told of no place comes again.
+/// How often a visitor without a place comes again.
 const MOST_AGAIN: u32 = 3;

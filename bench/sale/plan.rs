@@ -1,6 +1,7 @@
-//! Who comes when, to which gate, how often, and what they do then: worked out from a seed, so that two runs are alike.
+//! The plan: when each visitor comes, to which gate, how often, and what they do then, computed from a seed so that two runs
+//! are equal.
 
-/// What becomes of an account once it has a place.
+/// The fate of an account once it has a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// Waits, comes in when called, and buys.
@@ -80,7 +81,7 @@ impl Plan {
         }
     }
 
-    /// Of the first ones one in ten waits, of all others one in a hundred: what is tried is joining, and not checking in.
+    /// Of the first visitors one in ten waits, of all others one in a hundred: the test is about joining, not checking in.
     pub fn fate(&self, account: u64) -> Fate {
         let chance = self.chance(2, account);
         let stay = if account < KEEN { 100 } else { 10 };

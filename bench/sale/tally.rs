@@ -1,11 +1,11 @@
-//! What the crowd met: how long each join took and what it was answered, and whatever nobody should have met.
+//! The crowd's results: the duration and the answer of each join, and all answers that must not occur.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plan::Kind;
 
-/// What a join was answered.
+/// The answer to a join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answered {
     /// With a number.
@@ -28,14 +28,14 @@ pub struct Join {
 #[derive(Debug, Default)]
 pub struct Tally {
     pub joins: Vec<Join>,
-    /// Faults, by what they are.
+    /// Faults, by kind.
     faults: BTreeMap<String, u64>,
     pub questions: u64,
     pub came_in: u64,
 }
 
 impl Tally {
-    /// Joins that have an answer, whatever it is.
+    /// Joins that have any answer.
     pub fn answered(&self) -> u64 {
         u64::try_from(self.joins.len()).unwrap_or(u64::MAX)
     }
@@ -106,5 +106,5 @@ impl Figures {
 pub const HEAD: &str = "| joins | answered | of these held | sold out | failed | mean | p95 | p99 | max |\n\
                         | --- | --- | --- | --- | --- | --- | --- | --- | --- |";
 
-/// Kinds of faults that are told apart.
+/// Most kinds of faults that are counted separately.
 const MOST_FAULTS: usize = 40;

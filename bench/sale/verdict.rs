@@ -1,4 +1,4 @@
-//! Who has won, as the log, the gates, the visitors and the shop say; and whether the load kept to what is asked of it.
+//! The winners by the log, the gates, the visitors and the shop; and whether the load generator met its requirements.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -16,17 +16,17 @@ use crate::people::{Browser, Crowd, Ended, account};
 use crate::plan::{Fate, Kind};
 use crate::tally::{Answered, Figures};
 
-/// What is asked of the answers to joins.
+/// The requirements on the answers to joins.
 const MOST_MEAN: Duration = Duration::from_millis(500);
 const MOST_P95: Duration = Duration::from_millis(800);
 const MOST_MAX: Duration = Duration::from_secs(1);
 
-/// What was said before the gates were stopped.
+/// The evidence collected before the gates were stopped.
 pub struct Evidence {
     sold_out: bool,
     /// `ropeline winners` at each gate.
     lists: Vec<Vec<Value>>,
-    /// What was told to whom that is not so.
+    /// Wrong answers, with their receivers.
     mistold: Vec<String>,
     asked: usize,
     receipts: BTreeMap<String, u64>,
@@ -193,7 +193,7 @@ fn names(crowd: &Crowd) -> HashMap<Tag, u64> {
     joins.map(|index| (tag(index), index)).collect()
 }
 
-/// Those who have won by right: of the accounts in the order of the log the first who stay, come and finish.
+/// The rightful winners: of the accounts in the order of the log, the first ones that stay, come and finish.
 fn first(crowd: &Crowd, order: &Order, names: &HashMap<Tag, u64>) -> BTreeSet<u64> {
     let accounts = order.accounts.iter().filter_map(|tag| names.get(tag).copied());
     let buys = accounts.filter(|account| crowd.plan.fate(*account) == Fate::Buys);
@@ -209,5 +209,5 @@ fn whose(winner: &Value, order: &Order, names: &HashMap<Tag, u64>) -> Option<u64
     names.get(order.numbers.get(&number)?).copied()
 }
 
-/// Faults that are told one by one.
+/// Faults that are listed one by one.
 const MOST_SHOWN: usize = 30;

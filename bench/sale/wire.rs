@@ -1,5 +1,5 @@
-//! HTTP/1.1 to one gate over connections that are kept, as many as answers are awaited: nobody waits for a connection, unless
-//! the gate has fallen far behind.
+//! HTTP/1.1 to one gate over kept connections, as many as answers are awaited: no visitor waits for a connection, unless the
+//! gate has fallen far behind.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What the gate says its answer is about.
+    /// The status in the header of the gate's own answers.
     pub fn word(&self) -> &str {
         self.fields("ropeline-status").next().unwrap_or_default()
     }
@@ -152,5 +152,5 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Connections that idled for longer are not used again.
 const FRESH: Duration = Duration::from_secs(30);
 
-/// What is read at once.
+/// Bytes that are read at once.
 const ROOM: usize = 32 * 1024;

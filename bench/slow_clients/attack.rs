@@ -20,7 +20,7 @@ pub struct Attack {
 }
 
 enum How {
-    /// What slowhttptest is told.
+    /// The arguments of slowhttptest.
     Program(&'static [&'static str]),
     /// Readers of our own over HTTP/2, so many streams on each connection.
     Streams(usize),
@@ -59,7 +59,7 @@ impl Attack {
         }
     }
 
-    /// Connections per client: what is the default, and what lets all of them in; over TLS the second alone.
+    /// Connections per client: the default, and a bound that accepts all of them; over TLS only the second.
     pub fn bounds(&self) -> Vec<usize> {
         if self.is_secured {
             vec![10_000]
@@ -68,7 +68,7 @@ impl Attack {
         }
     }
 
-    /// Its row of the table, and what is wrong with it.
+    /// Its row of the table, and its faults.
     pub fn run(
         &self,
         house: &Arc<House>,
@@ -296,9 +296,9 @@ fn settled(house: &House, before: usize) -> usize {
 /// The most for each connection that is held.
 const CLEAR_BYTES: u64 = 96 * 1024;
 const SECURED_BYTES: u64 = 128 * 1024;
-/// What comes and goes with good clients.
+/// Variation by good clients that come and go.
 const SLACK_BYTES: u64 = 16 << 20;
-/// What a small gate's memory may differ by.
+/// Variation of a small gate's memory.
 const FLAT_BYTES: u64 = 8 << 20;
 /// Connections that good clients and the shop's pool have.
 const FEW: usize = 100;

@@ -1,4 +1,4 @@
-//! Good clients: they come from addresses of their own, ask at a steady pace, and count what they get.
+//! Good clients: they come from separate addresses, ask at a steady pace, and count their answers.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
@@ -13,14 +13,14 @@ use socket2::{Domain, Socket, Type};
 
 use crate::house::{House, PAGE_BYTES};
 
-/// They ask until told to stop.
+/// They ask until they are stopped.
 pub struct Good {
     stop: Arc<AtomicBool>,
     times: Arc<Mutex<Vec<Option<Duration>>>>,
     clients: Vec<JoinHandle<()>>,
 }
 
-/// What became of their requests.
+/// The results of their requests.
 pub struct Served {
     pub asked: usize,
     pub answered: usize,

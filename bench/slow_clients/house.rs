@@ -1,4 +1,4 @@
-//! A gate before nginx as its shop, and what can be seen of both from outside.
+//! A gate before nginx as its shop, and measurements of both from outside.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -179,7 +179,7 @@ fn private(path: &Path, text: &str) {
     file.unwrap().write_all(text.as_bytes()).unwrap();
 }
 
-/// nginx as it comes, with room for everybody.
+/// nginx with its defaults, and room for all clients.
 fn shop_config(address: SocketAddr) -> String {
     let kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|kind| format!("{kind}_temp_path {kind};"));
     format!(
@@ -197,6 +197,6 @@ fn shop_config(address: SocketAddr) -> String {
 
 /// How long the shop may take to say how it is.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What the shop's pages and its large file have.
+/// Sizes of the shop's pages and of its large file.
 pub const PAGE_BYTES: usize = 16_000;
 pub const LARGE_BYTES: u64 = 50_000_000;

@@ -1,9 +1,9 @@
-//! Slow and greedy clients before a gate: what each of them costs, and whether good ones are served meanwhile.
+//! Slow and greedy clients before a gate: the cost of each of them, and whether good ones are served meanwhile.
 //! `scripts/slow` builds it and runs it.
 //!
-//! `slow_clients GATE [--seconds N] [--connections N] [--only WORD]`: readers that take next to nothing of a large answer, visitors
-//! inside whose bodies never end, then slowhttptest in each of its modes, against the gate as it comes and with a bound that lets all of them in. It ends with an
-//! error where a figure is beyond its limit.
+//! `slow_clients GATE [--seconds N] [--connections N] [--only WORD]`: readers that read almost nothing of a large answer,
+//! visitors inside whose bodies never end, then slowhttptest in each of its modes, against the gate with its defaults and
+//! with a bound that accepts all of them. It ends with an error if a figure is beyond its limit.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on should say where")]
@@ -24,7 +24,7 @@ use ropeline::proxy::raise_descriptor_limit;
 
 use house::House;
 
-/// What is asked of this run.
+/// The arguments of this run.
 pub struct Arguments {
     gate: PathBuf,
     seconds: u64,
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
     report.end()
 }
 
-/// The tables, and what is wrong. Progress goes to standard error, so that standard output can be pasted.
+/// The tables, and the faults. Progress goes to standard error, so that standard output can be pasted.
 struct Report {
     began: Instant,
     lines: Vec<String>,
@@ -117,7 +117,7 @@ impl Report {
         self.lines.push(head);
     }
 
-    /// Says what is next; false where no time is left for it.
+    /// Prints the next step; false if no time is left for it.
     fn goes_on(&mut self, what: &str) -> bool {
         eprintln!("{}. {what} ({} s)", self.rows + 1, self.began.elapsed().as_secs());
         let is_late = self.began.elapsed() > MOST_TIME;

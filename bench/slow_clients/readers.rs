@@ -1,4 +1,4 @@
-//! Clients that ask for a large file and take next to nothing of it, each way there is.
+//! Clients that request a large file and read almost nothing of it, in each possible way.
 
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -60,9 +60,9 @@ pub const KINDS: [Kind; 5] = [
     },
 ];
 
-/// Its row of the table, and what is wrong with it.
+/// Its row of the table, and its faults.
 pub fn measure(house: &House, kind: &Kind) -> (String, Vec<String>) {
-    // What the gate holds however many there are is in place before.
+    // Memory that the gate needs for any number of readers is allocated before.
     let _first: Vec<_> = open(house, kind, READERS / 10);
     settle(house);
     let (memory, kernel) = (house.memory(), house.kept_by_the_kernel());

@@ -18,7 +18,7 @@ pub struct Trickle {
 }
 
 impl Trickle {
-    /// So many connections, with so many streams on each.
+    /// Opens this many connections, with this many streams on each.
     pub fn start(house: &Arc<House>, connections: usize, streams: usize) -> Self {
         let stop = Arc::<AtomicBool>::default();
         let part = |index: usize| {
@@ -42,7 +42,7 @@ impl Drop for Trickle {
 
 fn take_slowly(house: &House, (count, streams): (usize, usize), stop: &AtomicBool) {
     let begun = (0..count).take_while(|_| !stop.load(Ordering::Relaxed));
-    // Who does not get in is left out: that the slow ones are there is looked at from outside.
+    // Refused clients are left out: that the slow ones are connected is checked from outside.
     let mut readers: Vec<_> = begun
         .filter_map(|_| slow_reader(house, true, Some((streams, WIDE)), Ipv4Addr::LOCALHOST).ok())
         .collect();
@@ -51,7 +51,7 @@ fn take_slowly(house: &House, (count, streams): (usize, usize), stop: &AtomicBoo
         thread::sleep(Duration::from_millis(100));
         if taken.elapsed() > PAUSE {
             taken = Instant::now();
-            // One that the gate has given up comes to its end, and is closed here too.
+            // A connection that the gate has given up ends, and is closed here too.
             readers
                 .retain_mut(|reader: &mut Box<dyn Both>| reader.read(&mut [0; A_LITTLE]).is_ok_and(|count| count > 0));
         }

@@ -37,7 +37,7 @@ impl Upload {
         }
     }
 
-    /// Its row of the table, and what is wrong with it.
+    /// Its row of the table, and its faults.
     pub fn measure(&self, house: &House) -> (String, Vec<String>) {
         let mut visitors: Vec<TcpStream> = (0..VISITORS)
             .map(|at| enter(house, address(at % self.addresses)).unwrap())

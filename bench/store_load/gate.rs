@@ -1,4 +1,4 @@
-//! A gate as a process of its own, with one room on hold, and what it answers.
+//! A gate as a separate process, with one room on hold, and its answers.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// Told to stop when it is dropped, so that it says goodbye to the others.
+/// Stopped gracefully when it is dropped, so that it says goodbye to the others.
 pub struct Gate {
     child: Child,
     folder: PathBuf,
@@ -17,8 +17,8 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Starts `program` on the store, and does not wait for it. A room that others have already made is changed to what is
-    /// configured here.
+    /// Starts `program` on the store, and does not wait for it. A room that others have already made is changed to this
+    /// configuration.
     pub fn start(program: &str, store: &str, prefix: &str, room: &str) -> Self {
         let (address, admin) = (free_address(), free_address());
         let folder = std::env::temp_dir().join(format!("ropeline-load-{}-{prefix}", std::process::id()));

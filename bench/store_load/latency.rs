@@ -25,7 +25,7 @@ pub async fn of_joins(gate: &str, store: &str) -> (Duration, Duration) {
 fn measure(program: &str, store: &str) -> (Duration, Duration) {
     let gate = Gate::start(program, store, "latency", "shop");
     let mut index = 0;
-    // Until the log is begun newcomers are told to wait for their place.
+    // Until the log is begun newcomers get no place.
     while !join(gate.address, index).is_ok_and(|answer| has_place(&answer)) {
         index += 1;
         assert!(index < 3_000, "the gate never gave a place");
@@ -56,7 +56,7 @@ fn has_place(answer: &str) -> bool {
     head.contains("ropeline-status: waiting") && head.contains("set-cookie")
 }
 
-/// Somebody new asks for a page, on a connection of their own and from an address of their own.
+/// A new visitor asks for a page, on a new connection and from a new address.
 fn join(address: SocketAddr, index: usize) -> io::Result<String> {
     let (high, low) = (index / 250, index % 250);
     let request = format!(

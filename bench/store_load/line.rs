@@ -24,7 +24,7 @@ const NEWCOMERS: u32 = 100;
 const COUNTED: Duration = Duration::from_secs(10);
 const WATCHED: Duration = Duration::from_secs(75);
 
-/// A generation of the room: everybody checks in once.
+/// A generation of the room: all check in once.
 const GENERATION: Duration = Duration::from_secs(120);
 
 const ROOM: &str = "shop";
@@ -32,19 +32,19 @@ const ROOM: &str = "shop";
 /// Between two handfuls of check-ins.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// Shares no factor with any number of people tried, so that everybody has a turn before anybody has two.
+/// Shares no factor with any tested number of visitors, so that each has a turn before any has two.
 const STRIDE: usize = 2_654_435_761;
 
 /// Replicas and the numbers of all who wait.
 pub struct Fleet {
     gates: Vec<(Replica, ReplicaThread)>,
     waiting: Vec<Number>,
-    /// Whose turn it is to check in.
+    /// The next visitor to check in.
     next: usize,
 }
 
 impl Fleet {
-    /// What the keys of its log begin with: the default.
+    /// The prefix of its log's keys: the default.
     pub const PREFIX: &'static str = "ropeline";
 
     /// Starts the replicas on one store, with a room on hold.
@@ -58,7 +58,7 @@ impl Fleet {
             let log = RedisLog::open(&url, options).expect("the store will do");
             let settings = Settings {
                 mode: Mode::Hold,
-                // Everybody counts from the first moment on; what is tried is the store, not people's patience.
+                // All count as present from the first moment on; the test is about the store, not about presence.
                 firm_within_ms: 3_600_000,
                 ..Settings::default()
             };
@@ -95,7 +95,7 @@ impl Fleet {
         waves[WAVES / 2]
     }
 
-    /// Commands a second while everybody waits and checks in once a generation; in a busy room others join meanwhile.
+    /// Commands per second while all wait and check in once a generation; in a busy room others join meanwhile.
     pub async fn commands_per_second(&mut self, store: &Store, busy: bool) -> f64 {
         let (before, began) = (store.commands(), Instant::now());
         let mut newcomers = JoinSet::new();
@@ -125,7 +125,7 @@ impl Fleet {
         left.expect("on record");
     }
 
-    /// The most memory that the store holds while everybody waits and checks in.
+    /// The most memory that the store uses while all wait and check in.
     pub async fn most_memory(&mut self, store: &Store) -> u64 {
         let mut most = 0;
         self.check_in(WATCHED, |beat| {
@@ -168,7 +168,7 @@ impl Fleet {
         }
     }
 
-    /// So many join at once; their numbers.
+    /// Joins this many at once; returns their numbers.
     async fn join(&self, people: usize) -> Vec<Number> {
         let mut joining = JoinSet::new();
         for index in 0..people {

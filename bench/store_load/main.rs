@@ -1,4 +1,4 @@
-//! What a crowd costs the store that gates share: processor time of a join, commands a second, memory; how soon a new gate
+//! A crowd's cost for the store that gates share: processor time of a join, commands per second, memory; how soon a new gate
 //! is live, and how long a join takes. `scripts/load` builds it and runs it.
 //!
 //! `store_load [--gate PATH] [--server PATH] [WAITING …]`: three replicas in this process share a `redis-server` of their
@@ -40,7 +40,7 @@ const NOTHING_CPU_US: f64 = 0.2;
 /// Commands a second of a room where people only wait, at most: three gates that say and hear something four times.
 const MOST_QUIET: f64 = 150.0;
 
-/// What was measured with one line.
+/// The measurements of one line.
 struct Row {
     waiting: usize,
     cpu_us: f64,
@@ -76,7 +76,7 @@ async fn main() -> ExitCode {
         let busy = fleet.commands_per_second(&store, true).await;
         let cpu_us = fleet.stampede(&store).await;
         let bytes = fleet.most_memory(&store).await.saturating_sub(baseline);
-        // By now the log is trimmed to its last minute: a gate comes in by the snapshot.
+        // The log is trimmed to its last minute now: a gate starts from the snapshot.
         let start = match &arguments.gate {
             Some(gate) => Some(start::of_another(gate, &store.url(), Fleet::PREFIX, fleet.line()).await),
             None => None,

@@ -1,4 +1,4 @@
-//! A `redis-server` on a free port, gone with the program, and what it tells of itself.
+//! A `redis-server` on a free port, which ends with the program, and its own statistics.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};

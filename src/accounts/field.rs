@@ -10,7 +10,7 @@ pub const MAX_BODY: usize = 16 * 1024;
 /// Why a body names no account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoField {
-    /// Its type is none that is read, or is said in a way that stacks read differently.
+    /// Its type is not supported, or is declared in a way that stacks read differently.
     #[error("the body is in no type that names an account")]
     Type,
     /// The field is missing, empty, doubled, or spelled so that stacks read different values.

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::names::spelling::{Spelling, json_spelling};
 
-/// The members of an object by name. Depth is bounded by the parser, at 128; size by the caller. Their
-/// names are printed, their values never: one of them says whose account it is.
+/// The members of an object by name. Depth is bounded by the parser, at 128; size by the caller. Their names are printed,
+/// their values never, because one of them is the account.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Object(BTreeMap<String, Value>);
 

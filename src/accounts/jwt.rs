@@ -70,7 +70,7 @@ pub struct Verifier {
     pub leeway_secs: u64,
 }
 
-/// What a token says whose signature and dates are right. It prints its claims' names only.
+/// The claims of a token whose signature and dates are valid. Only their names are printed.
 #[derive(Clone, PartialEq)]
 pub struct Claims(Object);
 
@@ -94,7 +94,7 @@ pub enum Refused {
 }
 
 impl Algorithm {
-    /// As it stands in a token's header.
+    /// The name in a token's header.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -183,7 +183,7 @@ impl fmt::Debug for PublicKeys {
 }
 
 impl Verifier {
-    /// What a token says, if it is genuine and in force at `now`.
+    /// The claims of a token, if it is genuine and in force at `now`.
     pub fn verify(&self, token: &str, now: Wall) -> Result<Claims, Refused> {
         if token.len() > MAX_JWT {
             return Err(Refused::Malformed);
@@ -208,7 +208,8 @@ impl Verifier {
         Identity::new(&claims.text(&self.claim)?)
     }
 
-    /// Nothing of the header is obeyed. SECURITY: an extension that must be understood is not (RFC 7515, section 4.1.11).
+    /// The header only has to fit; it does not choose anything. SECURITY: an extension that must be understood is refused
+    /// (RFC 7515, section 4.1.11).
     fn fits(&self, header: &Object) -> Result<(), Refused> {
         let algorithm = header.get("alg").and_then(Value::as_str);
         let fits = algorithm == Some(self.keys.algorithm.as_str()) && header.get("crit").is_none();
@@ -246,7 +247,7 @@ impl Verifier {
 }
 
 impl Claims {
-    /// A claim as it stands in the token.
+    /// A claim of the token, unchanged.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)

@@ -1,8 +1,8 @@
 //! Accounts: the account that a request names, by the one source that the operator has configured.
 //!
-//! Pure: values come in, and the clock; nothing is read, kept or logged here. Ambiguous values are refused: one that comes
-//! twice, a body that stacks read differently. A token that cannot be verified names no account. The identity itself goes no further
-//! than the keyed hash that [`account_tags`](crate::token::account_tags) makes of it.
+//! Pure: the values and the clock are arguments; this module reads, keeps and logs nothing. Ambiguous values are refused: a
+//! value that occurs twice, a body that stacks read differently. A token that cannot be verified names no account. The
+//! identity itself is used only in the keyed hash that [`account_tags`](crate::token::account_tags) makes of it.
 
 mod field;
 #[cfg(any(test, fuzzing))]

@@ -14,7 +14,7 @@ use crate::replica::Replica;
 use crate::room::{RoomName, View, Wall};
 use crate::time;
 
-/// The figures of late; clones are the same.
+/// The recent figures; clones are the same.
 #[derive(Clone, Debug)]
 pub struct History(Arc<Inner>);
 
@@ -49,7 +49,7 @@ impl History {
         }))
     }
 
-    /// Looks at the rooms from now on, on a thread of its own.
+    /// Samples the rooms from now on, on a thread of its own.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -68,7 +68,7 @@ impl History {
         Ok(Sampling { _stop: stop })
     }
 
-    /// Notes every room as it is. Rooms that are gone are forgotten.
+    /// Records the present state of every room. Removed rooms are forgotten.
     fn take(&self, view: &View, now: Wall) {
         let mut rooms = self.0.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         rooms.retain(|name, _| view.rooms.contains_key(name));

@@ -32,8 +32,8 @@ impl Live {
         self.0.load()
     }
 
-    /// Puts others in force, for requests that come from now on. What no configuration says stays: the listener's own patience,
-    /// and who carries out upgrades.
+    /// Puts other options in force, for new requests. Parts that no configuration sets stay: the listener's timeouts, and the
+    /// upgrader.
     pub fn set(&self, options: Options, keyring: Keyring, origins: UpstreamServers) {
         let before = self.load();
         let configured = Configured {

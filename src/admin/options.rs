@@ -15,7 +15,7 @@ use crate::tls::Tls;
 use crate::token::Keyring;
 use ropeline_ids::RoomName;
 
-/// What the admin listener reads and moves.
+/// The parts of the gate that the admin listener reads and changes.
 #[derive(Clone, Debug)]
 pub struct Handles {
     pub replica: Replica,
@@ -25,9 +25,9 @@ pub struct Handles {
     pub readiness: Readiness,
     /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,
-    /// What sessions' names are checked with.
+    /// The keys by which session names are checked.
     pub keyring: Keyring,
-    /// Who takes another configuration when asked to.
+    /// The queue of orders for a reload.
     pub reloads: Reloads,
 }
 

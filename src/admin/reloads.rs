@@ -16,7 +16,7 @@ use crate::dates::rfc3339;
 use crate::time;
 use ropeline_ids::Wall;
 
-/// What a reload was asked for by.
+/// The trigger of a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
     /// SIGHUP.
@@ -38,11 +38,11 @@ pub enum Task {
 /// An order to read the file again.
 pub struct Order {
     pub trigger: Trigger,
-    /// Takes what became of it.
+    /// Receives the result.
     pub answer: Option<oneshot::Sender<api::Reload>>,
 }
 
-/// The queue of orders, and what became of them; clones are the same.
+/// The queue of orders, and their results; clones are the same.
 #[derive(Clone)]
 pub struct Reloads(Arc<Inner>);
 
@@ -112,7 +112,7 @@ impl Reloads {
         self.0.untaken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps what became of an order: what has changed, or the mistakes. Gives it as the API has it.
+    /// Keeps the result of an order: the changes, or the mistakes. Returns it in the API's form.
     pub fn tell(
         &self,
         trigger: Trigger,
@@ -142,7 +142,7 @@ impl Reloads {
         told.shown()
     }
 
-    /// What became of the last.
+    /// The result of the last one.
     #[must_use]
     pub fn last(&self) -> api::Reload {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner).shown()

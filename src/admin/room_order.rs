@@ -1,4 +1,4 @@
-//! Orders to add or remove a room, and what became of them.
+//! Orders to add or remove a room, and their results.
 
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;

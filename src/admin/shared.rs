@@ -13,7 +13,7 @@ use crate::metrics::Metrics;
 use crate::replica::Replica;
 use ropeline_ids::RoomName;
 
-/// What handlers share; cheap to clone.
+/// State that handlers share; cheap to clone.
 #[derive(Clone)]
 pub struct Shared(Arc<Inner>);
 

@@ -4,7 +4,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use super::api::Upgraded;
 
-/// A wish for an upgrade, to be answered with what became of it.
+/// A request for an upgrade, to be answered with its result.
 pub type Wish = oneshot::Sender<Result<Upgraded, String>>;
 
 /// Where wishes go; cheap to clone.

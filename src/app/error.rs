@@ -15,7 +15,7 @@ use super::secured::SecuredError;
 use super::systemd::PassedError;
 use super::upgrade::TakeOverError;
 
-/// Why a gate cannot start; each says what to do about it.
+/// Why a gate cannot start, each with the correction.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("cannot listen on {place}: {source}{}", hint(source))]

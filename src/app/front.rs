@@ -12,7 +12,7 @@ use crate::gate::Cores;
 use crate::proxy::{self, Drained, Endpoint, Listener, Server, ServerSettings, Stats};
 use crate::time;
 
-/// What every server of this process is made from, and the one that accepts.
+/// The parts of every server of this process, and the server that accepts.
 pub struct Front {
     cores: Arc<Cores>,
     stats: Arc<Stats>,
@@ -24,7 +24,7 @@ struct State {
     settings: ServerSettings,
     /// `None` before the start and while it is retired.
     server: Option<Server>,
-    /// Those that only finish what they began.
+    /// Servers that only finish their requests.
     retired: Vec<JoinHandle<Drained>>,
 }
 
@@ -125,7 +125,7 @@ impl Front {
 pub struct Waits {
     /// For answers to be sent to the end.
     pub ends: Duration,
-    /// For answers to begin: what an answer says of its visitor stands in its head.
+    /// Wait for answers to begin, because an answer's head tells what it means for the session.
     pub answers: Duration,
 }
 

@@ -76,7 +76,7 @@ pub fn run(
     let former = former.transpose().map_err(StartError::from)?;
     say_serving(&running, &upstream);
     supervisor.ready();
-    // It waits for nothing else.
+    // It waits only for this.
     let _ = reloader.send(());
     let mut desk = Upgrader::new(given, wishes, former.clone(), metrics);
     let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());

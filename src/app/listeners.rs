@@ -91,7 +91,7 @@ impl Listeners<'_> {
         Later { backlog, mode }
     }
 
-    /// What systemd passed, to this process or to the one before; asked for once.
+    /// The sockets that systemd passed, to this process or to the one before; asked for once.
     fn systemd<'p>(&mut self, passed: &'p mut Option<Passed>) -> Result<&'p mut Passed, PassedError> {
         if let Some(passed) = passed {
             return Ok(passed);

@@ -1,4 +1,4 @@
-//! The application: a gate put together from its configuration, and what happens to it until its process ends.
+//! The application: builds a gate from its configuration, and runs it until its process ends.
 //!
 //! `start` has the three stages `bind`, `open` and `serve`; `lifecycle` runs them and waits; `reload` puts another
 //! configuration in force, and `upgrade` another process in this one's place. Commands are in `cli`.

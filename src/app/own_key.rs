@@ -66,8 +66,8 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
     }
 }
 
-/// `None` for anything but 64 hexadecimal digits with the checksum that they were written with: a key with one digit changed
-/// would make every visitor's tickets void without a word.
+/// `None` for anything but 64 hexadecimal digits with the checksum that was written with them: a key with one changed digit
+/// would silently make every visitor's tickets void.
 fn read(file: &File) -> Option<Vec<u8>> {
     let mut text = String::new();
     file.take(1024).read_to_string(&mut text).ok()?;

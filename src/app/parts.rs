@@ -32,7 +32,7 @@ pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartE
     Ok(Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?)
 }
 
-/// What signs forwarded requests, if anything does.
+/// The signer of forwarded requests, if there is one.
 pub fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
     let key = config
         .upstream
@@ -41,7 +41,7 @@ pub fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
     key.as_ref().map(RequestSigner::new).transpose()
 }
 
-/// What bounds visitors' connections.
+/// The limits of visitors' connections.
 pub fn server_settings(server: &Server) -> ServerSettings {
     ServerSettings {
         first_byte: server.first_byte_timeout,

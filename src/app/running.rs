@@ -19,7 +19,7 @@ pub struct Running {
     pub(super) service: Arc<Service>,
     /// The visitors' listeners.
     pub(super) endpoints: Vec<Endpoint>,
-    /// So many of them, the first ones, are in the clear.
+    /// Number of listeners without TLS, which are the first ones.
     pub(super) clear: usize,
     pub(super) admin: AdminServer,
     pub(super) replica: Replica,
@@ -42,7 +42,7 @@ impl Running {
         &self.endpoints[self.clear..]
     }
 
-    /// What an upgrade takes over.
+    /// The part that an upgrade takes over.
     #[must_use]
     pub fn service(&self) -> &Arc<Service> {
         &self.service
@@ -65,8 +65,8 @@ impl Running {
         self.replica.gate()
     }
 
-    /// As [`Running::stop`], for a process that has handed over: the operator's side is the next one's, so this one does not
-    /// report that the gate is not ready.
+    /// As [`Running::stop`], for a process that has passed everything on: the next process has the operator's listener, so
+    /// this one does not report that the gate is not ready.
     pub fn leave(self, patience: Duration) -> Drained {
         let Self {
             admin, service, cores, ..
@@ -93,7 +93,7 @@ fn drain(service: &Service, cores: &Cores, patience: Duration) -> Drained {
     drained
 }
 
-/// Writes what the access log in force still has in its queue.
+/// Writes the lines that are still in the queue of the access log in force.
 fn flush(cores: &Cores) {
     let shared = cores.shared();
     if shared.access().is_some_and(|log| !log.flush(FLUSH_WITHIN)) {

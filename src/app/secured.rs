@@ -9,7 +9,7 @@ use crate::tls::{Certificates, INTERVAL, PairError, Tls, Watch};
 
 use super::upgrade::Opened;
 
-/// What listeners with TLS have in common; nothing where there are none.
+/// State that listeners with TLS share; empty if there are none.
 #[derive(Default)]
 pub struct Secured {
     pub tls: Option<Arc<Tls>>,

@@ -108,8 +108,8 @@ pub fn open_embedded(folder: &std::path::Path, store: &Store) -> Result<Box<dyn 
     Ok(Box::new(Embedded::open(folder, options)?))
 }
 
-/// The longest that an upgrade waits for requests under way before it closes the embedded store; visitors who come meanwhile wait
-/// for it. What an answer that begins later says of its visitor, a purchase for instance, is lost, and the log says how much.
+/// The longest that an upgrade waits for requests under way before it closes the embedded store; visitors who come meanwhile
+/// wait for it. Reports in answers that begin later, a purchase for instance, are lost, and a log line gives their number.
 const STORE_WAITS: Waits = Waits {
     ends: Duration::from_secs(3),
     answers: Duration::from_secs(10),

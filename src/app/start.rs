@@ -28,11 +28,11 @@ use super::secured::Secured;
 use super::service::{OpenStore, Service, open_embedded};
 use super::upgrade::{Held, Inherited, Predecessor, TAKE_WITHIN};
 
-/// Everything that a gate listens on, and what its listeners have in common.
+/// All sockets of a gate, and the state that its listeners share.
 pub struct Bound {
     sockets: Held,
     settings: ServerSettings,
-    /// So many of the visitors' listeners, the first ones, are in the clear.
+    /// Number of visitors' listeners without TLS, which are the first ones.
     clear: usize,
     secured: Secured,
     admin: TcpListener,
@@ -40,7 +40,7 @@ pub struct Bound {
     descriptors: u64,
 }
 
-/// A store that was read, and what answers from it.
+/// A store that was read, and the replica that answers from it.
 pub struct Opened {
     replica: Replica,
     thread: OpenStore,
@@ -101,7 +101,7 @@ pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, 
 }
 
 /// The second stage: opens the store and reads the rooms. A process before this one serves visitors until it is asked for an
-/// embedded store, so what else may fail comes first.
+/// embedded store, so all other steps that may fail come first.
 pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predecessor>) -> Result<Opened, StartError> {
     let takes_over = former.is_some();
     let access = config
@@ -153,8 +153,8 @@ impl Opened {
     }
 }
 
-/// The third stage: the operator's listener first, so that a load balancer sees the gate become ready, then the visitors'. With
-/// the gate comes what of it another configuration changes.
+/// The third stage: the operator's listener first, so that a load balancer sees the gate become ready, then the visitors'.
+/// Returns the gate with the parts of it that another configuration changes.
 pub fn serve(
     config: &Config,
     bound: Bound,
@@ -238,7 +238,7 @@ fn serve_admin(
     Ok(admin::serve(listener, handles, options)?)
 }
 
-/// A gate whose rooms would stand still, or that has read nothing of them, takes over from none that lets them go on.
+/// A gate whose rooms are frozen, or that has read none of them, does not take over from a process whose rooms go on.
 fn check_rooms(replica: &Replica) -> Result<(), StartError> {
     match replica.condition() {
         Condition::Starting => Err(StartError::Still(

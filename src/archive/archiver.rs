@@ -42,7 +42,7 @@ pub struct Archiver {
     ended: Receiver<()>,
 }
 
-/// What became of the ranges, for metrics.
+/// Counts of ranges by result, for metrics.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Files written by this gate.
@@ -168,13 +168,13 @@ impl Archiver {
                     "too much waits for the archive's folder: entries are dropped"
                 );
             }
-            // Others may have filed what waits here, so that there is room for the next.
+            // Other gates may have archived ranges that wait here, so that there is room for the next.
             let _ = self.orders.send(Order::Look);
             return false;
         }
         self.dropping = false;
         self.counts.waiting_bytes.fetch_add(segment.bytes(), Ordering::Relaxed);
-        // A thread that is gone has said why.
+        // A thread that has ended has logged why.
         let _ = self.orders.send(Order::File(Box::new(segment), mine));
         true
     }
@@ -214,7 +214,7 @@ mod tests {
         log
     }
 
-    /// So many entries, a second apart.
+    /// Runs this many entries, a second apart.
     fn run(log: &mut Hand, archiver: &mut Archiver, entries: u64) {
         for _ in 0..entries {
             let (entry, _) = log.say(1_000, Batch::default());

@@ -32,16 +32,16 @@ enum Joint {
     BeginsLate,
 }
 
-/// What a new log goes on from.
+/// The predecessor of a new log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Link {
-    /// Nothing was followed before.
+    /// No log was followed before.
     First,
     /// The whole of the log before.
     Whole,
     /// The log before without its last entries: they were lost with the store, and every gate that had read them.
     Lost { entries: u64 },
-    /// Nothing. For the first log that is followed this is its first start; for a later one the store and every gate were lost
+    /// None. For the first log that is followed this is its first start; for a later one the store and every gate were lost
     /// at once.
     Nothing,
     /// A history that is not the one followed.
@@ -98,7 +98,7 @@ impl Course {
         }
     }
 
-    /// How a piece whose first entry is at `first`, with the chain `before` it, stands to the history so far.
+    /// The relation of a piece whose first entry is at `first`, with the chain `before` it, to the history so far.
     fn joint(&self, first: Position, before: Chain) -> Joint {
         let Some(at) = self.at.filter(|at| at.epoch == first.epoch) else {
             return if first.sequence == 1 {

@@ -7,7 +7,7 @@
 use super::segment::Segment;
 use crate::room::{Clock, Encoded, GateId, IDLE_TICK_MS, Position, State};
 
-/// Collects the entries that the gate applies, and hands them over in pieces.
+/// Collects the entries that the gate applies, and passes them on in pieces.
 #[derive(Debug)]
 pub(super) struct Cutter {
     gate: GateId,
@@ -27,7 +27,7 @@ pub(super) struct Cut {
 }
 
 impl Cutter {
-    /// Waits for the entry that follows what `state` has applied.
+    /// Waits for the entry after the last one that `state` has applied.
     pub fn new(gate: GateId, state: &State) -> Self {
         Self {
             gate,
@@ -58,14 +58,14 @@ impl Cutter {
         self.cut(state, hour.then(|| state.encode()))
     }
 
-    /// Goes on from another state: what there is ends here, and a replay can begin again with what follows.
+    /// Goes on from another state: the present piece ends here, and a replay can begin again with the next entry.
     pub fn begin(&mut self, state: &State) -> Option<Cut> {
         self.clock = state.clock();
         self.busy = None;
         self.cut(state, Some(state.encode()))
     }
 
-    /// What there is, when nothing will follow.
+    /// The last piece, when no entry will follow.
     pub fn end(self) -> Option<Segment> {
         (!self.open.is_empty()).then_some(self.open)
     }

@@ -14,11 +14,11 @@ use crate::time;
 use ropeline_ids::GateId;
 
 pub(super) enum Order {
-    /// Look what others have filed: too much waits here.
+    /// Check which ranges others have archived: too many wait here.
     Look,
     /// File the range; at once where it is this gate's turn.
     File(Box<Segment>, bool),
-    /// Nothing follows.
+    /// No order follows.
     End,
 }
 
@@ -99,7 +99,8 @@ impl Filer {
         }
     }
 
-    /// Lets go of what others have filed meanwhile: where much is said, a minute and a half of it is more than may wait.
+    /// Drops ranges that others have archived meanwhile: with many entries, a minute and a half of them is more than may
+    /// wait.
     fn pass_over_filed(&mut self) {
         if time::uptime() < self.rest_until {
             return;
@@ -127,7 +128,7 @@ impl Filer {
         let Some(Waiting { mine, segment, .. }) = self.waiting.get(at) else {
             return Ok(());
         };
-        // Others may have cut elsewhere; whose turn it is does not look, since a range filed twice does no harm.
+        // Others may have cut elsewhere; the gate on turn does not check, since a range archived twice does no harm.
         let filed = if !mine && self.folder.covers(Name::of(segment))? {
             Filed::Before
         } else {

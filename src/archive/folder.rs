@@ -1,7 +1,7 @@
 //! The archive's folder: a file is written under a temporary name, renamed, and never changed.
 //!
-//! Nothing here locks, appends or renames over a file, so that a mounted object store will do. Several gates may file
-//! into one folder: what two of them file under one name is the same, byte for byte.
+//! This module never locks, appends or renames over a file, so that a mounted object store works. Several gates may archive
+//! into one folder: files of the same name have the same bytes, whichever gate wrote them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -29,7 +29,7 @@ pub struct Name {
     pub last: u64,
 }
 
-/// What came of filing a segment.
+/// The result of archiving a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Filed {
     Now,
@@ -76,8 +76,8 @@ impl Folder {
         }))
     }
 
-    /// Makes the folder if it is not there, and removes what a crash left half written. Another gate may be writing the rest just
-    /// now; one that takes longer than a minute over it files it again.
+    /// Makes the folder if it does not exist, and removes files that a crash left half written. Another gate may be writing
+    /// such a file now; one that takes longer than a minute writes it again.
     pub fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
         for file in fs::read_dir(&self.path)? {
@@ -107,7 +107,7 @@ impl Folder {
         filed
     }
 
-    /// Whether the very range is filed: gates cut alike.
+    /// Whether this very range is archived: gates cut at the same positions.
     pub fn holds(&self, wanted: Name) -> io::Result<bool> {
         fs::exists(self.path.join(wanted.file()))
     }
@@ -181,7 +181,7 @@ fn write(part: &Path, segment: &Segment) -> io::Result<()> {
     buffered.get_ref().sync_all()
 }
 
-/// Opens a regular file to read, and nothing else: a pipe of that name would never come to an end.
+/// Opens a regular file to read, and no other: a pipe of that name would never come to an end.
 fn open_regular(path: &Path) -> io::Result<File> {
     // Without waiting for who writes into a pipe.
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
@@ -206,7 +206,7 @@ const PART: &str = "part";
 /// No gate is writing a file any more that was last written so long ago.
 const ABANDONED: Duration = Duration::from_secs(60);
 
-/// Longest file that is read: far above what a gate files, and it is held in memory.
+/// Longest file that is read: far above the size of a gate's files, and it is held in memory.
 const MOST_BYTES: u64 = 512 << 20;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::segment::Segment;
 use super::step::{Fault, Step};
 use crate::room::{Chain, Position};
 
-/// The files of all folders, in the order of what they hold.
+/// The files of all folders, in the order of their entries.
 #[derive(Debug)]
 pub struct History {
     files: Vec<(Name, Folder)>,
@@ -46,8 +46,8 @@ impl History {
         self.files.is_empty()
     }
 
-    /// Goes through the history from its beginning; says where it ends, and the chain there. One file is held in memory
-    /// at a time.
+    /// Goes through the history from its beginning; returns its end, and the chain there. One file is held in memory at a
+    /// time.
     pub fn walk(&self, step: &mut dyn FnMut(Step<'_>)) -> Option<(Position, Chain)> {
         let mut course = Course::default();
         for (index, (name, folder)) in self.files.iter().enumerate() {
@@ -119,7 +119,7 @@ impl Piece<'_> {
                 .find(|stored| stored.entry.position.sequence == common)
                 .map(|stored| stored.chain)
         };
-        // What lies further back than is remembered is compared where its own end is the end of another file.
+        // A position further back than is remembered is compared where its own end is the end of another file.
         if course.chain_at(common).is_some_and(|known| Some(known) != told) {
             let position = Position { sequence: common, ..at };
             return step(Step::Fault(Fault::Differs {

@@ -1,7 +1,7 @@
 //! One file of an archive: a range of entries without a gap, the chain before and after it, and a checksum.
 //!
 //! All numbers are little-endian. The head names the range; where a replay may begin here, the state before it follows.
-//! Then the entries as [`Entry::encode`] writes them, each behind its length, and a foot that closes the range.
+//! Then the entries as [`Entry::encode`](crate::room::Entry::encode) writes them, each behind its length, and a foot that closes the range.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub struct Segment {
     entries: Vec<u8>,
 }
 
-/// One entry as it stands in a file.
+/// One entry in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stored {
     pub entry: Encoded,

@@ -7,7 +7,7 @@ use crate::room::{Chain, Position};
 /// A step on the way through a history.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// Another file of so many.
+    /// Another file, with their number.
     File {
         file: &'a str,
         index: usize,

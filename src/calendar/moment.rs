@@ -47,7 +47,7 @@ impl Moment {
     /// `weekly mon,thu 13:00 Asia/Seoul`.
     ///
     /// # Errors
-    /// With what keeps it from being read.
+    /// The error is the reason why it cannot be read.
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
@@ -109,7 +109,7 @@ impl Unread {
     }
 }
 
-/// As it is read; words in order and single spaces.
+/// In the form in which it is read; words in order and single spaces.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -162,7 +162,7 @@ impl fmt::Display for Recurrence {
     }
 }
 
-/// The zone whose name is most like one that does not exist, if one is like it at all.
+/// The zone with the name most similar to one that does not exist, if one is similar at all.
 fn closest_zone(like: &str) -> Option<String> {
     let like = like.to_lowercase();
     let tail = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
@@ -253,7 +253,7 @@ fn wall(at: Timestamp) -> Option<Wall> {
     u64::try_from(at.as_millisecond()).ok().map(Wall)
 }
 
-/// What a date can be.
+/// The forms of a date.
 pub const FORMS: &str = "\"2026-12-01T13:00:00+09:00\", \"2026-12-01 13:00 Asia/Seoul\", \"daily 13:00 Asia/Seoul\" or \"weekly \
                          mon,thu 13:00 Asia/Seoul\"";
 

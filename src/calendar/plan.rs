@@ -1,4 +1,4 @@
-//! A room's dates together: what they come to, and what cannot be.
+//! A room's dates together: the windows that follow from them, and impossible combinations.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::room::{Schedule, Wall, Window};
 /// The keys of a room that make its schedule, in the order in which a sale goes through them.
 pub const KEYS: [&str; 4] = ["prequeue_from", "opens_at", "closes_at", "results_at"];
 
-/// What a room goes by. At least one of its dates is set.
+/// The dates of a room's schedule. At least one of them is set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Plan {
     /// By the order of [`KEYS`].
     dates: [Option<Moment>; 4],
 }
 
-/// Why dates do not make a schedule: the key that is at fault, the mistake, and what would be right.
+/// Why dates do not make a schedule: the key at fault, the mistake, and the correction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Odd {
     pub key: &'static str,
@@ -48,7 +48,7 @@ impl Plan {
         self.dates
     }
 
-    /// The schedule that it comes to, with the first windows of it that are not over; the gates add to them in time.
+    /// The resulting schedule, with its first windows that are not over; the gates add to them in time.
     #[must_use]
     pub fn schedule(&self, now: Wall) -> Schedule {
         Schedule {
@@ -63,7 +63,7 @@ impl Plan {
         self.dates.iter().flatten().any(|moment| moment.once().is_none())
     }
 
-    /// What cannot be, as of `now`.
+    /// The impossible dates, as of `now`.
     ///
     /// # Errors
     /// With the first that is found.
@@ -148,7 +148,7 @@ impl Plan {
         [0, 1, 2, 3].map(|i| self.dates[i].as_ref().and_then(Moment::once))
     }
 
-    /// The parts that are there go together.
+    /// Whether the given parts fit together.
     fn fits(&self) -> Result<(), Odd> {
         let is = |key: usize| self.dates[key].is_some();
         if is(0) && !is(1) {

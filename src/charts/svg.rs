@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-/// A plot with its title and what its colours mean.
+/// A plot with its title and the meaning of its colours.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Plot {
     pub title: String,
@@ -14,7 +14,7 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// What a colour means.
+/// The meaning of a colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Key {
     pub class: &'static str,
@@ -22,7 +22,7 @@ pub struct Key {
 }
 
 impl Plot {
-    /// `svg` is what [`Frame::open`] began; `keys` are classes with their names.
+    /// `svg` was begun by [`Frame::open`]; `keys` are classes with their names.
     pub fn new(title: &str, keys: &[(&'static str, &'static str)], svg: String) -> Self {
         Self {
             title: title.to_owned(),
@@ -50,7 +50,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// For so many steps, and values up to `most`.
+    /// For this number of steps, and values up to `most`.
     pub fn new(steps: usize, most: f64) -> Self {
         Self {
             steps: steps.max(1),
@@ -70,7 +70,7 @@ impl Frame {
         BOTTOM - HIGH * (value / self.top).min(1.0)
     }
 
-    /// The picture with five lines across it, and beside each what it stands for: so many quarters of the top.
+    /// The picture with five lines across it, each with its value in quarters of the top.
     pub fn open(&self, title: &str) -> String {
         let mut svg = format!("<svg viewBox=\"0 0 {VIEW_WIDE} {VIEW_HIGH}\" role=\"img\" aria-label=\"{title}\">");
         for part in self.quarters() {
@@ -111,7 +111,7 @@ impl Frame {
         let _ = write!(svg, "<path class=\"{class}\" d=\"{}\"/>", self.stairs_path(values));
     }
 
-    /// What lies below such a line.
+    /// The area below such a line.
     pub fn area(&self, svg: &mut String, values: &[f64]) {
         let (path, right) = (self.stairs_path(values), self.x(values.len()));
         let _ = write!(

@@ -1,5 +1,5 @@
-//! `ropeline code`: makes codes that lead to a lane or past the line, and says what one is worth: offline, by the keys alone.
-//! A running gate lists which single-use ones are spent.
+//! `ropeline code`: makes codes that lead to a lane or past the line, and checks one: offline, with the keys alone. A running
+//! gate lists which single-use codes are spent.
 
 mod spent;
 
@@ -196,7 +196,7 @@ fn made(args: &IssueArgs, config: &Config, keyring: &Keyring) -> Done<(String, b
     Ok((listed(&codes, &room.name, &line, args.format), true))
 }
 
-/// The room, and what codes are good for there.
+/// The room, and the rights that codes give there.
 fn grant<'c>(args: &IssueArgs, config: &'c Config) -> Done<(&'c Room, Grant)> {
     let room = config.rooms.iter().find(|room| room.name.as_str() == args.room);
     let room = room.ok_or_else(|| wrong(format!("there is no room \"{}\" in the configuration", args.room)))?;
@@ -270,7 +270,7 @@ fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Fo
     out
 }
 
-/// What a code is worth now by this configuration; a line's code is found for lines that the configuration names.
+/// The validity of a code by this configuration; a line's code is found for lines that the configuration names.
 fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
     let only = LineName::ONLY;
     let found = config.rooms.iter().find_map(|room| {

@@ -1,4 +1,4 @@
-//! `ropeline log`: shows what gates said, one entry a line, from an archive, a data folder or a store.
+//! `ropeline log`: shows the entries of the gates, one a line, from an archive, a data folder or a store.
 
 mod store;
 
@@ -21,7 +21,8 @@ use super::output::say;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FROM is a folder of an archive, the data folder of a gate that is stopped (or a copy), or the store's URL as in [store]
-url. Nothing is changed. A line is: time, position, gate, what it says. Numbers are places in the order of arrival.
+url. Nothing is changed. Each printed line has the time, the position, the gate and the content of one entry. Numbers are
+places in the order of arrival.
 
 Examples:
   ropeline log /var/lib/ropeline/archive
@@ -66,7 +67,7 @@ pub struct LogArgs {
 struct Show {
     room: Option<RoomName>,
     json: bool,
-    /// The last entry shown; what lies before is passed over.
+    /// The last entry shown; earlier ones are skipped.
     last: Option<Position>,
     faults: u64,
 }

@@ -30,7 +30,7 @@ Examples:
   ropeline reload                                   apply the edited file; sessions and places stay
   ropeline top                                      watch the waiting lines";
 
-/// A waiting room in front of a shop that nobody has to change.
+/// A waiting room in front of your shop, which needs no change.
 #[derive(Debug, Parser)]
 #[command(name = "ropeline", version, about, after_help = EXAMPLES)]
 struct Cli {
@@ -62,15 +62,15 @@ enum Command {
     Skip(gates::SkipArgs),
     /// Replace the running gate with the binary at its path, without refusing a request
     Upgrade(upgrade::UpgradeArgs),
-    /// Simulate a sale in your own room, on virtual time
+    /// Compute how a sale in your room would run, without visitors and in seconds
     Simulate(simulate::SimulateArgs),
-    /// Run the kept log again and check that it gives the same rooms
+    /// Replay the stored log and check that it leads to the same state
     Replay(replay::ReplayArgs),
     /// Show the entries of the log, one a line
     Log(log::LogArgs),
     /// Verify an archive of the log and report whether the order was fair
     Report(report::ReportArgs),
-    /// Show the state of a room's draw, and enter its beacon value
+    /// Show the state of a room's draw, and enter the public random value (beacon) that decides it
     Draw(draw::DrawArgs),
     /// List the visitors who bought from a room's stock
     Winners(winners::WinnersArgs),

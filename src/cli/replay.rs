@@ -19,7 +19,7 @@ Examples:
   ropeline replay
   cp -r ropeline-data /tmp/copy && ropeline replay /tmp/copy
 
-Exit codes: 0 the log gives the same rooms again, 1 it does not, or it cannot be read")]
+Exit codes: 0 the log leads to the same state, 1 it leads to another state or cannot be read")]
 pub struct ReplayArgs {
     /// The data folder
     #[arg(default_value = "ropeline-data")]

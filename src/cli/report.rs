@@ -20,9 +20,10 @@ Examples:
   ropeline report /var/lib/ropeline/archive
   ropeline report gate-1 gate-2 gate-3 --format html --output sale.html
   ropeline report archive --expect 5f1c…      the hash that a gate or an earlier report showed
-  ropeline report archive --from 9ab0…        older files were thrown away: the hash before the first that is left
+  ropeline report archive --from 9ab0…        older files were deleted: the hash before the first remaining entry
 
-Exit codes: 0 whole and fair, 1 something is wrong (the last line says what) or with --strict was done by hand, 64 usage, 66 nothing to read")]
+Exit codes: 0 complete and fair, 1 something is wrong (the last line says what), or operators intervened and --strict is given,
+64 wrong usage, 66 nothing to read")]
 pub struct ReportArgs {
     /// Folders of one log
     #[arg(required = true, value_name = "FOLDER")]

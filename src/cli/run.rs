@@ -118,5 +118,5 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// As `sysexits.h` has it, `EX_SOFTWARE`: not what the operator did, and worth another start.
+/// `EX_SOFTWARE` of `sysexits.h`: not the operator's mistake, and worth another start.
 const EXIT_SOFTWARE: u8 = 70;

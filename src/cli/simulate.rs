@@ -68,22 +68,22 @@ pub struct SimulateArgs {
     /// Mean time that a visitor is busy inside
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
     stay: u64,
-    /// Mean time inside from a given time on, such as 30min:5min; may be given again
+    /// Mean time inside from a given time on, such as 30min:5min; repeatable
     #[arg(long, value_name = "WHEN:TIME", value_parser = later)]
     stay_then: Vec<Later>,
     /// Mean number of requests in a visit
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pages: u32,
-    /// Requests a second that the shop can serve, fewer when overloaded; default: it answers at once
+    /// Requests a second that the shop can serve, fewer when overloaded; default: the shop answers at once
     #[arg(long, value_name = "RATE", value_parser = per_sec)]
     shop: Option<u32>,
-    /// The same from a given time on, such as 20min:30/s; may be given again
+    /// Requests a second that the shop can serve from a given time on, such as 20min:30/s; repeatable
     #[arg(long, value_name = "WHEN:RATE", value_parser = level, requires = "shop")]
     shop_then: Vec<Level>,
     /// Share of visitors who give up while waiting
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = share)]
     leave: u16,
-    /// Time within which they give up
+    /// Time within which those visitors give up
     #[arg(long, value_name = "TIME", default_value = "30min", value_parser = duration)]
     patience: u64,
     /// Share of visitors whose phone sleeps for a while
@@ -104,19 +104,19 @@ pub struct SimulateArgs {
     /// Share of visitors who complete their visit, which ends the session where the room has `ends_on`
     #[arg(long, value_name = "SHARE", default_value = "60%", value_parser = share)]
     finish: u16,
-    /// Share of visitors of a lane, such as early=20%; may be given again
+    /// Share of visitors of a lane, such as early=20%; repeatable
     #[arg(long, value_name = "LANE=SHARE", value_parser = share_of)]
     lane: Vec<ShareOf>,
-    /// Change by an operator at a given time, such as 20min:capacity=300 or 5min:rate=none; may be given again
+    /// Change by an operator at a given time, such as 20min:capacity=300 or 5min:rate=none; repeatable
     #[arg(long, value_name = "WHEN:KEY=VALUE", value_parser = change)]
     change: Vec<words::Change>,
-    /// Estimate the load on each of these numbers of gates, and on their store, such as 1,10,100
+    /// Numbers of gates, such as 1,10,100: estimate the load on the gates and their store for each
     #[arg(long, value_name = "COUNT", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u32).range(1..=i64::try_from(MAX_GATES).unwrap_or(i64::MAX)))]
     gates: Vec<u32>,
     /// Seed of the crowd
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Virtual time at which the simulation ends, even with visitors in line
+    /// Simulated time at which the simulation ends, even with visitors in line
     #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = duration)]
     most: u64,
     #[arg(long, value_enum, default_value = "text")]

@@ -19,8 +19,8 @@ use super::output::say;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 FIGURES is the JSON that was published at the opening, `-` for standard input. NUMBER is what the waiting page calls your
-number in the draw: 1 is who joined first. docs/reference/draw.md says how it is worked out, and static/draw.html does the same in a
-browser.
+number in the draw: the first to join has number 1. docs/reference/draw.md says how the place is computed, and static/draw.html
+computes it in a browser.
 
 Examples:
   ropeline verify-draw figures.json                         do the figures fit together?
@@ -34,13 +34,13 @@ Exit codes: 0 all fits, 1 something does not (a sentence each), 64 usage, 65 not
 pub struct VerifyDrawArgs {
     /// The published figures: a file, or `-`
     figures: PathBuf,
-    /// Whose places to work out
+    /// Numbers in the draw whose places to compute
     #[arg(value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     numbers: Vec<u32>,
     /// The place that was shown for NUMBER; needs exactly one NUMBER
     #[arg(long, value_name = "PLACE")]
     place: Option<u32>,
-    /// A fingerprint that you kept: the commitment, the closing or the seal; may be given again
+    /// A hash from the figures that you kept (`commitment`, `closing` or `seal`); repeatable
     #[arg(long, value_name = "HASH")]
     expect: Vec<String>,
     /// Print every number and its place instead, as CSV

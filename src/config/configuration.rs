@@ -24,9 +24,9 @@ pub struct Config {
     /// The proxies that may ask; empty: none.
     pub forward_auth: Vec<Asker>,
     pub store: Store,
-    /// Empty: the gate makes a key of its own.
+    /// Empty: the gate makes its own key.
     pub keys: Vec<Key>,
-    /// Names of the installation; empty: the keys as they are.
+    /// Names of the installation; empty: the keys are used unchanged.
     pub audiences: Vec<Audience>,
     /// At least one; the first that takes a request has it.
     pub rooms: Vec<Room>,

@@ -9,7 +9,7 @@ use super::keys;
 use super::room::Room;
 use super::upstream::tls::Tls;
 
-/// A key whose value is another.
+/// A key whose value differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
     /// With its table in front; rooms and limits by their names, as in `room.shop.mode`.
@@ -26,8 +26,8 @@ pub struct Difference {
 type Known<'c> = (&'c InForce, bool);
 
 impl Config {
-    /// Everything that is otherwise in `after`, in the order of its keys. What cannot be shown (a secret, or what a file
-    /// holds) is named without its values.
+    /// All differences in `after`, in the order of its keys. Values that must not be shown (a secret, or a file's content)
+    /// are left out.
     #[must_use]
     pub fn differences(&self, after: &Self) -> Vec<Difference> {
         let (old, new) = (by_key(&self.in_force), by_key(&after.in_force));
@@ -62,8 +62,8 @@ impl Config {
         found
     }
 
-    /// Keys whose secret, or whose file, may hold something else although their own text is the same: each with its table and
-    /// its name there.
+    /// Keys whose secret, or whose file, may have changed although their text is the same: each with its table and its name
+    /// there.
     fn unseen(&self, after: &Self) -> Vec<(String, &'static str, &'static str)> {
         let tls = |config: &Self| config.upstream.as_ref().map(|upstream| upstream.tls.clone());
         let signs = |config: &Self| Some(config.upstream.as_ref()?.signature_key.clone());
@@ -107,7 +107,7 @@ impl Config {
                 let key = format!("room.{}.page.template", room.name);
                 found.push((key, "room.page", "template"));
             }
-            // Of the keys only the file's name stands in the configuration.
+            // Of the keys the configuration contains only the file's name.
             let keys = |room: &Room| Some(room.identity.as_ref()?.verifier()?.keys.clone());
             if before.is_some_and(|before| keys(before) != keys(room)) {
                 let name = format!("room.{}.identity.key_file", room.name);

@@ -36,7 +36,7 @@ fn check(text: &str, report: &Report) {
     let _router = config.router();
 }
 
-/// At a line of the text; without one only where nothing of its table is written, or that has a mistake of its own.
+/// At a line of the text; without one only if no part of its table is written, or the table has a mistake of its own.
 fn is_placed(mistake: &Mistake, all: &[&Mistake], text: &str, root: &DeTable<'_>) -> bool {
     match mistake.origin {
         Origin::Line(line) => (1..=text.split('\n').count()).contains(&line),

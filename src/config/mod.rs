@@ -1,8 +1,7 @@
 //! The configuration: everything an operator sets, read once, checked whole, and turned into types that cannot be wrong.
 //!
-//! [`check`] tells every mistake and oddity of a text at once, with key, line and what would be right; [`Config::load`]
-//! gives the configuration or all mistakes. What holds when nothing is set stands in [`keys`]. Only this module reads the
-//! environment.
+//! [`check`] reports every error and warning of a text at once, with key, line and correction; [`Config::load`] gives the
+//! configuration or all errors. The defaults are in [`keys`]. Only this module reads the environment.
 
 mod configuration;
 mod differences;

@@ -22,7 +22,7 @@ impl Config {
     }
 }
 
-/// Reads `text`, called `path` in messages, and tells everything that is wrong or odd.
+/// Reads `text`, called `path` in messages, and returns all mistakes and warnings.
 #[must_use]
 pub fn check(text: &str, path: &str) -> Report {
     report((Some(text), path), (&Overrides::none(), &[]), &environment)
@@ -34,7 +34,7 @@ pub fn read(path: Option<&Path>, overrides: &Overrides) -> Report {
     Document::open(path).read(overrides, &[])
 }
 
-/// What a file held when it was opened, for reading it more than once.
+/// A file's content when it was opened, for reading it more than once.
 #[derive(Clone, Debug)]
 pub struct Document {
     name: String,
@@ -146,8 +146,8 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     })
 }
 
-/// Where the syntax is broken, what seems to be missing may only be unread, and what seems to stand in a broken line may
-/// be something else: such mistakes and warnings are left out.
+/// If the syntax is broken, a key that seems to be missing may only be unread, and one in a broken line may be another: such
+/// mistakes and warnings are left out.
 fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
     if !syntax.is_empty() {
         let broken = |origin: &Origin| syntax.iter().any(|error| error.origin == *origin);

@@ -6,7 +6,7 @@ use super::configuration::Config;
 use super::document::files::NamedFile;
 use super::document::{Mistake, Mistakes, count};
 
-/// What reading a configuration gave: everything wrong with it, everything odd, and itself where nothing is wrong.
+/// The result of reading a configuration: all mistakes, all warnings, and the configuration if there are no mistakes.
 #[derive(Debug)]
 pub struct Report {
     pub(super) path: String,
@@ -55,7 +55,7 @@ impl Report {
     }
 }
 
-/// A line for each mistake and warning, then one with their number: what `ropeline check` prints.
+/// A line for each mistake and warning, then one with their number: the output of `ropeline check`.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for mistake in &self.mistakes {

@@ -1,5 +1,5 @@
-//! A JSON Schema (draft 2020-12) of the configuration, made from the tables of keys: for editors that check and complete TOML by one.
-//! What keys demand of each other is not in it; `ropeline check` tells that.
+//! A JSON Schema (draft 2020-12) of the configuration, made from the tables of keys, for editors that check and complete
+//! TOML. Dependencies between keys are not in it; `ropeline check` reports those.
 
 use serde_json::{Map, Value, json};
 

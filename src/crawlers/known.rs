@@ -1,8 +1,8 @@
 //! The known addresses of requests that claim to be a crawler's, and which of them to look up next. Pure; `now` is an argument.
 //!
-//! Verified addresses are kept apart from all others, so that made-up ones cannot push one out: only DNS lets an address
-//! in. One that was verified is looked up again before its time is over, and before those that never were, and stays
-//! verified meanwhile. Of one network so many addresses wait for their turn and no more.
+//! Verified addresses are kept apart from all others, so that forged ones cannot push one out: only DNS lets an address in. A
+//! verified address is looked up again before it expires, and before addresses that were never verified, and stays verified
+//! meanwhile. The number of waiting addresses of one network is bounded.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -18,7 +18,7 @@ use crate::limit::Prefixes;
 /// How a request stands that says to be a crawler's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verification {
-    /// Nothing is known yet, or nothing can be: DNS does not answer.
+    /// Not looked up yet, or DNS does not answer.
     Unknown,
     Verified,
     /// It is not that crawler's.
@@ -28,7 +28,7 @@ pub enum Verification {
 /// An address and the crawler that it says to be, by its place in the configuration.
 pub type Key = (IpAddr, usize);
 
-/// What a lookup found, and for how long DNS says that it holds.
+/// The result of a lookup, and how long it is valid by DNS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
     Verified(Duration),
@@ -37,17 +37,17 @@ pub enum Found {
     Failed,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     LookUp(Key),
     /// Something, in so long.
     In(Duration),
-    /// Nothing until an address is asked about.
+    /// None until an address is asked about.
     Nothing,
 }
 
-/// What became of a question.
+/// The result of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Asked {
     /// It was not necessary to ask, or is asked already.
@@ -95,7 +95,8 @@ struct Other {
 }
 
 impl Known {
-    /// Nothing is known. At most `most` verified addresses will be, twice as many others, and so many lookups a second begin.
+    /// Empty. At most `most` verified addresses will be kept, twice as many others, and `lookups_per_second` lookups begin
+    /// each second.
     #[must_use]
     pub fn new(most: usize, lookups_per_second: u32) -> Self {
         Self {
@@ -111,7 +112,7 @@ impl Known {
         }
     }
 
-    /// What others know of verified addresses, of crawlers that have a place here too.
+    /// Takes over verified addresses from `others`, of crawlers that are configured here too.
     pub fn take_over(&mut self, others: &Self, place: impl Fn(usize) -> Option<usize>) {
         let kept = others
             .verified
@@ -158,7 +159,7 @@ impl Known {
         key.map_or(Next::Nothing, Next::LookUp)
     }
 
-    /// Takes what a lookup found.
+    /// Takes the result of a lookup.
     pub fn learn(&mut self, key: Key, found: Found, now: Duration) {
         self.asked.remove(&key);
         match found {
@@ -179,7 +180,7 @@ impl Known {
         }
     }
 
-    /// So many addresses are verified.
+    /// The number of verified addresses.
     #[must_use]
     pub fn verified(&self) -> usize {
         self.verified.len()
@@ -229,8 +230,8 @@ impl Known {
         Some(key)
     }
 
-    /// Forgets whose time is over, or the one whose time is over first. Walks all of them, which a full table does for each that
-    /// is new, and DNS says that it is a crawler's.
+    /// Forgets expired addresses, or the one that expires first. Walks all of them, which a full table does for each new
+    /// address that DNS confirms to be a crawler's.
     fn make_room(&mut self, key: &Key, now: Duration) {
         if self.verified.len() < self.most || self.verified.contains_key(key) {
             return;
@@ -283,7 +284,7 @@ const QUEUE: usize = 256;
 /// And most of one network (a /24, a /48) that never were verified.
 const OF_A_NETWORK: usize = 8;
 
-/// Nothing that panics is done under it.
+/// No code that may panic runs under it.
 pub fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! Crawlers, such as search engines': whether a request that says to be one's is.
 //!
-//! An address is a crawler's where its name in DNS is in a domain of the crawler's operator and has that address, or where the
-//! operator publishes it. No request waits for DNS: the first of an address is answered as one of an unknown address, and a
-//! thread of its own looks the address up meanwhile. Questions and memory are bounded in `known`; the gate decides what a
-//! crawler then gets.
+//! An address belongs to a crawler if its name in DNS is in a domain of the crawler's operator and resolves to that address,
+//! or if the operator publishes it. No request waits for DNS: the first request of an address is answered as one of an
+//! unknown address, and a separate thread looks the address up meanwhile. Queries and memory are bounded in `known`; the gate
+//! decides how a crawler is treated.
 
 mod known;
 mod lookup;
@@ -81,7 +81,7 @@ impl Crawlers {
         *self.settings == *settings && asks()
     }
 
-    /// Where one of the crawlers stands in other settings, if it has the same domains there.
+    /// The index of one of the crawlers in other settings, if it has the same domains there.
     fn place_in(&self, settings: &config::Crawlers, at: usize) -> Option<usize> {
         let old = self.settings.list.get(at)?;
         let same = |new: &Crawler| new.name == old.name && new.domains == old.domains;
@@ -94,7 +94,7 @@ impl Crawlers {
         !self.settings.list.is_empty()
     }
 
-    /// How a request stands by the agent that it names; `None` where it names no crawler's.
+    /// The verification of a request by its user agent; `None` if it names no crawler.
     #[must_use]
     pub fn judge(&self, agent: &[u8], client: IpAddr, now: Duration) -> Option<Verification> {
         let list = &self.settings.list;
@@ -125,8 +125,8 @@ fn is_published(crawler: &Crawler, client: IpAddr) -> bool {
     crawler.networks.iter().any(|network: &IpNet| network.contains(&client))
 }
 
-/// Whether `agent` has `name` in it, which is in lower case. PERF: nobody's name is behind so many bytes but a stranger's, who
-/// would have each request looked through once for every crawler.
+/// Whether `agent` contains `name`, which is in lower case. PERF: no real crawler's name is behind that many bytes, and an
+/// attacker could otherwise have each request searched once for every crawler.
 fn names(agent: &[u8], name: &str) -> bool {
     let (agent, name) = (&agent[..agent.len().min(MOST_OF_AN_AGENT)], name.as_bytes());
     agent.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))

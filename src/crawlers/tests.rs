@@ -125,7 +125,7 @@ async fn a_name_in_another_domain_is_not_even_asked_for() {
 #[tokio::test]
 async fn an_alias_is_followed_both_ways() {
     let dns = Dns::open();
-    // As RFC 2317 hands parts of a network on.
+    // Delegated as in RFC 2317.
     let handed_on = "66.64-127.2.0.192.in-addr.arpa";
     dns.is_alias("66.2.0.192.in-addr.arpa", RecordType::PTR, handed_on);
     let record = RData::PTR(PTR(name(NAME)));

@@ -1,4 +1,4 @@
-//! The thread that looks addresses up: so many at once, and no faster than it may.
+//! The thread that looks addresses up, with bounds on simultaneous look-ups and on their rate.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::time;
 use super::known::{Found, Key, Known, Next, lock};
 use super::lookup::Lookup;
 
-/// Most lookups under way: an owner whose name server never answers holds up one of them for seconds.
+/// Most lookups under way: an owner whose name server never answers occupies one of them for seconds.
 const AT_ONCE: usize = 32;
 
 /// Starts it. It ends when all its handles are gone.

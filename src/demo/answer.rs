@@ -61,7 +61,7 @@ pub(super) async fn small_body(body: Incoming) -> Option<Bytes> {
     Some(collected.to_bytes())
 }
 
-/// Counts a body of any size, keeping none of it; `None` when it stalls or is cut.
+/// Counts a body of any size without keeping it; `None` when it stalls or is cut.
 pub(super) async fn count_body(mut body: Incoming) -> Option<u64> {
     let mut bytes: u64 = 0;
     while let Some(frame) = tokio::time::timeout(BODY_DEADLINE, body.frame()).await.ok()? {

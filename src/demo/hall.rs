@@ -159,7 +159,7 @@ impl Hall {
         self.orders.iter().find(|order| order.id == id && order.paid)
     }
 
-    /// Frees the seats whose time is over; true if there were any.
+    /// Frees the seats whose hold has expired; true if there were any.
     pub(super) fn let_holds_run_out(&mut self, now: Instant) -> bool {
         let mut changed = false;
         for seat in &mut self.seats {

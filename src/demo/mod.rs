@@ -1,8 +1,8 @@
 //! The small shop of `ropeline demo`: seats of a concert hall, sold by an HTTP/1.1 server that knows nothing of the gate.
 //!
-//! It is a real upstream, used by tests too, with what shops have that gates get wrong. A second listener plays the
-//! payment provider on another site, whose page sends the visitor back by cross-site POST. State is the hall itself and a
-//! bounded list of orders, in memory; a basket is the seats that a customer's own cookie holds. Routes, all stable:
+//! It is a real upstream, used by tests too, with features of shops that gates often handle wrongly. A second listener plays
+//! the payment provider on another site, whose page sends the visitor back by cross-site POST. State is the hall itself and a
+//! bounded list of orders, in memory; a basket is the list of seats in the customer's own cookie. Routes, all stable:
 //!
 //! | route | what it is |
 //! | --- | --- |

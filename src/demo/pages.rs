@@ -1,4 +1,4 @@
-//! The pages of the shop and of the provider. Phone first, all of it usable without JavaScript.
+//! The pages of the shop and of the provider. Designed for phones first, and usable without JavaScript.
 
 use std::fmt::Write as _;
 
@@ -84,7 +84,7 @@ pub(super) fn receipt(order: &Order) -> String {
     page("Order complete", &[], &body)
 }
 
-/// `received` is said when an upload has come.
+/// `received` is shown after an upload.
 pub(super) fn upload(basket: &[usize], received: Option<u64>) -> String {
     let done = received.map_or_else(String::new, |bytes| {
         format!("<p role=\"status\">{bytes} bytes received.</p>")
@@ -113,7 +113,7 @@ pub(super) fn message(title: &str, text: &str) -> String {
     page(title, &[], &body)
 }
 
-/// The provider's page; `query` is what the shop signed.
+/// The provider's page; `query` is the query that the shop signed.
 pub(super) fn pay(demand: &Demand, query: &str) -> String {
     let body = format!(
         "<h1>Pay €{amount}</h1><p>Lantern Hall asks for €{amount} for order <code>{order}</code>.</p>\
@@ -191,7 +191,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Repaints the seats of others as they change; one's own are as the page came.
+/// Repaints other customers' seats as they change; one's own stay as in the page.
 const SEATS_SCRIPT: &str = r#"<script>
 const seats = document.querySelectorAll(".hall .seat"), live = document.getElementById("live");
 const says = {f: "free", h: "held", s: "sold"};

@@ -85,5 +85,5 @@ const MAX_CONNECTIONS: usize = 8_192;
 /// How long a connection may be idle, or take for a request's head.
 const IDLE: Duration = Duration::from_secs(75);
 
-/// What requests in flight get when the shop stops.
+/// Time for requests in flight when the shop stops.
 const DRAIN: Duration = Duration::from_secs(2);

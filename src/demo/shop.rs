@@ -261,7 +261,7 @@ async fn webhook(request: Request<Incoming>) -> Response<Body> {
     }
 }
 
-/// The request line and headers as they came, then the body's length.
+/// The received request line and headers, then the body's length.
 async fn echo(request: Request<Incoming>) -> Response<Body> {
     let mut text = format!("{} {} {:?}\n", request.method(), request.uri(), request.version());
     for (name, value) in request.headers() {

@@ -78,8 +78,8 @@ pub async fn forward(
     };
     let (meets, former, is_protected) = (request.meets, request.former.take(), request.is_protected);
     let Halves { head, body, .. } = &mut *request;
-    // SECURITY: a place is taken when the body is here, so that one which does not come holds none. A body longer than the buffer
-    // holds one while it comes: it counts against a bound of its own.
+    // SECURITY: a place is taken only when the body has arrived, so that a body that never comes holds none. A body longer
+    // than the buffer holds one while it arrives: it counts against a bound of its own.
     let place = match &mut right {
         Permission::Bounded(sort, crawler) => match gate.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
             Some(place) => Some(place),
@@ -158,8 +158,8 @@ fn socket(shared: &Shared, by: Option<&Right>, head: &Parts, visit: &Visit) -> R
     }
 }
 
-/// Receives a body ahead, up to the buffer's size; says how long that took, and the time then. SECURITY: it takes as long as its
-/// client likes, so the right is checked again. A visitor with a line to stand in is judged anew before.
+/// Receives a body ahead, up to the buffer's size; returns how long that took, and the time then. SECURITY: it takes as long
+/// as its client likes, so the right is checked again. A visitor with a line to stand in is judged anew before.
 async fn received(
     shared: &Shared,
     visit: &Visit,
@@ -196,7 +196,7 @@ async fn received(
     }
 }
 
-/// Notes that a request is sent; what becomes of it is watched where it is a session's.
+/// Notes that a request is sent; its outcome is watched if it belongs to a session.
 fn watch(shared: &Shared, session: Option<&Session<'_>>, body: &RequestBody) -> Option<Watched> {
     shared.meter.as_ref()?.sent();
     let session = session?;
@@ -204,7 +204,7 @@ fn watch(shared: &Shared, session: Option<&Session<'_>>, body: &RequestBody) -> 
     meter.watch(&session.visitor, body.is_complete())
 }
 
-/// The answer holds the session for as long as it is under way, and the place in a bound unless all of it is here.
+/// The answer holds the session while it is under way, and the place in a bound unless it has been received completely.
 fn holding(response: Response<Body>, (session, socket, place): Kept) -> Response<Body> {
     let place = place.filter(|_| !response.body().is_whole());
     response.map(|mut body| {
@@ -221,7 +221,7 @@ fn holding(response: Response<Body>, (session, socket, place): Kept) -> Response
     })
 }
 
-/// What a virtual visitor is given in place of the shop's answer.
+/// The answer for a virtual visitor in place of the shop's.
 pub fn stand_in(head: &Parts, outcome: Outcome, right: &Permission<'_>) -> Answer {
     let body = "{\"state\":\"inside\",\"virtual\":true}".to_owned();
     let mut response = json(StatusCode::OK, "rehearsed", "application/json", body);

@@ -54,7 +54,7 @@ fn is_ours(key: &str) -> bool {
     bare.unwrap_or(key).starts_with("ropeline-")
 }
 
-/// As the crate for cookies reads them, one by one; it reads no bytes beyond UTF-8.
+/// As the cookie crate parses them, one by one; it reads no bytes beyond UTF-8.
 fn parsed(headers: &HeaderMap) -> Vec<(String, String)> {
     let lines = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
     let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';'));

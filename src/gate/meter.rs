@@ -1,8 +1,8 @@
 //! The load of the upstream as this gate sees it, for rooms with load control.
 //!
-//! The load is everybody's requests. How long they take and how many fail is read from the rooms' own sessions alone, and
-//! from each of them a few times a report: what strangers send to the shop, and how, is not to slow a sale. A gate none of
-//! whose rooms does so has no meter.
+//! The load is the sum of all requests. Their duration and the share of failed ones are measured on the rooms' own sessions
+//! alone, and on each session a few times per report, so that requests of strangers cannot slow a sale. A gate without such
+//! rooms has no meter.
 
 mod answering;
 mod under_way;
@@ -67,7 +67,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What the upstream did since the last report, for each of these rooms. Empty while no report is due.
+/// The upstream's figures since the last report, for each of these rooms. Empty while no report is due.
 pub fn report<'r>(
     meter: &Meter,
     rooms: impl Iterator<Item = (&'r RoomName, &'r RoomMeter)>,
@@ -94,7 +94,7 @@ pub fn report<'r>(
     rooms.map(|(name, room)| (name.clone(), of_room(room))).collect()
 }
 
-/// The meter of a room that goes by it; the one from before goes on.
+/// The meter of a room with load control; the former one goes on.
 pub fn of_room(room: &crate::config::Room, before: Option<&Arc<RoomMeter>>) -> Option<Arc<RoomMeter>> {
     let bound_us = room.settings.load_control?.late_us();
     Some(match before {

@@ -12,8 +12,8 @@
 //! Shared::finish    metrics and access log: every answer passes it
 //! ```
 //!
-//! Where a proxy asks about a request (`forward_auth`), the request takes the same way, and its end at the upstream is leave to pass.
-//! Handlers are functions of what they need: a visitor's `Seat`, and the `Gate` where they forward.
+//! Where a proxy asks about a request (`forward_auth`), the request takes the same path, and instead of being forwarded it is
+//! permitted. Handlers are functions of their inputs: a visitor's `Seat`, and the `Gate` where they forward.
 
 mod bounds;
 mod endpoints;
@@ -77,7 +77,7 @@ impl Gate {
         })
     }
 
-    /// Finds where a request belongs; what belongs nowhere in particular is answered here.
+    /// Finds the room of a request; requests of no room are answered here.
     async fn route(&self, conn: &Arc<Conn>, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
         let Some(routed) = shared.route(&request.head, visit) else {

@@ -1,7 +1,7 @@
 //! The access log: one JSON object a line for each request that was answered; off unless configured.
 //!
 //! Field names follow OpenTelemetry's conventions for HTTP where those exist. The query is left out, since links carry
-//! secrets there; so are cookies and tokens. The address is masked unless the operator asks for all of it.
+//! secrets there; so are cookies and tokens. The address is masked unless the operator configures the full one.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -70,7 +70,7 @@ impl AccessLog {
         out(target).map(Turn)
     }
 
-    /// The same log at another place, or with other words; what requests that began before have to say goes there too.
+    /// The same log at another place, or with other settings; lines of requests that began before go there too.
     #[must_use]
     pub fn turn(&self, turn: Turn, full_addresses: bool) -> Self {
         self.lines.turn(turn.0);

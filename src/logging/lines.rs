@@ -41,7 +41,7 @@ impl std::fmt::Debug for Lines {
 }
 
 impl Lines {
-    /// Starts the thread that writes to `out`; `dropped` counts what could not be written.
+    /// Starts the thread that writes to `out`; `dropped` counts lines that could not be written.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -114,8 +114,8 @@ impl Drop for Line<'_> {
     }
 }
 
-/// SECURITY: what a visitor sent must neither begin a line of its own nor command a terminal. Control characters become
-/// `\u00xx`, which is right in JSON too; our own colours stay.
+/// SECURITY: a visitor's text must neither begin a new line nor control a terminal. Control characters become `\u00xx`, which
+/// is valid in JSON too; the gate's own colours stay.
 fn one_line(mut line: Vec<u8>) -> Vec<u8> {
     line.truncate(MAX_LINE);
     if line.last() == Some(&b'\n') {

@@ -1,8 +1,8 @@
 //! Logs: one event a line, as text for a person at a terminal or as JSON for a machine, times in RFC 3339 UTC.
 //!
-//! Lines go through a bounded queue to a thread of their own ([`Lines`]), so a full pipe never holds up a request: what
-//! does not fit is dropped and counted. No token or cookie is ever logged, and at info an address only [`Masked`].
-//! The access log is apart from this ([`AccessLog`]) and off unless configured.
+//! Lines go through a bounded queue to a thread of their own ([`Lines`]), so a full pipe never delays a request: lines beyond
+//! the bound are dropped and counted. No token or cookie is ever logged, and at info an address only [`Masked`]. The access
+//! log is separate ([`AccessLog`]) and off unless configured.
 
 mod access;
 mod lines;
@@ -35,7 +35,7 @@ pub enum Format {
     Json,
 }
 
-/// What to log and how.
+/// The events to log, and their form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     pub format: Format,
@@ -162,7 +162,7 @@ fn layered(filter: reload::Layer<EnvFilter, Registry>, json: bool, terminal: boo
 /// target goes first.
 fn parse_filter(filter: &str) -> Result<EnvFilter, InitError> {
     let asked = if filter.is_empty() { "error" } else { filter };
-    // A word alone that is no level would be a module of that name, and nothing else would be logged.
+    // A single word that is not a level would be a module of that name, and nothing else would be logged.
     let odd = asked.split(',').map(str::trim).find(|one| {
         let is_word = !one.contains(['=', ':', '[']);
         is_word && one.parse::<LevelFilter>().is_err()
@@ -199,7 +199,7 @@ pub fn timestamp() -> String {
     crate::dates::rfc3339(crate::time::wall())
 }
 
-/// Gives each event a [`Line`] of its own.
+/// Gives each event a separate [`Line`].
 struct Events(Lines);
 
 impl<'a> MakeWriter<'a> for Events {

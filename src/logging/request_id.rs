@@ -1,4 +1,4 @@
-//! A name for one request, shown on pages and in logs, so that what a visitor reads out can be found.
+//! The id of a request, shown on pages and in logs, so that a visitor's report can be matched with the log.
 
 use std::cell::Cell;
 use std::fmt;
@@ -19,7 +19,7 @@ impl RequestId {
         })
     }
 
-    /// Sixteen of its random bits, for what wants a little chance and no more.
+    /// Sixteen of its random bits, for uses that need a little randomness.
     #[must_use]
     pub fn low_bits(self) -> u16 {
         (self.0 & 0xffff) as u16

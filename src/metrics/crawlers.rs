@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use super::LookupFate;
 
-/// Lookups by what they found, and the addresses that are verified; cheap to clone.
+/// Lookups by result, and the verified addresses; cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlerMetrics {
     lookups: Arc<[Counter; LookupFate::ALL.len()]>,
@@ -24,7 +24,7 @@ impl CrawlerMetrics {
         self.lookups[fate as usize].inc();
     }
 
-    /// So many addresses are verified now.
+    /// Sets the number of verified addresses.
     pub fn verified(&self, addresses: usize) {
         self.verified.set(i64::try_from(addresses).unwrap_or(i64::MAX));
     }

@@ -15,7 +15,7 @@ pub enum CodeFate {
     NoBypass,
     /// Another visitor has used it.
     Spent,
-    /// The room admits no visitor by it at the moment, or it cannot be checked.
+    /// The room admits no visitor by it at present, or it cannot be checked.
     NotNow,
     /// Records that would tell whether it was used are lost.
     InDoubt,
@@ -38,7 +38,7 @@ impl CodeFate {
         Self::Used,
     ];
 
-    /// The word for it, in metrics, in logs and on answers.
+    /// Its label in metrics, in logs and on answers.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl CodeFate {
     }
 }
 
-/// What a lookup of an address found that says to be a crawler's.
+/// The result of a lookup of an address that claims to be a crawler's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LookupFate {
     Verified,

@@ -58,7 +58,7 @@ impl Latency {
         self.0.counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// What they come to together.
+    /// Their total.
     #[must_use]
     pub fn sum(&self) -> Duration {
         Duration::from_nanos(self.0.sum_ns.load(Ordering::Relaxed))

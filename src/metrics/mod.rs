@@ -83,7 +83,7 @@ impl Metrics {
         }
     }
 
-    /// The counters for one room's requests, or for those of no room. Takes a lock: keep what it gives.
+    /// The counters for one room's requests, or for those of no room. Takes a lock: keep the result.
     #[must_use]
     pub fn requests(&self, room: Option<&RoomName>) -> Requests {
         let room = room.map(ToString::to_string).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Metrics {
         Requests(Arc::new(Outcome::ALL.map(counter)))
     }
 
-    /// The counter for one limit's refusals, by the name it has in the configuration. Takes a lock: keep what it gives.
+    /// The counter for one limit's refusals, by its name in the configuration. Takes a lock: keep the result.
     #[must_use]
     pub fn limited(&self, limit: &str) -> Counter {
         self.limited.get_or_create_owned(&[("limit", limit.to_owned())])

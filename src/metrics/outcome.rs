@@ -1,6 +1,6 @@
 //! The outcome of a request, as a label. The set is closed: the rows of the HTTP contract.
 
-/// What the gate did with one request.
+/// The outcome of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// 400: malformed, ambiguous, or readable in two ways.
@@ -121,7 +121,7 @@ pub enum UpstreamFault {
     Connect,
     /// No head of an answer within the response deadline.
     Timeout,
-    /// The connection broke, or what came was no HTTP.
+    /// The connection broke, or the bytes were not valid HTTP.
     Broken,
 }
 

@@ -12,7 +12,7 @@ pub(super) fn api(room: &RoomName) -> String {
     format!("/.ropeline/rooms/{room}")
 }
 
-/// What they end in: nothing, or `?line=…`.
+/// The suffix of the addresses: empty, or `?line=…`.
 pub(super) fn query(line: &LineName) -> String {
     if line.is_only() {
         String::new()

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 pub(super) const BURST: u64 = 40_000;
 pub(super) const PER_HOUR: u64 = 80_000;
 
-/// What a chunk costs besides its bytes.
+/// The cost of a chunk besides its bytes.
 const FRAMING: u64 = 8;
 
 /// A bucket of bytes that fills evenly.
@@ -40,7 +40,7 @@ fn cost(bytes: usize) -> u64 {
     bytes as u64 + FRAMING
 }
 
-/// How long until so many bytes have come back.
+/// How long until this many bytes are available again.
 fn refill(bytes: u64) -> Duration {
     Duration::from_micros(bytes * 3_600_000_000 / PER_HOUR)
 }

@@ -42,12 +42,12 @@ pub(super) fn of(language: Language) -> &'static Catalogue {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Catalogue {
-    /// What its speakers call it.
+    /// The language's name in itself.
     #[expect(dead_code, reason = "for translators, and for a menu of languages")]
     name: String,
     pub direction: Direction,
     plural: PluralRule,
-    /// What stands between the thousands.
+    /// The separator of thousands.
     pub group: String,
     pages: BTreeMap<PageKind, Heading>,
     pub words: Words,
@@ -70,7 +70,7 @@ impl Direction {
     }
 }
 
-/// What stands at the top of one kind of page.
+/// The heading of one kind of page.
 #[derive(Deserialize, Debug, Default)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the catalogues' word for it")]
@@ -164,7 +164,7 @@ pub(super) struct Words {
     pub on_session: String,
 }
 
-/// What depends on a number.
+/// Texts that depend on a number.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Plurals {
@@ -225,7 +225,7 @@ impl Words {
 }
 
 impl Catalogue {
-    /// The link that a page without a line of its own ends in.
+    /// The link at the end of a page that has no line.
     pub fn link(&self, kind: PageKind) -> Option<&str> {
         match kind {
             PageKind::SameSiteLink => Some(&self.words.go_on),
@@ -242,7 +242,7 @@ impl Catalogue {
         }
     }
 
-    /// What the button of a page says that has one.
+    /// The text of the button on a page that has one.
     pub fn button(&self, kind: PageKind) -> Option<&str> {
         match kind {
             PageKind::TicketOwner => Some(&self.words.afresh),

@@ -29,27 +29,27 @@ pub(super) struct Content<'a> {
     dir: &'static str,
     heading: &'static str,
     lead: &'static str,
-    /// Sentences about why the place is not what the visitor remembers.
+    /// Sentences about why the place differs from the one that the visitor remembers.
     notices: Vec<Markup>,
     message: Option<&'a str>,
-    /// As much of it as a bare page has room for.
+    /// The part of it that fits on a bare page.
     message_start: Option<String>,
     retry: Option<String>,
     opens: Option<Markup>,
-    /// The time left until visitors can join, and what stands above it.
+    /// The time left until visitors can join, and its heading.
     countdown: Option<String>,
     countdown_secs: Option<u64>,
     countdown_label: Option<&'static str>,
-    /// What the link under the text says, where there is one.
+    /// The text of the link under the text, if there is one.
     go_on: Option<&'static str>,
     /// Only the parts that change: for a visitor who has seen the whole page and runs no script.
     bare: bool,
     leave_url: Option<String>,
-    /// Where the page's button posts to, and what it says.
+    /// The target of the page's button, and its text.
     button_url: Option<&'a str>,
     button: Option<&'static str>,
     why: Option<String>,
-    /// What the draw can be checked by.
+    /// The figures by which the draw can be checked.
     draw_figures: Option<String>,
     good_to_know: Vec<String>,
     /// In place of the script of pages that follow their line.
@@ -60,7 +60,7 @@ pub(super) struct Content<'a> {
     pub own: Own<Piece<'a>>,
 }
 
-/// What all pages of one language share.
+/// State that all pages of one language share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub words: Value,
@@ -84,7 +84,8 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Langu
 }
 
 impl<'a> Content<'a> {
-    /// What the page says, but of a countdown and a proof of work: nothing but the visitor's `own` things depends on more than `alike`.
+    /// The content of the page, apart from a countdown and a proof of work: only the visitor's `own` facts depend on more
+    /// than `alike`.
     pub fn of(alike: &Alike<'a>, mut own: Own<Piece<'a>>, shared: &Shared) -> Self {
         let catalogue = alike.language.catalogue();
         let page = catalogue.page(alike.kind);

@@ -3,12 +3,12 @@
 //! A pace is measured, so an estimate wavers; within a band the moment that was shown stands. Sooner needs no reason. Where it
 //! must be later, a reason is shown from that instant on and for a while. `keep` of `static/page.js` is the same rule.
 
-/// What a visitor remembers, in milliseconds of one clock; 0 for nothing.
+/// The values that a visitor's browser remembers, in milliseconds of one clock; 0 for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Kept {
     /// The latest moment that was shown.
     pub by: u64,
-    /// Until then it is said that the line is slower than was thought.
+    /// Until then the page says that the line is slower than expected.
     pub slow_until: u64,
 }
 
@@ -78,7 +78,7 @@ mod tests {
         // Two minutes later, and a minute more than was shown: within an eighth.
         assert_eq!(kept.show(Some((400, 900)), false, 3 * MIN), Some((400, 840)));
         assert!(!kept.is_slow(3 * MIN));
-        // Sooner, without a word.
+        // Earlier, without a sentence.
         assert_eq!(kept.show(Some((300, 480)), false, 4 * MIN), Some((300, 480)));
         assert!(!kept.is_slow(4 * MIN));
         // Later, and it says so for five minutes.
@@ -124,7 +124,7 @@ mod tests {
                 now += passed;
                 let estimate = estimate.map(|(a, b)| (a.min(b), a.max(b)));
                 let shown = kept.show(estimate, false, now);
-                // To the second, as it is shown.
+                // To the second, as shown.
                 let end = shown.map(|(low, high)| {
                     assert!(low <= high);
                     now + u64::from(high) * 1_000

@@ -7,7 +7,7 @@ use crate::draw::Published;
 use crate::metrics::CodeFate;
 use crate::room::{Estimate, LaneId, LineName, LineView, RoomName, RoomView, Settings, Stage, Wall};
 
-/// What a page is about. Which status code it is answered with is the gate's matter.
+/// The subject of a page. The gate chooses the status code of the answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageKind {
@@ -50,7 +50,7 @@ pub enum PageKind {
     TooManyLines,
     BadGateway,
     GatewayTimeout,
-    /// Nothing else fits: a fault of the gate's own (503).
+    /// For all other cases: an internal error of the gate (503).
     Unavailable,
 }
 
@@ -146,12 +146,12 @@ pub struct PageFacts<'a> {
     pub proof: Option<ProofFacts<'a>>,
 }
 
-/// What a newcomer is asked for.
+/// The proof that a newcomer must give.
 #[derive(Clone, Copy, Debug)]
 pub struct ProofFacts<'a> {
     /// The challenge as text.
     pub challenge: &'a str,
-    /// Puzzles, and what their hashes may begin with at most: as [`crate::token::proof`] has it.
+    /// Puzzles, and the most that their hashes may begin with: see [`crate::token::proof`].
     pub parts: u32,
     pub most: u32,
     /// How long to wait instead.
@@ -196,7 +196,7 @@ pub struct LineFacts<'a> {
     /// [`crate::room::Sale::stage`].
     pub lot: u8,
     pub stock: StockFacts,
-    /// Where the room stands in its schedule, if it goes by one.
+    /// The room's stage in its schedule, if it has one.
     pub opening: Option<&'a Stage>,
     pub draw: Option<&'a DrawFacts<'a>>,
     pub turn: Option<TurnFacts<'a>>,
@@ -220,7 +220,7 @@ impl StockFacts {
         u8::from(self.beyond) << 2 | won
     }
 
-    /// Of a visitor for whom all is over.
+    /// For a visitor whose visit is over.
     #[must_use]
     pub fn over(room: &RoomView, won: Option<bool>, now: Wall) -> Self {
         let sells = room.settings.stock.is_some();
@@ -255,7 +255,7 @@ pub struct TurnFacts<'a> {
     pub joined_at: Wall,
     /// For support; see [`crate::token`]. `None` for a pending ticket.
     pub reference: Option<&'a str>,
-    /// [`LineView::place`]: the page finds itself in frames by it. `None` for a pending ticket or an unknown epoch.
+    /// [`LineView::place`], by which the page finds its visitor in frames. `None` for a pending ticket or an unknown epoch.
     pub place: Option<u64>,
     /// Present visitors ahead; `None` for a pending ticket.
     pub ahead: Option<u64>,
@@ -299,7 +299,7 @@ impl Reload {
     }
 }
 
-/// Why somebody's place is not what they remember.
+/// Why a visitor's place differs from the one that they remember.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Notice {
     /// Called then, not there, and kept: next again.

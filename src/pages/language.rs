@@ -110,7 +110,7 @@ fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Langua
     shortened(range, named, Some(default))
 }
 
-/// What a range finds, shortened from its end until it finds something.
+/// The match of a range, which is shortened from its end until there is one.
 fn shortened<T>(range: &str, named: impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
     if range == "*" {
         return default;
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_first_range_that_fits_wins() {
         assert_eq!(tag("ko-KR,ko;q=0.9,en-US;q=0.8,en;q=0.7"), "ko");
-        assert_eq!(tag("fr-CH, fr;q=0.9, ko;q=0.8, en;q=0.7"), "ko");
+        assert_eq!(tag("tlh-CH, tlh;q=0.9, ko;q=0.8, en;q=0.7"), "ko");
         assert_eq!(tag("en;q=0.5, ko;q=0.6"), "ko");
         assert_eq!(tag("KO-kr-x-shop"), "ko");
     }
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn a_star_takes_the_default() {
-        assert_eq!(tag("de, *;q=0.5, ko;q=0.4"), "en");
+        assert_eq!(tag("tlh, *;q=0.5, ko;q=0.4"), "en");
         let korean = Language::from_tag("ko").unwrap();
-        assert_eq!(Language::negotiate("de, *", &[korean, Language::ENGLISH]), korean);
+        assert_eq!(Language::negotiate("tlh, *", &[korean, Language::ENGLISH]), korean);
         assert_eq!(Language::negotiate("ko", &[]), Language::ENGLISH);
     }
 

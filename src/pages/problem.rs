@@ -30,7 +30,7 @@ pub struct Problem<'a> {
     work: Option<Work<'a>>,
 }
 
-/// A proof of work that is asked for; [`crate::token::proof`] says what solves it.
+/// A required proof of work; [`crate::token::proof`] describes the solution.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Work<'a> {
     pub challenge: &'a str,
@@ -38,7 +38,7 @@ pub struct Work<'a> {
     pub price: u32,
     pub parts: u32,
     pub most: u32,
-    /// Seconds to wait instead, after which the challenge is shown as it is.
+    /// Seconds to wait instead, after which the challenge is sent unsolved.
     pub wait: u32,
 }
 

@@ -29,14 +29,14 @@ pub enum Stall {
     Slower,
 }
 
-/// Why no visitor is called, and after how many seconds calls go on at the latest where that can be said.
+/// Why no visitor is called, and after how many seconds calls go on at the latest, if that is known.
 pub type Pause = (Stall, Option<u32>);
 
 /// A full room is no news until this long after its last call.
 const FULL_AFTER_MS: u64 = 60_000;
 
 impl Stall {
-    /// What the views say about a line at `now`; being cut off they cannot know.
+    /// The views' reason for a line at `now`; the views do not know whether the gate is cut off.
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
         if view.healing_of(room).is_some() {

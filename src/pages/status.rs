@@ -34,7 +34,7 @@ pub struct Status<'a> {
     pub position: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
-    /// The lane that the visitor stands in, where it is not the one of everybody else.
+    /// The visitor's lane, if it is not the common one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<&'a str>,
     /// Present visitors in the lane.
@@ -43,7 +43,7 @@ pub struct Status<'a> {
     /// While a rehearsal is under way: how many of those in the whole line are virtual.
     #[serde(rename = "virtual", skip_serializing_if = "Option::is_none")]
     pub rehearsed: Option<u64>,
-    /// Seconds; `null` where it cannot be said.
+    /// Seconds; `null` if unknown.
     #[serde(serialize_with = "interval")]
     pub estimate: Option<Estimate>,
     /// For a request that names the latest moment shown so far, the one that holds now: in seconds of wall time.

@@ -1,4 +1,4 @@
-//! A visitor's event stream: the line's frames at the visitor's pace, a heartbeat, and a word when the wait is over.
+//! A visitor's event stream: the line's frames at the visitor's pace, a heartbeat, and an event when the wait is over.
 //!
 //! The stream sets no cookie and decides nothing: on `called` the page reloads, and the navigation does the rest. It ends
 //! with the wait, with the connection, or with a retry hint when the gate drains.
@@ -40,18 +40,18 @@ const RENEWS_WITHIN: Duration = Duration::from_secs(60);
 /// How soon a browser comes back when the connection breaks.
 const RETRY_MS: u64 = 3_000;
 
-/// What a stream needs of its connection and of the replica.
+/// A stream's interface to its connection and to the replica.
 pub trait Link: Send + 'static {
     /// Everything written so far has arrived at the visitor's own machine. Never true where that cannot be known.
     fn acknowledged(&self) -> bool;
 
-    /// The visitor is there and a mark is due.
+    /// The visitor is present and a mark is due.
     fn present(&self);
 
     /// Another key signs than when the stream began: the visitor's ticket is to be signed anew, on the answer to another request.
     fn is_outdated(&self) -> bool;
 
-    /// What holds all lines of this gate, which no view knows; looked at with each heartbeat at least.
+    /// The reason that stops all lines of this gate, which no view knows; checked at least with each heartbeat.
     fn outage(&self) -> Option<Pause>;
 }
 
@@ -126,7 +126,7 @@ struct Listener<L> {
     renews_at: Option<Instant>,
 }
 
-/// What there is to do.
+/// The next step of the stream.
 enum Look {
     Write(Bytes),
     /// The last word.

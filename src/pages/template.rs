@@ -64,8 +64,8 @@ impl Pages {
     /// The built-in page, or an operator's template.
     ///
     /// # Errors
-    /// When the template does not parse, names a variable that does not exist, fails on any kind of page in any language,
-    /// or holds what the page's Content-Security-Policy would refuse.
+    /// If the template does not parse, names a variable that does not exist, fails on any kind of page in any language, or
+    /// contains parts that the page's Content-Security-Policy would refuse.
     pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
         let shared: Vec<Shared> = Language::all().map(share).collect();
         let asks = |kind| kind == PageKind::Proof;
@@ -118,7 +118,7 @@ impl Pages {
             _ if alike.bare => &self.bare,
             _ => &self.built_in,
         };
-        // PERF: what a crowd is shown.
+        // PERF: the page that a crowd gets.
         let body = if alike.is_a_crowds() {
             let render = |own| template.render(&Content::of(&alike, own, shared));
             self.pieces.page(&alike, &own(&alike, facts), render)

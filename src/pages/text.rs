@@ -42,7 +42,7 @@ pub(super) fn beginning(text: &str, most: usize) -> String {
 
 /// JSON for a `<script>` block: the same value, with nothing in it that could end the block or begin a comment.
 pub(super) fn json_for_script(json: &str) -> String {
-    // PERF: what most of it is, found out many bytes at a time.
+    // PERF: the usual case, checked many bytes at a time.
     if memchr3(b'<', b'>', b'&', json.as_bytes()).is_none() && json.is_ascii() {
         return json.to_owned();
     }

@@ -1,15 +1,16 @@
-//! Whether visitors ask this gate anything. A gate whose rooms are all empty and that nobody asks leaves a shared log alone.
+//! Whether visitors send requests to this gate. A gate whose rooms are all empty and that receives no requests leaves a
+//! shared log alone.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 #[derive(Default)]
 pub(super) struct Attention {
-    /// Somebody has asked since the thread looked.
+    /// A request has arrived since the thread last looked.
     seen: AtomicBool,
     /// The thread waits for longer than a visitor should.
     sleeps: AtomicBool,
-    /// Uptime of the thread's look that found somebody last, in ms.
+    /// Uptime at which the thread last found a request, in ms.
     last: AtomicU64,
 }
 
@@ -32,12 +33,12 @@ impl Attention {
         }
     }
 
-    /// For how long nobody has asked.
+    /// Time since the last request was found.
     pub fn missed(&self, now: Duration) -> Duration {
         now.saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
     }
 
-    /// The thread is about to wait; false where somebody has asked meanwhile.
+    /// Called before the thread waits; false if a request has arrived meanwhile.
     pub fn sleep(&self, now: Duration) -> bool {
         self.sleeps.store(true, Ordering::SeqCst);
         let alone = !self.seen.load(Ordering::SeqCst);

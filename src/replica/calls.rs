@@ -13,7 +13,7 @@ use crate::store::Trouble;
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Counts>);
 
-/// What is asked of a store, by what it costs there.
+/// A call of a store, by its cost there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Call {
     /// A batch appended, entries read.
@@ -42,7 +42,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// How long calls took, failed ones included, by what was asked.
+    /// Latency of the calls by kind, failed calls included.
     pub fn took(&self) -> impl Iterator<Item = (&'static str, &Latency)> {
         Call::ALL.map(Call::as_str).into_iter().zip(&self.0.took)
     }

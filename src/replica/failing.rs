@@ -1,7 +1,8 @@
 //! How long the log has been failing, why, and when that is worth another line in the gate's own log.
 //!
-//! The replica's thread notes each call and its outcome; every handle may ask how it stands. A log can also answer and be of no use,
-//! when its history is another one or lacks what it names. Only life on it ends such a failure.
+//! The replica's thread notes each call and its outcome; every handle may ask for the condition. A log can also answer and be
+//! of no use, when its history is another one or lacks entries that it names. Only success as a live gate ends such a
+//! failure.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use super::CUT_OFF_AFTER;
 use crate::store::Unavailable;
 
-/// For how long calls have failed in a row, two seconds at least, and what the last one said.
+/// For how long calls have failed in a row, two seconds at least, and the last error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     pub lasts: Duration,
@@ -24,9 +25,9 @@ pub(super) struct Failing(Mutex<Option<Row>>);
 struct Row {
     since: Duration,
     reason: String,
-    /// The log answered, with what is of no use.
+    /// The log answered, but the answer is of no use.
     odd: bool,
-    /// What was last put into the gate's log, and when.
+    /// The last message that was logged about it, and when.
     said: Option<(String, Duration)>,
 }
 
@@ -70,7 +71,7 @@ impl Failing {
         self.row().as_ref().is_some_and(|row| row.odd)
     }
 
-    /// The last call failed, or what it brought was of no use.
+    /// The last call failed, or its answer was of no use.
     pub fn fails(&self) -> bool {
         self.row().is_some()
     }
@@ -87,12 +88,12 @@ impl Failing {
     }
 
     fn row(&self) -> std::sync::MutexGuard<'_, Option<Row>> {
-        // Nothing in here panics half way through a change.
+        // No code in here panics half way through a change.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// The same reason is said again after so long …
+/// The same reason is logged again after this time …
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
 /// … and another one after this, since several may come by turns.

@@ -26,7 +26,7 @@ use crate::room::{Clock, Edition, Effects, Encoded, Epoch, GateId, Reported, Roo
 use crate::store::{Log, Unavailable};
 use crate::time;
 
-/// A handle to the replica; cheap to clone, for any thread. Nothing it shows or answers is ahead of what is durable.
+/// A handle to the replica; cheap to clone, usable from any thread. It shows and answers only with durable state.
 #[derive(Clone)]
 pub struct Replica {
     inbox: SyncSender<Message>,
@@ -68,9 +68,9 @@ impl std::fmt::Debug for Replica {
 }
 
 impl Replica {
-    /// Brings the rooms back from the log, says hello and what differs in their configured settings, and goes on from
-    /// there. Blocks until that is read back, for two seconds at most: with a log that takes nothing the gate starts cut
-    /// off, on what it could read.
+    /// Restores the rooms from the log, appends a hello and the differences in the configured rooms, and goes on from there.
+    /// Blocks until that is read back, for two seconds at most: if the log takes no entry, the gate starts cut off, with the
+    /// state that it could read.
     pub fn start(
         log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
@@ -79,8 +79,7 @@ impl Replica {
         Self::start_with(log, rooms, options, State::apply)
     }
 
-    /// As [`Replica::start`], with another way of applying an entry than [`State::apply`]: for tests of what happens when
-    /// that panics.
+    /// As [`Replica::start`], with another function than [`State::apply`], for tests of panics in it.
     pub fn start_with(
         log: Box<dyn Log>,
         rooms: Vec<(RoomName, Settings)>,
@@ -147,7 +146,7 @@ impl Replica {
         Ok((handle, thread))
     }
 
-    /// What became of the entries that this gate was to archive; all zeros where it archives nothing.
+    /// Counts of the entries that this gate archives; all zeros if it archives none.
     #[must_use]
     pub fn archive(&self) -> &archive::Counts {
         &self.archive
@@ -171,13 +170,13 @@ impl Replica {
         self.load().now()
     }
 
-    /// Told of every view published after the call.
+    /// Notified of every view published after the call.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<Arc<View>> {
         self.shared.subscribe()
     }
 
-    /// Leaves word of what the gate saw of its upstream, for each room that goes by it.
+    /// Queues the gate's figures of its upstream, for each room with load control.
     pub fn report(&self, reports: Vec<Reported>) {
         let _ = self.inbox.try_send(Message::Load(reports));
     }
@@ -191,8 +190,8 @@ impl Replica {
         let _ = self.inbox.try_send(Message::Wake);
     }
 
-    /// Tells of a genuine token of `edition`; a room of a lower one has lost a reset, and takes that edition before whatever
-    /// the visitor does next.
+    /// Reports a genuine token of `edition`. A room with a lower edition has lost a reset, and takes that edition before the
+    /// visitor's next note.
     pub fn foreign_edition(&self, room: &RoomName, edition: Edition) {
         if self.load().rooms.get(room).is_some_and(|room| room.edition < edition) {
             let _ = self.send(Message::Edition(Box::new((room.clone(), edition))));
@@ -236,7 +235,7 @@ impl Replica {
         self.shared.failing.lasting(time::uptime())
     }
 
-    /// True once applying an entry panicked: the view stands still, nobody is called, the gate is not ready.
+    /// True once applying an entry has panicked: the view stays as it is, no visitor is called, and the gate is not ready.
     #[must_use]
     pub fn frozen(&self) -> bool {
         self.shared.frozen()
@@ -290,8 +289,8 @@ impl Replica {
 }
 
 impl ReplicaThread {
-    /// Says goodbye, writes the last snapshot, and ends the thread; blocks until then. What is still waiting is appended
-    /// first. With a log that does not answer it gives up after [`Options::goodbye_within`].
+    /// Says goodbye, writes the last snapshot and ends the thread; blocks until then. Waiting items are appended first. If
+    /// the log does not answer, it gives up after [`Options::goodbye_within`].
     pub fn stop(self) {
         self.stop_within(Duration::ZERO);
     }
@@ -305,7 +304,7 @@ impl ReplicaThread {
     }
 
     /// Says goodbye and closes the log as [`ReplicaThread::stop`] does, and keeps the thread: the handles show the last view,
-    /// and what visitors leave waits, until [`ReplicaThread::resume`].
+    /// and visitors' items wait until [`ReplicaThread::resume`].
     pub fn release(&mut self) {
         self.shared.stop.store(true, Ordering::Release);
         let _ = self.inbox.try_send(Message::Wake);

@@ -1,4 +1,5 @@
-//! The queue from requests to the replica's thread, and what stands in it. It is bounded and lock-free: a full one refuses at once.
+//! The queue from requests to the replica's thread, and its messages. It is bounded and lock-free: a full one refuses at
+//! once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,7 +26,8 @@ pub enum Past {
     Network,
 }
 
-/// What a gate saw a visitor do. The room takes each as it finds the visitor; a word that came too late does nothing.
+/// An action of a visitor, as a gate saw it. The room applies each to the visitor's present state; a note that came too late
+/// has no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
     /// Checked in.
@@ -42,15 +44,16 @@ pub enum Note {
     Leave,
     /// The shop ended the session, `after_ms` from now.
     End { after_ms: u64 },
-    /// The shop said that the visitor, whose pass is of this edition, has completed; the session ends `after_ms` from now.
+    /// The shop reported that the visitor, whose pass is of this edition, has completed; the session ends `after_ms` from
+    /// now.
     Complete { edition: Edition, after_ms: u64 },
 }
 
-/// Who joins: a random id of its own for everybody, which a pending ticket carries when there is no number yet.
+/// A visitor who joins: a random id for each, which a pending ticket carries while there is no number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arrival {
     pub id: PendingId,
-    /// The tags of the visitor's account, first the one that is to be kept; none for who has none.
+    /// Tags of the visitor's account, first the one to be kept; empty for a visitor without an account.
     pub tags: Vec<Tag>,
     /// The visitor has come before, and carries the id.
     pub again: bool,
@@ -61,7 +64,7 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Somebody without a ticket.
+    /// A visitor without a ticket.
     #[must_use]
     pub fn first() -> Self {
         let mut id = [0; 12];
@@ -76,7 +79,7 @@ impl Arrival {
         }
     }
 
-    /// Somebody with a pending ticket.
+    /// A visitor with a pending ticket.
     #[must_use]
     pub fn again(id: PendingId) -> Self {
         Self {
@@ -88,8 +91,8 @@ impl Arrival {
         }
     }
 
-    /// Somebody with a pending ticket who leaves. The id may stand in other gates' queues too, so it is numbered first: a
-    /// number that is left is what they are told.
+    /// A visitor with a pending ticket who leaves. The id may stand in other gates' queues too, so it is numbered first; the
+    /// answer says that this number has left.
     #[must_use]
     pub fn leaving(id: PendingId) -> Self {
         Self {
@@ -98,8 +101,8 @@ impl Arrival {
         }
     }
 
-    /// The id by which nobody ever comes if the visitor gives up before the answer tells it. An account comes again by its tags,
-    /// and the number may be that of another browser of it.
+    /// The id that no visitor will ever present again if this one gives up before the answer. A visitor with an account comes
+    /// again by the tags, and the number may belong to another browser of that account.
     #[must_use]
     pub fn unheard(&self) -> Option<PendingId> {
         let is_new = !self.again && self.tags.is_empty() && self.rehearsal.is_none();
@@ -122,9 +125,9 @@ impl Arrival {
 /// How a join went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JoinOutcome {
-    /// An id that was numbered before stands in the lane that it had then.
+    /// An id that was numbered before keeps the lane that it had then.
     Numbered(LaneId, Number),
-    /// The room numbers nobody: closed, gone, no such lane, or too many lines.
+    /// The room assigns no number: it is closed or gone, has no such lane, or has too many lines.
     Refused,
     /// Not now: cut off from the log, or too many wait. Give a pending ticket with the arrival's id.
     Later,
@@ -133,11 +136,11 @@ pub enum JoinOutcome {
 /// Why a gate cannot end the wait for silent gates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoEnd {
-    /// Nobody is waited for: the log has its root.
+    /// No gate is awaited: the log has its root.
     Rooted,
-    /// The gate has not come so far: the log is being read or begun, or nobody has said yet how far they read.
+    /// Too early: the log is being read or begun, or no gate has reported yet how far it has read.
     NotYet,
-    /// This gate has read further: only there it can be said without a loss.
+    /// This gate has read further: only there can it be done without a loss.
     Further(GateId),
     /// The thread did not answer within two seconds; it may do it yet.
     Unanswered,
@@ -167,7 +170,7 @@ pub(super) enum Message {
     Change(Box<Changing>),
     /// Other rooms are configured.
     Configure(Vec<(RoomName, Settings)>),
-    /// How far the gate is in charge of its rooms: what differs between the log and the configured rooms is to be said anew.
+    /// How far the gate is in charge of its rooms: the differences between the log and the configured rooms are sent again.
     Charge(Charge),
     /// Other keys are in force.
     Keys(Keyring),
@@ -175,7 +178,7 @@ pub(super) enum Message {
     Edition(Box<(RoomName, Edition)>),
     /// Visitors let past a line, and why.
     Bypassed(Box<(RoomName, LineName, Past, u32)>),
-    /// What the gate saw of its upstream.
+    /// The gate's figures of its upstream.
     Load(Vec<Reported>),
     /// An operator's word: an entry to be passed over, a machine version, or the end of a wait for silent gates.
     Skip(Position),
@@ -218,16 +221,16 @@ impl Join {
     }
 }
 
-/// Somebody waiting for a number, and their share of the bound.
+/// A request that waits for a number, and its share of the bound.
 pub(super) struct Joiner {
     pub answer: oneshot::Sender<JoinOutcome>,
     pub permit: Permit,
-    /// The number is to be left, whether or not somebody hears of it.
+    /// The number leaves at once, whether or not the request still waits.
     pub leaves: bool,
 }
 
 impl Joiner {
-    /// Nobody waits for it, and nothing follows from it.
+    /// No request waits for it, and it has no effect.
     pub fn is_idle(&self) -> bool {
         self.answer.is_closed() && !self.leaves
     }
@@ -260,7 +263,7 @@ pub(super) struct Redeeming {
 }
 
 impl Redeeming {
-    /// A join by a code, and what becomes of it; `None` when too many wait.
+    /// A join by a code, and its outcome; `None` when too many wait.
     pub fn new(shared: &Arc<Shared>, redeem: Redeem) -> Option<(Self, oneshot::Receiver<Redemption>)> {
         let permit = Permit::take(shared)?;
         let (answer, outcome) = oneshot::channel();
@@ -268,7 +271,7 @@ impl Redeeming {
     }
 }
 
-/// What became of a join by a code, in the log; `Err`: why the room did not take it.
+/// The outcome of a join by a code, in the log; `Err`: why the room did not take it.
 pub type Redemption = Result<Granted, Denied>;
 
 /// The number that a code was good for.
@@ -276,7 +279,7 @@ pub type Redemption = Result<Granted, Denied>;
 pub struct Granted {
     pub lane: LaneId,
     pub number: Number,
-    /// The code was used by this; else its visitor has the number from before, or anyway.
+    /// The code was used by this join; otherwise its visitor had the number already.
     pub new: bool,
 }
 
@@ -290,10 +293,10 @@ pub(super) struct Binding {
 pub(super) struct Changing {
     pub room: RoomName,
     pub change: Change,
-    /// The revision that it was made of. Where another came first, its maker is told to make it anew; one that was made of
-    /// none is said again.
+    /// The revision on which the change is based. If another change came first, the operator is asked to repeat it; a change
+    /// without a base is sent again.
     pub over: Option<u64>,
-    /// The operator whose word it is, where it is one's.
+    /// The operator who made it, if one did.
     pub who: Option<Who>,
     pub answer: Option<oneshot::Sender<Result<u64, Unrecorded>>>,
     /// Times that another came first.
@@ -301,7 +304,7 @@ pub(super) struct Changing {
 }
 
 impl Changing {
-    /// A change that nobody waits for.
+    /// A change without a waiting request.
     pub fn unasked(room: RoomName, change: Change) -> Self {
         Self {
             room,
@@ -313,7 +316,7 @@ impl Changing {
         }
     }
 
-    /// An operator's change, made of the revision `over` if that is given, and what becomes of it.
+    /// An operator's change, based on the revision `over` if that is given, and its outcome.
     pub fn asked(
         room: RoomName,
         change: Change,
@@ -330,7 +333,7 @@ impl Changing {
         (asked, done)
     }
 
-    /// Twice said, it is done twice.
+    /// If it is sent twice, it is applied twice.
     pub fn is_once(&self) -> bool {
         let is_removed = self.change == Change::Remove && self.answer.is_some();
         is_removed
@@ -340,14 +343,14 @@ impl Changing {
             )
     }
 
-    /// To be done once, or to last for seconds, and whoever wanted it was told that it has not come to pass: long after, it is
-    /// not wanted any more.
+    /// The change is to be done once or lasts for seconds, and its maker was answered that it was not recorded: long after
+    /// that, it must not take effect.
     pub fn is_given_up(&self) -> bool {
         let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew(_));
         (self.is_once() || lease) && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
     }
 
-    /// Said by the configuration, and by no operator.
+    /// Made by the configuration, not by an operator.
     pub fn is_of_file(&self) -> bool {
         self.answer.is_none() && matches!(self.change, Change::Configure(_) | Change::Remove)
     }

@@ -1,9 +1,10 @@
 //! This gate's copy of all rooms. Every gate reads the same log in the same order, so that all copies are the same.
 //!
-//! One thread owns the log and the state (`worker`). Requests read the published view without waiting (`publish`) and put what they
-//! saw into a bounded queue (`inbox`). The thread collects that into a batch (`collector`), appends the batch, reads it back, applies
-//! it, publishes the new view, and answers the requests that wait (`waiters`). Only a join waits for that, and what must be on record
-//! before it is answered. The `protocol` decides what is asked of the log and when. The rules of a room are in `room`.
+//! One thread owns the log and the state (`worker`). Requests read the published view without waiting (`publish`) and put
+//! their observations into a bounded queue (`inbox`). The thread collects these into a batch (`collector`), appends the
+//! batch, reads it back, applies it, publishes the new view, and answers the waiting requests (`waiters`). Only joins and
+//! actions that must be durable before their response wait for that. The `protocol` decides which call of the log comes next
+//! and when. The rules of a room are in `room`.
 
 mod attention;
 mod calls;

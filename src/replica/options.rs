@@ -18,7 +18,7 @@ pub struct Options {
     pub knows: u16,
     /// Where the log is archived, if it is.
     pub archive: Option<PathBuf>,
-    /// What secrets of draws are made from; without it this gate neither promises nor makes any.
+    /// The keys from which secrets of draws are made; without them this gate neither promises nor makes any.
     pub keyring: Option<Keyring>,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,

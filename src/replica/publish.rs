@@ -1,4 +1,4 @@
-//! What the thread shows to all handles: the view, how the gate stands with its log, and the figures.
+//! The data that the thread publishes to all handles: the view, the gate's condition towards its log, and the figures.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub(super) struct Shared {
     /// Uptime in ms plus one when the batch under way was first sent; 0 when none is.
     under_way: AtomicU64,
     frozen: AtomicU64,
-    /// The thread has ended by a fault of its own.
+    /// The thread has ended by an internal error.
     fallen: watch::Sender<bool>,
     condition: ArcSwap<Condition>,
     /// The gates that a log without a root waits for.
@@ -60,8 +60,8 @@ pub enum Condition {
     /// The log is being read.
     Starting,
     Live,
-    /// A new log has no root yet: the gates agree on what it starts from. `left` is log time until the `missing` gates are
-    /// waited for no longer.
+    /// A new log has no root yet: the gates agree on the state with which it starts. `left` is log time until the `missing`
+    /// gates are no longer awaited.
     Healing {
         left: Duration,
         missing: usize,
@@ -70,7 +70,7 @@ pub enum Condition {
     Frozen {
         at: Position,
     },
-    /// The log has gone on with a machine version that this binary lacks, or is told not to run.
+    /// The log has gone on with a machine version that this binary lacks, or is configured not to run.
     Behind {
         version: u16,
     },
@@ -141,7 +141,7 @@ pub struct Stats {
     pub entries: u64,
     /// Batches appended.
     pub appends: u64,
-    /// Calls that the log did not answer or refused for now, of whatever kind; each is tried again.
+    /// Calls of any kind that the log did not answer or refused for now; each is tried again.
     pub failures: u64,
     /// Items of entries that the rooms passed over.
     pub skipped: u64,
@@ -152,7 +152,7 @@ pub struct Stats {
     /// How often the gate was cut off, and for how long in all, the present time included.
     pub outages: u64,
     pub outage: Duration,
-    /// Times that this gate's rooms were not what most gates had, and were loaded anew.
+    /// How often this gate's rooms differed from most gates', and were loaded anew.
     pub outvoted: u64,
 }
 
@@ -252,7 +252,7 @@ impl Shared {
         **self.condition.load()
     }
 
-    /// Nobody is numbered just now: the log does not answer, or has no root yet.
+    /// No numbers are assigned at present: the log does not answer, or has no root yet.
     pub fn stands_still(&self) -> bool {
         self.failing.fails() || self.condition() != Condition::Live
     }
@@ -340,7 +340,7 @@ impl ViewGuard {
         self.at(time::uptime())
     }
 
-    /// The room's clock at this uptime: the view's, and what has passed since it was published.
+    /// The room's clock at this uptime: the view's, plus the time since it was published.
     #[must_use]
     pub fn at(&self, uptime: Duration) -> Clock {
         let passed = uptime.saturating_sub(self.0.at);

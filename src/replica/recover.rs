@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::room::{Effects, Encoded, Entry, Position, State, Wall};
 use crate::store::Snapshot;
 
-/// How an entry is applied: [`State::apply`], but for tests of what happens when it panics.
+/// The function that applies an entry: [`State::apply`], except in tests of panics in it.
 pub(super) type Apply = fn(&mut State, &Encoded) -> Effects;
 
-/// What became of an entry.
+/// The result of applying an entry.
 pub(super) enum Applied {
     Done(Effects),
     /// It is not the next of the history that the state is of; nothing was applied.

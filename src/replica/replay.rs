@@ -10,7 +10,7 @@ use crate::room::{Encoded, Epoch, Joined, LaneId, LineName, Number, Position, Ro
 use crate::store::{Damage, Kept, KeptPart, ReadError, Snapshot};
 use crate::time;
 
-/// What a replay found. Everything proved means [`Report::proved`].
+/// The result of a replay. Everything proved means [`Report::proved`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     pub parts: u32,
@@ -21,16 +21,16 @@ pub struct Report {
     pub skipped: u64,
     /// Visitors numbered.
     pub joins: u64,
-    /// Snapshots of the same log that came out as they were written down.
+    /// Snapshots of the same log that equal the replayed state.
     pub snapshots_matched: u32,
     pub first: Wall,
     pub last: Wall,
     /// The last entry applied, and SHA-256 of the state after it.
     pub position: Position,
     pub hash: StateHash,
-    /// Places where one history ends and the next does not start from its end: what a damaged file or a lost disk took.
+    /// Places where one history ends and the next does not start from its end, because of a damaged file or a lost disk.
     pub gaps: Vec<Gap>,
-    /// What did not come out as written: anything here means that the log, or this version, is not to be trusted.
+    /// Differences from the record: any of them means that the log, or this version, must not be trusted.
     pub faults: Vec<Fault>,
     pub took: Duration,
 }
@@ -77,7 +77,7 @@ impl Report {
     }
 }
 
-/// Replays the kept log in `folder` without changing a byte of it. The gate must be stopped, or `folder` be a copy.
+/// Replays the kept log in `folder` without changing a byte of it. The gate must be stopped, or `folder` must be a copy.
 pub fn replay(folder: &Path, progress: &mut dyn FnMut(&Progress<'_>)) -> Result<Report, ReplayError> {
     let started = time::uptime();
     let kept = Kept::open(folder)?;
@@ -256,7 +256,7 @@ impl Run<'_> {
         u64::from(joined.count)
     }
 
-    /// Compares with the snapshot file when the replay stands where it was taken.
+    /// Compares with the snapshot file when the replay has reached its position.
     fn match_latest(&mut self, state: &State) {
         let Some(latest) = self.latest.take_if(|latest| latest.position == state.position()) else {
             return;

@@ -2,9 +2,9 @@
 
 use crate::room::{Change, RoomName, Settings, State};
 
-/// The changes that make the rooms of `state` those of `configured`; overrides stay as they are. A room that an operator added
-/// stays. It goes by its own text again where this gate gives it up that had it in its file; otherwise the log may have it from
-/// another gate's file.
+/// The changes that make the rooms of `state` equal to those of `configured`; overrides stay unchanged. A room that an
+/// operator added stays. It follows its own text again if this gate, which had it in its file, gives it up; otherwise the log
+/// may have it from another gate's file.
 pub(super) fn changes(
     state: &State,
     configured: &[(RoomName, Settings)],

@@ -14,19 +14,20 @@ pub(super) struct Waiters {
     pub joins: Vec<Vec<Newcomer>>,
     /// For each item of its `pending_joins`, all who asked with that id.
     pub pending: Vec<Vec<Joiner>>,
-    /// For each item of its `tagged`, all who asked with it, and whether a number that nobody hears of is nobody's.
+    /// For each item of its `tagged`, all requests that asked with it, and whether a number whose answer reaches no request
+    /// belongs to no visitor.
     pub tagged: Vec<(Vec<Joiner>, bool)>,
     /// For each of its `redeems`, who waits.
     pub redeems: Vec<Redeeming>,
     pub records: Vec<oneshot::Sender<()>>,
-    /// For each of its `rooms`, what was asked and the revision that it is to have; `None` for what is said once.
+    /// For each of its `rooms`, the change and the revision that it must produce; `None` for a change that is sent once.
     pub changes: Vec<Option<(Changing, u64)>>,
 }
 
-/// Order of arrival at the gate: the uptime, and how many have joined before, which is that of nobody else.
+/// Order of arrival at the gate: the uptime, and the number of joins before, which is unique.
 pub(super) type At = (Duration, u64);
 
-/// Somebody whom a batch numbers, without their id.
+/// A visitor whom a batch numbers, without their id.
 pub(super) struct Newcomer {
     pub id: PendingId,
     pub at: At,
@@ -34,24 +35,24 @@ pub(super) struct Newcomer {
     pub joiner: Option<Joiner>,
 }
 
-/// What a batch leaves to be said.
+/// The parts of a batch that are to be sent again.
 #[derive(Default)]
 pub(super) struct Left {
-    /// Whoever was numbered and is not there to hear it, or leaves: nobody will ever come with that number.
+    /// Visitors who were numbered but hung up before the answer, or who leave: no request will ever come with that number.
     pub gone: Vec<Visitor>,
     /// Changes before which another came.
     pub beaten: Vec<Changing>,
 }
 
 impl Waiters {
-    /// How many items of the batch somebody waits for.
+    /// Number of the batch's items with a waiting request.
     pub fn number(&self) -> usize {
         let joins = self.joins.iter().map(Vec::len).sum::<usize>();
         let joins = joins + self.pending.iter().map(Vec::len).sum::<usize>();
         joins + self.tagged.len() + self.redeems.len() + self.records.len() + self.changes.len()
     }
 
-    /// Tells everybody what became of them, once the view is published that shows it.
+    /// Answers all requests, once the view is published that shows the results.
     pub fn resolve(self, effects: &Effects) -> Left {
         let mut left = Left::default();
         for (newcomers, joined) in self.joins.into_iter().zip(&effects.joined) {
@@ -69,7 +70,7 @@ impl Waiters {
                 if let (JoinOutcome::Numbered(_, number), true) = (outcome, leaves) {
                     left.gone.push(visitor(joined, number));
                 }
-                // Whoever gave up comes again with the same id.
+                // A visitor whose request was given up comes again with the same id.
                 let _ = answer(joiner, outcome);
             }
         }
@@ -85,13 +86,13 @@ impl Waiters {
         for (redeeming, redeemed) in self.redeems.into_iter().zip(&effects.redeemed) {
             let Redeeming { answer, permit, .. } = redeeming;
             drop(permit);
-            // Whoever gave up asks again as the same holder.
+            // A visitor whose request was given up asks again as the same holder.
             let _ = answer.send(redemption(redeemed));
         }
         for record in self.records {
             let _ = record.send(());
         }
-        // A batch that was found in a snapshot says nothing of its changes.
+        // A batch that was found in a snapshot has no results of its changes.
         let outcomes = effects.changed.iter().copied().map(Some);
         let outcomes = outcomes.chain(std::iter::repeat(None));
         for (said, changed) in self.changes.into_iter().zip(outcomes) {
@@ -102,7 +103,8 @@ impl Waiters {
     }
 }
 
-/// Answers a change, or gives it back to be said again: but not what would be done twice, where it may be done already.
+/// Answers a change, or gives it back to be sent again; but not one that would be applied twice, if it may have been applied
+/// already.
 fn settle(said: Changing, revision: u64, changed: Option<Changed>) -> Option<Changing> {
     let again = said.over.is_none() && said.beaten < BEATEN_MOST && !(said.is_once() && changed.is_none());
     let outcome = match changed {
@@ -125,7 +127,7 @@ fn settle(said: Changing, revision: u64, changed: Option<Changed>) -> Option<Cha
     None
 }
 
-/// The outcome comes back when nobody waits for it any more.
+/// Gives the outcome back when no request waits for it any more.
 fn answer(joiner: Joiner, outcome: JoinOutcome) -> Result<(), JoinOutcome> {
     let Joiner { answer, permit, .. } = joiner;
     drop(permit);
@@ -171,8 +173,8 @@ fn numbered(joined: &Joined, index: usize) -> JoinOutcome {
     }
 }
 
-/// Times that a change is said again because another came first: each time it is made of what the room then is, so that
-/// only as many others in a row keep it out.
+/// How often a change is sent again because another came first. Each time it is based on the room's present state, so that
+/// only this many others in a row prevent it.
 const BEATEN_MOST: u8 = 16;
 
 #[cfg(test)]

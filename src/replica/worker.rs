@@ -1,4 +1,5 @@
-//! The replica's thread: takes messages from the queue, carries out what the protocol asks of the log, and hands it the answer.
+//! The replica's thread: takes messages from the queue, carries out the protocol's calls of the log, and passes the answers
+//! back.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,9 +20,9 @@ pub(super) struct Worker {
     pub protocol: Protocol,
     pub messages: Receiver<Message>,
     pub shared: Arc<Shared>,
-    /// Told when visitors can be numbered, when it cannot be for now, or not at all.
+    /// Notified when visitors can be numbered, when that is impossible for now, or for good.
     pub ready: SyncSender<()>,
-    /// Told when the log is closed, after the goodbye.
+    /// Notified when the log is closed, after the goodbye.
     pub released: SyncSender<()>,
     /// Another log to go on with then; closed when there will be none.
     pub logs: Receiver<Box<dyn Log>>,
@@ -84,7 +85,7 @@ impl Worker {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return false,
                 },
-                // PERF: in a crowd each of them would wake the thread for nothing.
+                // PERF: in a crowd each message would wake the thread without need.
                 Step::Rest(until) => thread::park_timeout(until.saturating_sub(now)),
                 Step::Ended => return true,
             }
@@ -98,7 +99,7 @@ impl Worker {
         report_loss(self.protocol.final_notes() - told, false);
     }
 
-    /// Takes what has come in.
+    /// Takes the messages from the queue.
     fn collect(&mut self) {
         for _ in 0..TAKE_MAX {
             let Ok(message) = self.messages.try_recv() else { break };
@@ -113,7 +114,7 @@ impl Worker {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn words(panic: &(dyn Any + Send)) -> &str {
     let fixed = panic.downcast_ref::<&str>().copied();
     let made = || panic.downcast_ref::<String>().map(String::as_str);

@@ -5,7 +5,7 @@ use super::series::{Moment, Series};
 use crate::charts::{rounded, whole_in_words};
 use crate::room::Settings;
 
-/// Nothing where there is too little to go by.
+/// Empty if there is too little data.
 pub(super) fn of(settings: &Settings, sessions: &Sessions, series: &Series) -> Vec<Advice> {
     if sessions.used.count < LEAST {
         return Vec::new();

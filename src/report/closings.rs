@@ -10,9 +10,10 @@ use crate::room::{Edition, GateId, LaneId, MAX_LANES, RoomName, RoomView, Wall};
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Closings {
-    /// What moved the opening of a room last, while its line forms.
+    /// The last change of a room's opening, while its line forms.
     moved: BTreeMap<RoomName, String>,
-    /// The last edition of each room whose line was closed with visitors in it. The line itself is forgotten once all have given up.
+    /// The last edition of each room whose line was closed with visitors in it. The line itself is forgotten once all have
+    /// given up.
     drawn: BTreeMap<RoomName, Edition>,
 }
 

@@ -45,7 +45,7 @@ pub(super) fn structured(batch: &Batch, only: Option<&str>) -> Vec<Value> {
     redeems.map(shown).collect()
 }
 
-/// What a join by a code asks for, in words.
+/// A join by a code, in words.
 pub(super) fn said(redeem: &Redeem) -> String {
     let uses = if redeem.single { ", for one visitor" } else { "" };
     let what = if redeem.bypass { "past the line" } else { "a lane" };

@@ -15,7 +15,7 @@ pub fn gate(gate: GateId) -> String {
     format!("{:016x}", gate.0)
 }
 
-/// What an operator's word does; `was` are the configured settings before.
+/// The effect of an operator's change; `was` are the configured settings before.
 #[must_use]
 pub fn change(change: &Change, was: Option<&Settings>) -> String {
     match change {
@@ -188,7 +188,7 @@ fn values(settings: &Settings) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Whose word it is, and why.
+/// The operator and the reason.
 fn by(who: &Who) -> String {
     match who.reason.as_str() {
         "" => format!(", by {}", who.name),

@@ -18,7 +18,7 @@ pub struct Findings {
     pub faults: Vec<String>,
     pub checks: Checks,
     pub gates: Vec<Gate>,
-    /// Who changed what and when; at most 10,000.
+    /// Changes with author and time; at most 10,000.
     pub changes: Vec<Change>,
     pub routine: Routine,
     /// Times without calls or entries; at most 1,000.
@@ -28,8 +28,8 @@ pub struct Findings {
     pub not_listed: NotListed,
 }
 
-/// What gates and programs say of rooms again and again: counted, those that came too late to count among them, and not
-/// listed as changes.
+/// Changes that gates and programs make again and again: counted, including those that came too late to have an effect, and
+/// not listed as changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Routine {
     /// Of the shop, from elsewhere.
@@ -84,7 +84,7 @@ pub struct Intervention {
     pub gate: String,
     /// The operator by the name of their token, the configuration file, or the code.
     pub by: String,
-    /// What the operator said to it.
+    /// The operator's reason.
     pub reason: Option<String>,
     pub what: String,
     /// Visitors, where it is of some; otherwise 1.
@@ -125,7 +125,7 @@ pub struct Log {
     pub entries_lost: u64,
 }
 
-/// What the replay was compared with.
+/// The comparisons of the replay.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Checks {
     /// States written down that came out again.
@@ -173,7 +173,7 @@ pub struct Change {
     pub what: String,
     /// The operator, by the name of their token; none where a configuration file said it.
     pub who: Option<String>,
-    /// What the operator said to it; may be empty.
+    /// The operator's reason; may be empty.
     pub reason: Option<String>,
     /// False where a later change of the room came first.
     pub counted: bool,

@@ -27,7 +27,7 @@ pub(super) struct Interventions {
     /// Only this room's, if one is named.
     only: Option<RoomName>,
     listed: Vec<Intervention>,
-    /// Visitors let past, by room, by what let them past, and by gate.
+    /// Visitors let past, by room, by reason, and by gate.
     past: BTreeMap<(RoomName, Past, GateId), (Stamp, u64)>,
     /// Count of interventions beyond the bound.
     pub more: u64,
@@ -39,7 +39,7 @@ pub(super) struct Interventions {
     seen: Option<Arc<View>>,
 }
 
-/// What let visitors past a line.
+/// The reason for which visitors passed a line.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Past {
     Code(String),
@@ -61,7 +61,7 @@ impl Interventions {
         }
     }
 
-    /// Goes on from a state that the entries at hand do not lead to.
+    /// Goes on from a state that does not follow from the available entries.
     pub fn resume(&mut self, view: &Arc<View>) {
         self.seen = Some(Arc::clone(view));
     }
@@ -81,7 +81,7 @@ impl Interventions {
         self.list(act);
     }
 
-    /// An entry was applied, which made `view`; `was` are the settings of the rooms that it changes, as they were.
+    /// An entry was applied and produced `view`; `was` are the former settings of the rooms that it changes.
     pub fn entry(&mut self, entry: &Entry, effects: &Effects, view: &Arc<View>, was: &Was) {
         let here = Here::of(entry);
         let before = self.seen.replace(Arc::clone(view));
@@ -145,7 +145,7 @@ impl Interventions {
                 let room = before.rooms.get(&change.room)?;
                 Some(InForce::of(room, here.entry.time))
             });
-            // The line is gone, and what comes next is of another.
+            // The line is gone, and later entries concern another.
             if matches!(change.change, Change::Reset | Change::Remove) {
                 *in_force = None;
             }
@@ -156,7 +156,7 @@ impl Interventions {
         }
     }
 
-    /// What became of a room with the entry: no line any more, or no draw.
+    /// The effect of the entry on a room: no line any more, or no draw.
     fn room(&mut self, here: &Here<'_>, name: &RoomName, (before, after): (&RoomView, Option<&RoomView>)) {
         let is_off = |room: &RoomView| room.settings.mode == Mode::Off;
         let of_room = |change: &&RoomChange| change.room == *name;
@@ -189,7 +189,7 @@ impl Interventions {
         }
     }
 
-    /// A rehearsal whose virtual visitors stand among people, or in a draw: once, when both are there.
+    /// A rehearsal whose virtual visitors stand among visitors, or in a draw: reported once, when both are there.
     fn rehearsed(&mut self, here: &Here<'_>, name: &RoomName, after: Option<&RoomView>) {
         let rehearsal = after.and_then(|after| after.rehearsal.as_deref().zip(Some(after)));
         let Some((Rehearsal { order, .. }, room)) = rehearsal else {
@@ -333,7 +333,7 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// One that the change is: its kind, what it was, and of how many.
+    /// An act for the change: its kind, its description, and its count.
     fn act_of(&self, change: &RoomChange, (kind, what, count): (&'static str, String, u64)) -> Intervention {
         let reason = change.who.as_ref().map(|who| who.reason.clone());
         Intervention {
@@ -372,7 +372,7 @@ fn evicted(eviction: &Eviction, view: Option<&View>, room: Option<&RoomView>) ->
     )
 }
 
-/// How many a call came to.
+/// How many visitors a call has called.
 fn called(view: &View, change: &RoomChange) -> Option<u32> {
     let room = view.rooms.get(&change.room)?;
     match room.orders.of(change.revision)?.deed {

@@ -35,14 +35,14 @@ pub use text::text;
 
 use crate::room::{Chain, RoomName};
 
-/// What to look at, and what for.
+/// The input of an audit, and its scope.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Only this room's lines.
     pub room: Option<RoomName>,
     /// The chain that a gate showed, or that an earlier report ended with: it must be in the history.
     pub expect: Option<Chain>,
-    /// The chain before the first entry at hand, where the history before is not to be looked at; `None`: the history has to
+    /// The chain before the first available entry, if the history before is not to be examined; `None`: the history has to
     /// begin with a log's first start.
     pub from: Option<Chain>,
 }

@@ -14,7 +14,7 @@ use crate::charts::{Plot, in_words};
 const PAGE: &str = include_str!("../../static/report/report.html");
 const STYLE: &str = include_str!("../../static/report/report.css");
 
-/// What the page shows beside the findings.
+/// The content of the page besides the findings.
 #[derive(Serialize)]
 struct Shown<'a> {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ fn rendered(shown: &Shown<'_>) -> Result<String, minijinja::Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.add_filter("secs", in_words);
     environment.add_filter("clock", |time: String| {
-        // Without the milliseconds, and with a word for the zone.
+        // Without the milliseconds, and with the name of the zone.
         time.get(..19)
             .map_or_else(|| time.clone(), |date| date.replace('T', " "))
     });

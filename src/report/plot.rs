@@ -168,7 +168,7 @@ fn highest(values: &[f64]) -> f64 {
     values.iter().copied().fold(4.0, f64::max)
 }
 
-/// Fewer marks than this are on the axis of time, so many milliseconds apart.
+/// The axis of time has fewer marks than this, at one of these distances in milliseconds.
 const MARKS: u64 = 6;
 const EVERY: [u64; 21] = [
     1_000,

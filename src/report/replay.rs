@@ -28,14 +28,14 @@ pub(super) struct Replay<'a> {
     checks: Checks,
     faults: Vec<String>,
     more: NotListed,
-    /// Where the first log at hand begins.
+    /// The beginning of the first available log.
     begins: Option<(Link, Position, Chain)>,
     /// The state that the replay began from, while votes on it are counted.
     start: Option<Start>,
     /// Where the log before ended, for the first state of the next.
     before: Option<State>,
     votes: Votes,
-    /// What the last log goes on from, until its first state comes.
+    /// The predecessor of the last log, until its first state comes.
     link: Option<Link>,
     found: Option<(Position, u64)>,
     last: Option<(Position, Wall)>,
@@ -90,7 +90,7 @@ impl<'a> Replay<'a> {
                 }
             }
             Step::Fault(fault) => {
-                // What follows a gap cannot be run until a state comes that was written down.
+                // Entries behind a gap cannot be replayed until a stored state comes.
                 self.state = None;
                 self.fault(fault.to_string());
             }
@@ -183,7 +183,7 @@ impl<'a> Replay<'a> {
                 self.interventions.resume(&view);
                 match (link, before) {
                     (Some(Link::Whole), Some(_)) => self.books.begin(&view),
-                    // What the books have may be of long before.
+                    // The books may be of long before.
                     _ => self.books.resume(&view),
                 }
                 self.state = Some(state);
@@ -268,7 +268,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The replay's own hash against what the gates said of theirs.
+    /// Compares the replay's own hash with the gates' votes.
     fn check(&mut self, file: &str, state: &State, entry: &Entry) {
         self.votes.vote(entry);
         if let Some(sequence) = self.votes.confirmed_another(state) {

@@ -34,7 +34,7 @@ pub fn verdict(findings: &Findings) -> String {
     }
 }
 
-/// The interventions, by kind and author; at most so many as fit into a sentence.
+/// The interventions, by kind and author; at most as many as fit into a sentence.
 fn by_hand(verdict: &Verdict) -> String {
     let mut sums: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for act in &verdict.interventions {

@@ -28,7 +28,7 @@ pub struct Series {
     pub steps: Vec<Moment>,
     #[serde(skip)]
     most: usize,
-    /// What stands now, and goes on into the next step.
+    /// The present values, which go on into the next step.
     #[serde(skip)]
     now: Moment,
 }
@@ -36,7 +36,7 @@ pub struct Series {
 /// Calls as points: when a visitor was called, and with which number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Points {
-    /// One in so many calls is kept.
+    /// One call of every `every` is kept.
     pub every: u64,
     pub points: Vec<Point>,
     #[serde(skip)]
@@ -74,7 +74,7 @@ impl Series {
         }
     }
 
-    /// Notes how many stand where.
+    /// Records how many visitors wait and hold slots.
     pub(super) fn stands(&mut self, time: Wall, waiting: u64, slots: u64, inside: u64, capacity: u64) {
         self.now = Moment {
             waiting,

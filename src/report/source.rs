@@ -108,7 +108,7 @@ impl Parts<'_> {
             ..at
         };
         if !self.course.take_up(file, first, chain, step) {
-            // It begins before the last one ended: the disk lost what it had promised to keep.
+            // It begins before the last one ended: the disk lost data that it had promised to keep.
             let file = file.to_owned();
             step(Step::Fault(Fault::Differs { file, position: at }));
             self.course.enter(at, chain);

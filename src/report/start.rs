@@ -1,8 +1,8 @@
 //! The states that a replay begins from: who vouches for each.
 //!
-//! A file of an archive may hold the state before its first entry. Where the entries before are here, they have to lead to
-//! that state. Where they are not, it has to be an empty one at a log's first start, or a gate has to have voted on it in an
-//! entry that follows: the chain covers entries, and so it covers the vote.
+//! A file of an archive may hold the state before its first entry. Where the entries before are available, they have to lead
+//! to that state. Otherwise it has to be an empty one at a log's first start, or a gate has to have voted on it in a later
+//! entry: the chain covers entries, and so it covers the vote.
 
 use crate::archive::Link;
 use crate::room::{Chain, Entry, Position, Root, State, StateHash};
@@ -38,7 +38,7 @@ impl Start {
         }
     }
 
-    /// The fault of it, when all entries were looked at.
+    /// Its fault, once all entries have been read.
     pub fn fault(&self) -> Option<String> {
         let Self { file, position, .. } = self;
         match self.votes {

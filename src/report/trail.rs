@@ -140,8 +140,8 @@ impl Trail {
 }
 
 impl Routine {
-    /// Counts what gates and programs say again and again; false for everything else. There is no end to these in an honest
-    /// history.
+    /// Counts changes that gates and programs make again and again; false for everything else. Their number in an honest
+    /// history is unbounded.
     fn counts(&mut self, change: &room::Change) -> bool {
         let count = match change {
             room::Change::Load(_) => &mut self.load_figures,
@@ -155,7 +155,7 @@ impl Routine {
     }
 }
 
-/// The configured settings of rooms that an entry changes, as they were.
+/// The former configured settings of rooms that an entry changes.
 pub(super) type Was = BTreeMap<ropeline_ids::RoomName, Settings>;
 
 /// A gate that has nothing to say speaks every four seconds, and another after it.

@@ -2,13 +2,13 @@
 
 use super::findings::{Covers, Expected, Intervention, Line, Log, NotListed, Verdict};
 
-/// What a verdict rests on.
+/// The facts on which a verdict rests.
 pub(super) struct Grounds<'a> {
     pub faults: &'a [String],
     pub covers: &'a Covers,
     /// The fault of where the history begins.
     pub beginning: Option<String>,
-    /// Epochs of logs of which there is nothing but what visitors showed.
+    /// Epochs of logs that are known only from visitors' tokens.
     pub lost_logs: Vec<u64>,
     /// The fault of states that gates voted against.
     pub disowned: Option<String>,

@@ -39,7 +39,7 @@ impl Votes {
         self.confirmed = None;
     }
 
-    /// The replay came to this state, or began from it.
+    /// The replay reached this state, or began from it.
     pub fn know(&mut self, position: Position, hash: StateHash) {
         let own = Own {
             position,
@@ -107,5 +107,5 @@ impl Votes {
     }
 }
 
-/// States whose hashes are remembered: votes come within seconds.
+/// Most states whose hashes are remembered: votes come within seconds.
 const MOST_HASHES: usize = 64;

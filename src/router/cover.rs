@@ -16,7 +16,7 @@ impl Route {
         methods && queries && self.covers_paths(other)
     }
 
-    /// This exception leaves out what `other` is for: all of it, or every read of it where it is for any method.
+    /// This exception leaves out the requests that `other` is for: all of them, or every read if `other` is for any method.
     #[must_use]
     pub fn leaves_out(&self, other: &Self) -> bool {
         let reads = self.queries().is_some() && other.methods().is_empty() && self.covers_paths(other);

@@ -28,7 +28,7 @@ pub fn path(data: &[u8]) {
     }
 }
 
-/// What a shop serves as the protected path is never let past.
+/// A request that a shop serves as the protected path never passes.
 fn seen_by_shops(target: &Target<'_>, routed: &Routed) {
     let past = routed.room.is_none() && !routed.own;
     for (name, shop) in SHOPS {
@@ -38,7 +38,7 @@ fn seen_by_shops(target: &Target<'_>, routed: &Routed) {
     }
 }
 
-/// Each reading, sent as it is with the same query, belongs where the path belongs.
+/// Each reading, sent as it is with the same query, has the same route as the path.
 fn as_read(router: &Router, target: &Target<'_>, routed: &Routed) {
     for reading in target.readings() {
         let Ok(text) = std::str::from_utf8(reading) else {
@@ -64,7 +64,7 @@ fn as_read(router: &Router, target: &Target<'_>, routed: &Routed) {
     }
 }
 
-/// What the rooms of a router are.
+/// The rooms of a router.
 enum Rooms {
     /// `/seats/*` alone.
     Narrow,

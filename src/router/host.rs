@@ -33,7 +33,7 @@ fn without_port(host: &str) -> Option<&str> {
     }
 }
 
-/// Why a host pattern is refused: the mistake, and what would be right.
+/// Why a host pattern is refused: the mistake, and the correction.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{wrong}; {right}")]
 pub struct HostError {
@@ -41,7 +41,7 @@ pub struct HostError {
     pub right: String,
 }
 
-/// A port that is said of a name: none where it is that of HTTP or HTTPS, as browsers leave these out.
+/// The port of a name: none if it is that of HTTP or HTTPS, as browsers leave these out.
 fn port(host: &str) -> Option<&str> {
     let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
     let (_, port) = behind.split_once(':')?;
@@ -120,7 +120,7 @@ impl HostPattern {
         port(&self.name).is_some()
     }
 
-    /// The host, or the domain whose hosts are meant; with its port, if it has one.
+    /// The host, or the domain of the hosts; with its port, if it has one.
     pub(super) fn name(&self) -> &str {
         &self.name
     }

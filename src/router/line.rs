@@ -1,7 +1,7 @@
 //! The line of a `per` room that a request belongs to.
 //!
-//! SECURITY: every line has a capacity of its own, so a visitor who can spell one value in many ways has many capacities. Values
-//! that `allow` does not name have one spelling for each thing that shops may read them as; the others name no line.
+//! SECURITY: every line has a capacity of its own, so a visitor who can spell one value in many ways has many capacities. A
+//! value that `allow` does not name has one spelling for each thing that shops may read it as; other spellings name no line.
 
 use std::ops::RangeInclusive;
 
@@ -22,11 +22,11 @@ pub enum PerSource {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Per {
     pub source: PerSource,
-    /// When not empty, the only values there are; `{uuid}` stands for all UUIDs.
+    /// If not empty, the only valid values; `{uuid}` allows all UUIDs.
     pub allow: Vec<LineName>,
 }
 
-/// In `allow`: any UUID as it is usually written.
+/// In `allow`: any UUID in its usual form.
 pub const ANY_UUID: &str = "{uuid}";
 
 /// The line a request belongs to.
@@ -61,7 +61,8 @@ impl Per {
 
     fn name(&self, text: &str) -> Option<LineName> {
         if self.allow.is_empty() {
-            // Rails and Grape take what follows a dot in a path's value for the format of the answer: `/event/gala.html` is the event `gala`.
+            // Rails and Grape take the text behind a dot in a path's value for the format of the answer: `/event/gala.html`
+            // is the event `gala`.
             let is_cut = matches!(self.source, PerSource::Path(_)) && text.contains('.');
             let fits = is_plain(text) && !is_cut;
             return fits.then(|| LineName::new(&in_one_case(text))).flatten();
@@ -81,8 +82,8 @@ fn in_one_case(text: &str) -> String {
     text.to_uppercase().chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Without `allow`: no spaces, nothing encoded twice, nothing that some database or file system drops at the end; beyond
-/// ASCII only letters that no other letter is compared equal to. What a lenient reader would take for a number must be
+/// Without `allow`: no spaces, no double encoding, no characters that some database or file system drops at the end; beyond
+/// ASCII only letters that compare equal to no other letter. A value that a lenient reader would take for a number must be
 /// written as one: `42`, and not `042`, `+42`, `42.0` or `42-x`.
 fn is_plain(value: &str) -> bool {
     let fits = |c: char| match c {

@@ -1,10 +1,11 @@
 //! The router: the room and the limits that a request belongs to. A security boundary.
 //!
 //! A shop may read a path in more ways than one: it decodes once or twice, resolves dot segments, merges slashes, drops
-//! `;parameters`. [`Target`] lists every reading that a server in common use would make of a path; the [`Router`] treats
-//! each of them, and where two would be treated differently the request is [`Doubtful`] and must be refused (400). The
-//! bytes forwarded are always the visitor's own. What protects (rooms, limits) matches leniently: in any case, with or
-//! without accents, and with or without a slash, dot or space at the end. What leaves a path outside (`except`, `return_routes`) matches exactly.
+//! `;parameters`. [`Target`] lists every reading that a server in common use would make of a path; the [`Router`] treats each
+//! of them, and where two would be treated differently the request is [`Doubtful`] and must be refused (400). The bytes
+//! forwarded are always the visitor's own. Rules that protect (rooms, limits) match leniently: in any case, with or without
+//! accents, and with or without a slash, dot or space at the end. Rules that leave a path outside (`except`, `return_routes`)
+//! match exactly.
 
 mod by_host;
 mod cover;

@@ -1,6 +1,6 @@
 //! The facts that decide on the paths that a room leaves outside.
 
-/// What a request brings along, as far as it decides on the paths that a room leaves outside.
+/// The content of a request, as far as it decides on the paths that a room leaves outside.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Brings {
     Nothing,

@@ -2,10 +2,10 @@
 
 use crate::names::spelling::is_own;
 
-/// What the query of a read may hold, where an entry of `except` names no method.
+/// The queries that a read may have, where an entry of `except` names no method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Queries {
-    /// Nothing but names that caches distinguish versions by.
+    /// Only names by which caches distinguish versions.
     OfCaches,
     /// Anything: the entry ends in `?*`.
     Any,

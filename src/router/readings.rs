@@ -1,9 +1,10 @@
 //! Every way in which a server in common use would read a path.
 //!
 //! A server folds look-alikes, cuts at a decoded `?` or `#`, takes `\` for `/`, `//host` for an authority, drops
-//! `;parameters` and `(S(session))` segments, merges slashes, drops bytes that are no UTF-8 and segments of nothing but dots, resolves dot
-//! segments: each of these or none, before and after it decodes. It decodes all escapes, all but slashes, or none that were needless. Behind it another server may do
-//! the same again. The readings are what can come of that; an ordinary path has one and costs no allocation.
+//! `;parameters` and `(S(session))` segments, merges slashes, drops bytes that are not UTF-8 and segments of dots only,
+//! resolves dot segments: each of these or none, before and after it decodes. It decodes all escapes, all but slashes, or
+//! none that were needless. Behind it another server may do the same again. The readings are all possible results; an
+//! ordinary path has one and costs no allocation.
 
 use crate::names::look_alikes::{fold, valid};
 use crate::names::percent::{self, Fault};
@@ -14,7 +15,7 @@ use crate::names::percent::{self, Fault};
 /// path of 4 KB with one.
 const MAX_WORK: usize = 20 * 1024;
 
-/// What a reading that is tried costs beside its bytes: to allocate it and to compare it with the others.
+/// The cost of a reading besides its bytes: to allocate it and to compare it with the others.
 const TRY_COST: usize = 64;
 
 /// Times a path is decoded again to see whether it was encoded more than once; still more is refused.
@@ -50,8 +51,8 @@ pub(super) fn of(path: &[u8]) -> Result<Option<Vec<Vec<u8>>>, Refused> {
     Ok(Some(set.readings))
 }
 
-/// Nothing in it that any server would read in another way: no odd byte, no parenthesis and no dot at the beginning of a segment but a
-/// dot before a letter, and no empty segment but behind the slash at the end. PERF: one pass.
+/// No server would read it in another way: no unusual byte, no parenthesis and no dot at the beginning of a segment except a
+/// dot before a letter, and no empty segment except behind the slash at the end. PERF: one pass.
 fn is_plain(path: &[u8]) -> bool {
     let mut before = b'/';
     for (at, byte) in path.iter().enumerate() {
@@ -73,7 +74,8 @@ fn is_plain(path: &[u8]) -> bool {
 /// From one reading to another.
 type Step = fn(&[u8]) -> Vec<u8>;
 
-/// What a server may do to a path beside decoding it, and the marks of which a path has at least one if that changes it.
+/// The changes that a server may make to a path besides decoding it, and the marks of which a path has at least one if that
+/// changes it.
 const STEPS: [(u8, Step); 10] = [
     (LOOK_ALIKE, fold),
     (INVALID, valid),
@@ -143,7 +145,7 @@ impl Set {
         Err(Refused::Excess)
     }
 
-    /// To be called before work is done, never after.
+    /// Must be called before work is done.
     fn pay(&mut self, work: usize) -> Result<(), Refused> {
         if work > MAX_WORK - self.work {
             return Err(Refused::Excess);
@@ -158,7 +160,7 @@ impl Set {
         }
     }
 
-    /// Adds what the steps make of every reading, in any order and as often as they change something.
+    /// Adds the results of the steps for every reading, in any order and as often as they change something.
     fn close(&mut self) -> Result<(), Refused> {
         while self.closed < self.readings.len() {
             let len = self.readings[self.closed].len();
@@ -175,7 +177,7 @@ impl Set {
         Ok(())
     }
 
-    /// Adds what a further server makes of the readings; false when that is nothing new.
+    /// Adds the readings of a further server; false if there are no new ones.
     fn decode_again(&mut self) -> Result<bool, Refused> {
         let before = self.readings.len();
         for at in self.decoded..before {
@@ -264,7 +266,7 @@ pub(super) fn names_a_session(path: &str) -> bool {
             .any(|(at, opens)| behind_sessions(&path.as_bytes()[at + opens.len()..]).is_some())
 }
 
-/// What stands behind `L(id)`, once or more often, and a last `)`; nothing for anything else.
+/// The text behind `L(id)`, once or more often, and a last `)`; none for anything else.
 fn behind_sessions(mut path: &[u8]) -> Option<&[u8]> {
     loop {
         let [_letter, b'(', id @ ..] = path else { return None };
@@ -286,7 +288,7 @@ fn merge(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// RFC 3986, section 5.2.4; what climbs above the root stays there.
+/// RFC 3986, section 5.2.4; a path that climbs above the root stays there.
 fn dots(path: &[u8]) -> Vec<u8> {
     let body = path.strip_prefix(b"/").unwrap_or(path);
     let segments: Vec<&[u8]> = body.split(|b| *b == b'/').collect();

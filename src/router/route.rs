@@ -10,7 +10,7 @@ use super::{OWN_PREFIX, readings};
 /// Most segments of a pattern.
 const MAX_SEGMENTS: usize = 32;
 
-/// Why a pattern is refused: the mistake, and what would be right.
+/// Why a pattern is refused: the mistake, and the correction.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{wrong}; {right}")]
 pub struct RouteError {
@@ -35,7 +35,7 @@ pub(super) enum Segment {
 
 /// A pattern of paths, and the methods it is for.
 ///
-/// `{name}` stands for one segment; `/*` at the end for any rest, so `/shop/*` matches `/shop`, `/shop/` and `/shop/a/b`.
+/// `{name}` matches one segment; `/*` at the end any rest, so `/shop/*` matches `/shop`, `/shop/` and `/shop/a/b`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
     text: String,
@@ -96,8 +96,8 @@ impl Route {
         self.queries
     }
 
-    /// An exception by which more than a file may be asked for: with a query or a body, by another method, or the whole site. One
-    /// that names a method takes any query and body by it, GET and HEAD included.
+    /// An exception that allows more than a file: with a query or a body, by another method, or the whole site. One that
+    /// names a method allows any query and body by it, GET and HEAD included.
     #[must_use]
     pub fn is_wide(&self) -> bool {
         let whole = self.rest && self.segments.is_empty();
@@ -190,7 +190,7 @@ fn parse_methods(text: &str) -> Result<Vec<Method>, RouteError> {
     Ok(methods)
 }
 
-/// A pattern must have one reading only; else it would promise what no request is treated by.
+/// A pattern must have only one reading; otherwise it would promise a treatment that no request gets.
 fn check_path(path: &str) -> Result<(), RouteError> {
     if path.contains(['?', '#']) {
         return refuse(

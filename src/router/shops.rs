@@ -100,13 +100,13 @@ fn script(path: &str) -> Option<String> {
     unescape(&resolve(&dots))
 }
 
-/// Decodes all but slashes, so that one can stand in a segment.
+/// Decodes all but slashes, so that a segment may contain one.
 fn keeper(path: &str) -> Option<String> {
     let kept = path.replace("%2f", "\u{1}").replace("%2F", "\u{1}");
     Some(resolve(&unescape(&kept)?).replace('\u{1}', "%2f"))
 }
 
-/// Decodes what RFC 3986, section 6.2.2.2, calls needless escapes, and resolves: a careful normaliser.
+/// Decodes needless escapes (RFC 3986, section 6.2.2.2), and resolves: a careful normaliser.
 fn normaliser(path: &str) -> Option<String> {
     let mut out = String::new();
     let mut rest = path;

@@ -34,7 +34,7 @@ pub struct RoomRoutes<'c> {
     pub return_routes: &'c [Route],
     /// At most 32.
     pub ends_on: &'c [Route],
-    /// The request whose body says who joins.
+    /// The request whose body names the account.
     pub names: Option<&'c Route>,
     pub per: Option<&'c Per>,
 }
@@ -58,7 +58,7 @@ pub struct InRoom {
 pub struct Routed {
     /// Below `/.ropeline`: the gate's own, never forwarded.
     pub own: bool,
-    /// Every room names its hosts and this is none of them: 421, since the shop may serve any host alike.
+    /// Every room names its hosts and this is none of them: 421, since the shop may serve every host in the same way.
     pub misdirected: bool,
     /// `None`: outside every room, in `except`, or never queued.
     pub room: Option<InRoom>,
@@ -70,7 +70,7 @@ pub struct Routed {
     pub streamed: Streamed,
 }
 
-/// Whether a body is streamed. Requests that differ in this alone are treated alike.
+/// Whether a body is streamed. Requests that differ only in this have the same treatment.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Streamed(pub bool);
 
@@ -135,7 +135,7 @@ impl Router {
         router
     }
 
-    /// With the routes whose bodies are streamed.
+    /// Sets the routes whose bodies are streamed.
     #[must_use]
     pub fn streaming(mut self, routes: &[Route]) -> Self {
         for route in routes {
@@ -146,11 +146,11 @@ impl Router {
 
     /// Where the request belongs; [`Doubtful`] when readings of its host or path would be treated differently.
     pub fn route(&self, method: &Method, target: &Target<'_>, brings: Brings) -> Result<Routed, Doubtful> {
-        // PERF: without hosts every spelling is treated alike.
+        // PERF: without hosts every spelling has the same treatment.
         let Some(spelled) = target.spelled().filter(|_| self.tells_hosts_apart) else {
             return self.at(target.host(), method, target, brings);
         };
-        // SECURITY: a server that compares hosts as they are spelled takes this for one that it does not know.
+        // SECURITY: a server that compares hosts byte by byte takes this for an unknown host.
         let as_spelled = self.at(spelled, method, target, brings)?;
         let is_meant = as_spelled.misdirected || self.ported.has(spelled);
         if is_meant || self.at(target.host(), method, target, brings)? == as_spelled {
@@ -320,7 +320,7 @@ impl Router {
     }
 }
 
-/// What the trees found for one reading.
+/// The matches of one reading in the trees.
 #[derive(Default)]
 struct Found {
     never: bool,

@@ -91,7 +91,7 @@ impl<'a> Target<'a> {
         own.into_iter().chain(self.readings.iter().flatten().map(Vec::as_slice))
     }
 
-    /// More than one reading: an attack, or a client with odd habits.
+    /// More than one reading: an attack, or an unusual client.
     #[must_use]
     pub fn has_readings(&self) -> bool {
         self.readings.as_ref().is_some_and(|list| list.len() > 1)

@@ -11,10 +11,10 @@ use crate::names::letters;
 /// How a path is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Compare {
-    /// Byte by byte: for what leaves a path outside.
+    /// Byte by byte: for rules that leave a path outside.
     Exact,
-    /// In any case, without accents, any sign as any other, and without slash, dots and spaces at an end: for what protects, since
-    /// some shops read so.
+    /// In any case, without accents, any sign equal to any other, and without slash, dots and spaces at an end: for rules
+    /// that protect, since some shops read paths so.
     Lenient,
 }
 
@@ -111,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// PERF: an ASCII segment is compared as it is.
+    /// PERF: an ASCII segment is compared unchanged.
     fn is_beyond(&self, segment: &[u8]) -> bool {
         self.compare == Compare::Lenient && !segment.is_ascii()
     }
@@ -155,7 +155,8 @@ fn folded(segment: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Without dots and spaces at the end, which Windows file systems drop, and the sign for a space; `.` and `..` stay what they are.
+/// Without dots and spaces at the end, which Windows file systems drop, and the sign for a space; `.` and `..` stay
+/// unchanged.
 pub(super) fn trimmed(segment: &[u8]) -> &[u8] {
     let end = segment
         .iter()

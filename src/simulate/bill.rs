@@ -1,4 +1,4 @@
-//! The bill: what a sale costs the store and the gates, from what happens in a second and unit costs that were measured.
+//! The bill: a sale's cost for the store and the gates, from the events per second and measured unit costs.
 //!
 //! How often gates speak follows from the protocol (`replica/protocol/pace.rs`), not from a measurement. A gate with something
 //! urgent to say (a join, a claim) speaks at once, but not sooner after it began its last exchange than the round trip and
@@ -24,12 +24,12 @@
 //! a gate's processor    = its requests · their costs + E · (an entry applied); and streams · a quiet second
 //! ```
 //!
-//! `bench/crowd` measures the unit costs, and holds what the formula says to runs of one and of several gates.
+//! `bench/crowd` measures the unit costs, and compares the formula with runs of one and of several gates.
 
 use crate::charts::float;
 use crate::room::IDLE_TICK_MS;
 
-/// What happens in a second, all gates together.
+/// Events per second, all gates together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Load {
     pub gates: f64,
@@ -46,7 +46,7 @@ pub struct Load {
     pub streams: f64,
 }
 
-/// What a second costs.
+/// The cost of a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
     pub exchanges: f64,
@@ -102,7 +102,7 @@ const COMPANY_SECS: f64 = 0.25;
 const SILENT_MOST_SECS: f64 = 5.0;
 const READ_EVERY_SECS: f64 = 0.5;
 
-/// Of a question that brings nothing: the script, and what it looks at.
+/// A read without new entries: the script, and the keys that it reads.
 const READ_COMMANDS: f64 = 3.0;
 
 impl Load {
@@ -208,7 +208,7 @@ impl Load {
 mod tests {
     use super::*;
 
-    /// Entries a second of each of so many gates.
+    /// Entries per second of each of `gates` gates.
     fn each(gates: f64, load: Load) -> f64 {
         Load { gates, ..load }.exchanges(1e-3) / gates
     }
@@ -227,7 +227,7 @@ mod tests {
             assert!((each(1.0, load) - alone).abs() < 1e-9, "{load:?}");
             assert!((each(100.0, load) - 0.2).abs() < 1e-9, "{load:?}");
         }
-        // They still ask for what others say.
+        // They still read each other's entries.
         let cost = Load { gates: 100.0, ..line }.costs(&Units::default());
         assert!((cost.exchanges - 20.0).abs() < 1e-9, "{cost:?}");
         assert!((1_200.0..1_300.0).contains(&cost.commands), "{cost:?}");

@@ -6,8 +6,8 @@ use super::bill::{Load, Units};
 use super::series::Step;
 use crate::charts::float;
 
-/// The cost of a simulated sale with so many gates, in its busiest second and in all. Processor time of the store is
-/// left out: it was lost in the noise where it was measured.
+/// The cost of a simulated sale with a number of gates, in its busiest second and in total. Processor time of the store is
+/// left out: where it was measured, it was lost in the noise.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Bill {
     pub gates: u32,
@@ -25,7 +25,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// So many seconds were like this.
+    /// Adds seconds with this load.
     fn add(&mut self, step: &Step, secs: f64) {
         let load = Load::of(step, self.gates);
         let cost = load.costs(&Units::default());
@@ -59,10 +59,10 @@ impl Load {
 
 /// Gathers events second by second, with any steps of a series.
 pub(super) struct Bills {
-    /// The second at hand, and what happened in it.
+    /// The present second, and its events.
     second: u64,
     step: Step,
-    /// Who waits and holds slots now.
+    /// Visitors who wait and hold slots now.
     last: Step,
     dearest: Vec<Bill>,
 }
@@ -105,7 +105,7 @@ impl Bills {
         self.dearest
     }
 
-    /// So many seconds were like the one at hand; the next is quiet so far.
+    /// Adds seconds with the present load; the next one begins without events.
     fn turn(&mut self, secs: f64) {
         let step = std::mem::replace(&mut self.step, self.last);
         self.dearest.iter_mut().for_each(|bill| bill.add(&step, secs));

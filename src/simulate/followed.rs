@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::charts::float;
 use crate::room::{Controller, LoadView, Settings, Why};
 
-/// What a room's controller came to while there was a line.
+/// The results of a room's controller while there was a line.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Followed {
     /// `linear` or `adaptive`.
@@ -24,16 +24,16 @@ pub struct Followed {
     pub come: f64,
 }
 
-/// The calls allowed at a time, and the shop's load as the room saw it then.
+/// The calls allowed at a time, and the shop's load in the room's view then.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Allowed {
     /// Thousandths of a call a step: the mean over time, and the fewest.
     pub step_milli: u64,
     pub least_milli: u64,
-    /// What stood in the way of more for the longest time.
+    /// The reason that limited calls for the longest time.
     #[serde(serialize_with = "name")]
     pub why: Why,
-    /// The most meanwhile of what requests take, of those that fail in a thousand, and of those under way.
+    /// The highest values meanwhile: duration of requests, failures in a thousand, and requests under way.
     pub p95_ms: Option<u64>,
     pub errors_permille: u16,
     pub in_flight: u32,
@@ -44,7 +44,7 @@ pub struct Allowed {
     why_ms: [u64; Why::ALL.len()],
 }
 
-/// Adds up what a room's views say.
+/// Sums up a room's views.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Follower {
     /// Milliseconds by reason.
@@ -58,7 +58,7 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// So many milliseconds have passed, with this at their end. They count while a visitor waits whom only this may hold up.
+    /// Takes `ms` milliseconds that end with this view. They count while a visitor waits who may be held up only by this.
     pub fn pass(&mut self, load: &LoadView, counts: bool, ms: u64) {
         self.come_permille = load.share_permille;
         if !counts {
@@ -92,7 +92,7 @@ impl Follower {
 }
 
 impl Allowed {
-    /// So it was for so many milliseconds.
+    /// This view for `ms` milliseconds.
     pub(super) fn of(load: &LoadView, ms: u64) -> Self {
         let seen = load.seen.unwrap_or_default();
         let ms = ms.max(1);
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(both, failing(2_000).and(free(2_000)));
         let figures = |allowed: Allowed| (allowed.step_milli, allowed.least_milli, allowed.why);
         assert_eq!(figures(both), (5_000, 0, Why::Errors));
-        // A stop of two seconds in so long a time is not what it was like.
+        // A stop of two seconds does not characterise so long a time.
         assert_eq!(figures(free(6_000).and(both)), (8_000, 0, Why::Free));
     }
 }

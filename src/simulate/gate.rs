@@ -19,7 +19,7 @@ pub(super) struct Gate {
     room: RoomName,
     start: Wall,
     serial: u64,
-    /// What goes with the next entry.
+    /// The content of the next entry.
     pub said: Section,
     pub report: Option<Report>,
     pub view: Arc<View>,
@@ -70,7 +70,7 @@ impl Gate {
         self.change(Change::Override(overrides), now);
     }
 
-    /// Appends the collected events, in as many entries as they take, and applies them. The joins go with the first.
+    /// Appends the collected events, in as many entries as they need, and applies them. The joins go with the first.
     pub fn speak(&mut self, now: u64) -> Effects {
         let empty = Section::new(self.room.clone(), LineName::ONLY);
         let mut said = std::mem::replace(&mut self.said, empty);
@@ -100,7 +100,7 @@ impl Gate {
         effects
     }
 
-    /// What fits in one batch, in the order in which a gate packs it.
+    /// The part that fits in one batch, in the order in which a gate packs it.
     fn cut(&self, said: &mut Section) -> Section {
         let mut section = Section::new(self.room.clone(), LineName::ONLY);
         let mut left = MOST_ITEMS;

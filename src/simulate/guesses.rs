@@ -8,7 +8,7 @@ use crate::charts::Histogram;
 use crate::pages::{Kept, Stall};
 use crate::room::Estimate;
 
-/// What the room says at one look.
+/// The room's estimate at one look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Seen {
     pub estimate: Option<Estimate>,
@@ -18,7 +18,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Shown in words of its own.
+    /// Whether a sentence of its own is shown for it.
     fn pauses(self) -> bool {
         self.beyond || self.why.is_some_and(Stall::pauses)
     }
@@ -40,8 +40,8 @@ struct Watched {
     looks: Vec<Guess>,
 }
 
-/// How far estimates were right, as they were shown. A look counts once it is known what came of it: the visitor was called,
-/// or was not although the end of the interval has passed.
+/// How often the shown estimates were right. A look counts once its result is known: the visitor was called, or was not
+/// although the end of the interval has passed.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Trust {
     pub looks: u64,
@@ -79,7 +79,7 @@ pub(super) struct Guesses {
     later_unsaid: u64,
     /// Errors in millionths of the true wait.
     errors: Histogram,
-    /// Every so many of the looks, for a plot.
+    /// One of every few looks, for a plot.
     points: Vec<Point>,
     thinned: u64,
 }
@@ -102,7 +102,7 @@ impl Guesses {
     pub fn note(&mut self, id: u32, seen: Seen, now: u64) -> u64 {
         let watched = self.watched.entry(id).or_default();
         let estimate = seen.estimate.map(|known| (known.low_secs, known.high_secs));
-        // The rule takes 0 for nothing.
+        // The rule reads 0 as no value.
         let shown = watched.kept.show(estimate, seen.pauses(), now + 1);
         let words = shown.map_or(u32::MAX, |(_, high)| minutes(high));
         if watched.words.replace(words).is_some_and(|before| words > before) {

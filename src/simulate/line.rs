@@ -70,7 +70,7 @@ impl Simulation<'_> {
         may && line.figures.left() != Some(0)
     }
 
-    /// A visitor in line whose mark of this generation is in.
+    /// A visitor in line whose mark of this generation was sent.
     fn any_marked(&self) -> Option<u32> {
         let marked = |id: &&u32| {
             let person = &self.people[**id as usize];

@@ -33,7 +33,7 @@ impl Observed {
         self.report.requests = self.report.requests.saturating_add(1);
     }
 
-    /// One is over. How long a failed one took says nothing, but where it was late before.
+    /// A request is over. The duration of a failed one does not count, unless it was late before.
     pub fn over(&mut self, done: &Done) {
         self.report.ended = self.report.ended.saturating_add(1);
         let counted = self.late.remove(&(done.id, done.from_us));

@@ -39,7 +39,7 @@ pub(super) struct Tally {
 pub(super) struct Counts {
     /// Requests of the shop.
     pub requests: u64,
-    /// What the gate said: marks and renewals, and all else but joins.
+    /// The gate's notes: marks and renewals, and all others but joins.
     pub marks: u64,
     pub words: u64,
 }
@@ -105,7 +105,7 @@ pub struct Outcome {
     /// Visitors still in line at the end.
     pub still_waiting: u64,
     pub peak_waiting: u64,
-    /// Most visitors at once with a request to the shop in the last `session_duration`, whose sessions were not ended.
+    /// Most simultaneous visitors with a request to the shop in the last `session_duration` whose sessions were not ended.
     pub most_sessions: u64,
     /// How long there was a visitor in line who could be called.
     pub line_secs: f64,
@@ -120,17 +120,17 @@ pub struct Outcome {
     /// Some of the looks, for a plot.
     #[serde(skip)]
     pub points: Vec<Point>,
-    /// Requests that the shop had, and what became of them in one that can take only so much.
+    /// The shop's requests, and their results in a shop with a limit.
     pub requests: u64,
     pub upstream: Option<Served>,
     /// How the room followed its shop, where it does.
     #[serde(rename = "admission")]
     pub load_control: Option<Followed>,
-    /// What the figures leave out.
+    /// Facts that the figures leave out.
     pub notes: Vec<String>,
     pub entries: u64,
     pub events: u64,
-    /// What it would cost with each of the numbers of gates that were asked for.
+    /// The cost with each of the requested numbers of gates.
     pub bills: Vec<Bill>,
     pub over_time: Series,
 }

@@ -13,7 +13,7 @@ pub(super) struct Person {
     pub lane: u8,
     /// Times that the visitor was called.
     pub calls: u8,
-    /// The page asks for nothing now.
+    /// The page sends no requests now.
     pub asleep: bool,
     /// Has heard once that the turn has come.
     pub heard: bool,
@@ -47,7 +47,7 @@ pub(super) enum Nature {
     Bot,
 }
 
-/// The other browser of a visitor with two, whose line of arrivals is the next.
+/// The other browser of a visitor with two, which is the next line of arrivals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Twin {
     None,

@@ -33,9 +33,9 @@ pub struct Plan {
     pub start: Wall,
     /// It ends then, even with visitors in line.
     pub most_ms: u64,
-    /// How long a gate gathers what happens before it says it.
+    /// How long a gate collects events before it appends them.
     pub step_ms: u64,
-    /// Visitors whose estimates are noted all along, at most.
+    /// Most visitors whose estimates are recorded throughout.
     pub probes: u32,
     /// Numbers of gates for each of which the costs of gates and store are computed.
     pub gates: Vec<u32>,
@@ -55,7 +55,7 @@ pub struct Scripted {
     pub does: Doing,
 }
 
-/// What a visitor does besides waiting and coming in, in milliseconds.
+/// Actions of a visitor besides waiting and coming in, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Doing {
     Nothing,
@@ -68,14 +68,14 @@ pub enum Doing {
     StaysAway,
 }
 
-/// A shop that can take so much, of requests as `docs/reports/load-control-research.md` has them.
+/// A shop with a limit, for requests as in `docs/reports/load-control-research.md`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Upstream {
     /// From so long after the start on, requests a second at most; at least one, the first from 0.
     pub per_sec: Vec<(u64, u32)>,
 }
 
-/// What people are like: of a thousand, how many.
+/// The behaviour of visitors: the share of each kind in thousandths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Crowd {
     /// Give up while waiting, within `patience_ms`; half of them say so.
@@ -89,7 +89,7 @@ pub struct Crowd {
     pub no_show: u16,
     /// Wait in a second browser too, and come with one.
     pub tabs: u16,
-    /// So many more come in masses, at once, and stay as long as they may.
+    /// This many more come in masses, at once, and stay as long as they may.
     pub bots: u16,
     /// Of those inside, go to the end, after which the shop's answer ends the session.
     pub finish: u16,

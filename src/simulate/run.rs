@@ -31,7 +31,7 @@ pub struct Progress {
     pub waiting: u64,
 }
 
-/// Something that a visitor does at a time.
+/// An action of a visitor at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Deed {
     /// Comes in, having seen the call.
@@ -63,7 +63,7 @@ pub(super) struct Simulation<'a> {
     came: usize,
     queue: BinaryHeap<Reverse<(u64, u32, Deed)>>,
     pub wheel: Wheel,
-    /// By lane and number, whose it is.
+    /// The visitor of each number, by lane.
     numbers: Vec<Vec<u32>>,
     /// Waiting visitors in order of arrival, with some who have left.
     pub in_line: Vec<u32>,
@@ -156,7 +156,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// When no visitor in line is called any more, everyone there hears of it.
+    /// Informs all visitors in line once none of them is called any more.
     fn notice_the_end(&mut self) {
         let over = self.over();
         if over.is_some() && self.was_over != over {
@@ -165,7 +165,7 @@ impl Simulation<'_> {
         self.was_over = over;
     }
 
-    /// So much time has passed, with these figures at its end.
+    /// Counts time that has passed, with these figures at its end.
     fn count(&mut self, room: &RoomView, line: &LineView, ms: u64) {
         let (open, load) = (self.is_open(line), room.load.as_ref());
         let calls = open && load.is_none_or(|load| load.step_milli > 0);
@@ -198,7 +198,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The next step in which something happens; time itself must be said now and then.
+    /// The next step with an event; log time must also advance now and then.
     fn next_time(&mut self) -> u64 {
         let step = self.plan.step_ms;
         let mut next = self.now + self.gate.tick_ms();
@@ -353,7 +353,7 @@ impl Simulation<'_> {
     }
 }
 
-/// The shop behind the line, where there is one that can take only so much.
+/// The shop behind the line, if it has a limit.
 fn serving(plan: &Plan) -> Option<Serving> {
     let late_us = plan.settings.load_control.map(|load_control| load_control.late_us());
     let upstream = plan.upstream.as_ref()?;

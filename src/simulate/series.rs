@@ -14,7 +14,7 @@ pub struct Series {
     pub steps: Vec<Step>,
 }
 
-/// One step: the most that waited and held slots, and what happened in it.
+/// One step: the most that waited and held slots, and its events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Step {
     pub waiting: u64,
@@ -26,10 +26,10 @@ pub struct Step {
     pub no_shows: u64,
     /// Requests of the shop.
     pub requests: u64,
-    /// What gates said: that visitors are still there, and all else but joins.
+    /// The gates' notes: marks, and all others but joins.
     pub marks: u64,
     pub words: u64,
-    /// What the room's controller allowed, if it has one and has spoken.
+    /// The calls that the room's controller allowed, if it has one with a decision.
     pub allowed: Option<Allowed>,
 }
 
@@ -51,7 +51,7 @@ impl Recorder {
         }
     }
 
-    /// So many milliseconds have passed, with these totals at their end; notes the differences.
+    /// Takes `ms` milliseconds with these totals at their end; records the differences.
     pub fn note(&mut self, (now, ms): (u64, u64), figures: &Figures, tally: &Tally, load: Option<&LoadView>) -> Step {
         let (before, counts) = std::mem::replace(&mut self.before, (*figures, tally.counts));
         let new = Step {

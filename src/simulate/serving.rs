@@ -19,7 +19,7 @@ pub(super) struct Serving {
     moves: Vec<(u64, u32)>,
     over: Vec<Done>,
     observed: Observed,
-    /// When the gate says next what it saw; `None` where the room does not go by it.
+    /// When the gate sends its next report; `None` in a room without load control.
     reports: Option<u64>,
     answered: u64,
     failed: u64,
@@ -27,7 +27,7 @@ pub(super) struct Serving {
     times: Histogram,
 }
 
-/// What a shop with a limit came to.
+/// The results of a shop with a limit.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Served {
     pub answered: u64,
@@ -39,7 +39,7 @@ pub struct Served {
 }
 
 impl Serving {
-    /// `late_us`: what a gate takes for late, where the room goes by what it sees of the shop.
+    /// `late_us`: the duration that a gate counts as late, in a room with load control.
     pub fn of(upstream: &Upstream, late_us: Option<u64>, seed: u64) -> Self {
         let mut moves = upstream.per_sec.clone();
         moves.reverse();
@@ -88,7 +88,7 @@ impl Serving {
         self.most = self.most.max(self.shop.in_flight());
     }
 
-    /// Time passes: whose request is over, and whether it was answered.
+    /// Time passes: returns the visitors whose request is over, and whether it was answered.
     pub fn advance(&mut self, now: u64) -> Vec<(u32, bool)> {
         let mut over = std::mem::take(&mut self.over);
         while let Some((at, per_sec)) = self.moves.last().copied().filter(|(at, _)| *at <= now) {
@@ -100,7 +100,7 @@ impl Serving {
         over.iter().map(|done| self.note(done)).collect()
     }
 
-    /// What the gate saw, every two seconds, where the room goes by it.
+    /// The gate's report, every two seconds, in a room with load control.
     pub fn report(&mut self, now: u64) -> Option<Report> {
         self.reports.filter(|at| *at <= now)?;
         self.reports = Some(now + REPORT_MS);
@@ -129,7 +129,7 @@ impl Serving {
     }
 }
 
-/// So many requests a second, of a mean work each.
+/// The workers for this many requests per second with the mean work.
 fn workers(per_sec: u32) -> u64 {
     u64::from(per_sec) * MEAN_WORK_US / 1_000
 }
@@ -154,7 +154,7 @@ const REPORT_MS: u64 = 2_000;
 mod tests {
     use super::*;
 
-    /// So many requests a second for a minute, of a shop that takes sixty and then another number.
+    /// A request every `every_ms` for a minute, in a shop that takes sixty per second and then another number.
     fn run(every_ms: u64, then: (u64, u32)) -> Served {
         let upstream = Upstream {
             per_sec: vec![(0, 60), then],

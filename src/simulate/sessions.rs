@@ -35,7 +35,7 @@ impl Sessions {
         self.count -= u64::from(self.last[id as usize].take().is_some());
     }
 
-    /// Forgets whose last request is `session_duration` ago.
+    /// Forgets visitors whose last request is `session_duration` ago.
     pub fn advance(&mut self, now: u64) {
         while let Some((at, id)) = self.asked.front().copied().filter(|(at, _)| at + self.lasts_ms <= now) {
             self.asked.pop_front();

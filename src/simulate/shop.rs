@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a shop can take.
+/// The capacity of a shop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cliff {
     /// Requests that are served side by side at full speed, in thousandths of a worker; 0 is a shop that is down.
     pub workers_milli: u64,
     /// Above this many requests for each worker the work done falls.
     pub knee: u64,
-    /// What it falls to at most, in thousandths of what the workers could do.
+    /// The lowest value that it falls to, in thousandths of the workers' capacity.
     pub floor_permille: u64,
     /// Requests under way at most; one more fails at once.
     pub most: usize,
@@ -51,7 +51,7 @@ pub struct Shop {
     now_us: u64,
     /// How far each request under way has come since the shop began, in nanoseconds of work.
     served_ns: u64,
-    /// Parts of a nanosecond that are not in that yet, by what they are divided by.
+    /// The remainder in fractions of a nanosecond, by divisor.
     rest: u64,
     /// Requests by the work that everybody has had when they are done.
     due: BTreeSet<(u64, u64, u64)>,
@@ -96,7 +96,7 @@ impl Shop {
         }
     }
 
-    /// A request that needs so much work comes now; false if it fails at once.
+    /// A request with this amount of work arrives; false if it fails at once.
     pub fn arrive(&mut self, id: u64, work_us: u64) -> bool {
         if self.cliff.workers_milli == 0 || self.due.len() >= self.cliff.most {
             return false;
@@ -178,7 +178,7 @@ impl Shop {
         }
     }
 
-    /// How fast each request goes: so many parts of so many.
+    /// The speed of each request, as a fraction.
     fn speed(&self) -> (u64, u64) {
         let (workers, count) = (
             self.cliff.workers_milli,
@@ -190,7 +190,7 @@ impl Shop {
         }
         let knee = workers.saturating_mul(self.cliff.knee);
         let done_permille = (knee.saturating_mul(1_000) / here).clamp(self.cliff.floor_permille.min(1_000), 1_000);
-        // Nanoseconds of a request's life times a million stay far from what 64 bits hold.
+        // Nanoseconds of a request's life times a million stay far below the range of 64 bits.
         let parts = workers.saturating_mul(done_permille).saturating_mul(1_000) / here;
         (parts.max(1), 1_000_000)
     }
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Requests of 100 ms each come every so many microseconds for a minute: answered a second, and the slowest.
+    /// Requests of 100 ms each, one every `every_us` microseconds for a minute: answered per second, and the slowest.
     fn run(workers: u64, every_us: u64) -> (usize, u64) {
         let (mut shop, mut over) = (Shop::new(cliff(workers)), Vec::new());
         for id in 0..60_000_000 / every_us {

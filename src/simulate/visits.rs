@@ -22,7 +22,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Numbered: what the visitor does from now on follows from what they are like.
+    /// The visitor has a number: the next actions follow from the visitor's kind.
     pub fn waits(&mut self, id: u32, number: u32) {
         let now = self.now;
         let person = &mut self.people[id as usize];
@@ -51,7 +51,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// All of what the visitor does, where it is known.
+    /// The script of the visitor, if there is one.
     fn part(&self, id: u32) -> Option<&Scripted> {
         self.plan.script.get(id as usize)
     }
@@ -63,7 +63,7 @@ impl Simulation<'_> {
             Some(Doing::Sleeps(after, _)) => (after, Deed::Doze),
             _ => return,
         };
-        // Who waits anew has slept.
+        // A visitor who waits anew has slept already.
         if joined + after >= self.now {
             self.later(id, joined + after, deed);
         }
@@ -168,9 +168,9 @@ impl Simulation<'_> {
         self.asks(id);
     }
 
-    /// In the shop, with so many pauses to come, each after an answer.
+    /// In the shop, with this many pauses to come, each after an answer.
     fn claims(&mut self, id: u32, pauses: u32) {
-        // Said twice: before the first request, which is forwarded without the pass, and with the first that carries it.
+        // Sent twice: before the first request, which is forwarded without the pass, and with the first that carries it.
         self.tally.counts.words += u64::from(pauses > 1);
         let person = &mut self.people[id as usize];
         (person.is, person.pauses) = (Is::Inside, pauses);
@@ -186,7 +186,7 @@ impl Simulation<'_> {
         });
     }
 
-    /// A request of the shop, and time to look at the answer once it is there.
+    /// Sends a request to the shop; the visitor reads the answer once it has arrived.
     fn asks(&mut self, id: u32) {
         self.tally.counts.requests += 1;
         self.sessions.ask(id, self.now);
@@ -208,7 +208,7 @@ impl Simulation<'_> {
         self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
     }
 
-    /// Answers of a shop that can take only so much. Who gets none tries again once.
+    /// Takes the answers of a shop with a limit. A visitor without an answer tries again once.
     pub fn hear_answers(&mut self) {
         let Some(serving) = &mut self.serving else { return };
         for (id, answered) in serving.advance(self.now) {

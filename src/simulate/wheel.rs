@@ -27,7 +27,7 @@ impl Wheel {
         self.slot(step).push(id);
     }
 
-    /// Everybody whose time has come by `now`.
+    /// All visitors whose time is at or before `now`.
     pub fn take(&mut self, now: u64) -> Vec<u32> {
         let mut taken = Vec::new();
         while self.next <= now / self.step_ms {

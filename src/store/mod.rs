@@ -1,8 +1,9 @@
-//! The store: the ordered log of entries, embedded or in Redis. No rule of a room is here.
+//! The store: the ordered log of entries, embedded or in Redis. It knows no rule of a room.
 //!
-//! A log is an ordered record of entries within one epoch, which `epoch` names. The replica appends what its gate saw, reads what is new,
-//! and applies it. A log may refuse, answer late, or repeat; it never reorders and never invents. [`Embedded`] is a folder with
-//! a redb file for a single gate; [`redis`] is shared by many gates. Both pass the same suite (`tests/store`).
+//! A log is an ordered record of entries within one epoch, which `epoch` names. The replica appends its gate's observations,
+//! reads new entries, and applies them. A log may refuse, answer late, or repeat; it never reorders and never invents.
+//! [`Embedded`] is a folder with a redb file for a single gate; [`redis`] is shared by many gates. Both pass the same suite
+//! (`tests/store`).
 
 mod embedded;
 pub mod redis;
@@ -20,25 +21,25 @@ use crate::room::{Batch, Encoded, GateId, Position, StateHash, Wall};
 
 /// The log of all rooms of one store. Calls block; the replica makes them from a thread of its own.
 ///
-/// Every call may fail with [`Unavailable`], which says nothing about whether it was carried out: the caller repeats it
-/// unchanged until it has an answer.
+/// Every call may fail with [`Unavailable`], which leaves open whether it was carried out: the caller repeats it unchanged
+/// until it has an answer.
 pub trait Log: Send {
     /// True when no other gate can have this log while this one has it open: then no gate can have read further, and a new
     /// log has its root at once.
     fn alone(&self) -> bool;
 
-    /// Appends `append`, if any, and reads what follows `at`: one round trip.
+    /// Appends `append`, if any, and reads the entries after `at`: one round trip.
     ///
     /// The append is durable when the call returns, and is refused unless the log is of `at`'s epoch and reaches as far
     /// as `at`. It is not compared with earlier entries: a batch sent twice stands there twice under one serial, and the
     /// room skips the second. At most [`READ_MAX_ENTRIES`] entries come back; none means there are no more.
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable>;
 
-    /// Keeps a snapshot to load from, unless a later one of the same epoch is kept already. `Last` is the word that
-    /// nothing will follow, and returns when that is durable; a `Checkpoint` may be written after the call, or be lost.
+    /// Keeps a snapshot to load from, unless a later one of the same epoch is kept already. `Last` means that nothing will
+    /// follow, and returns when that is durable; a `Checkpoint` may be written after the call, or be lost.
     fn save(&mut self, snapshot: Snapshot, occasion: Occasion) -> Result<(), Unavailable>;
 
-    /// What there is to start from.
+    /// The data from which to start.
     fn load(&mut self) -> Result<Loaded, Unavailable>;
 
     /// A snapshot saved with [`Occasion::Root`], by its hash; `None` when it is not there.
@@ -70,7 +71,7 @@ pub struct Append {
     pub batch: Batch,
 }
 
-/// What a new log begins with.
+/// The state with which a new log begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Beginning {
     /// For a gate that has the log to itself: the log is of the root's epoch, and starts from it.
@@ -83,7 +84,7 @@ pub enum Beginning {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Exchanged {
     Entries {
-        /// What follows the position asked from, without a gap.
+        /// The entries after the requested position, without a gap.
         entries: Vec<Encoded>,
         /// Bytes that the log holds.
         log_bytes: u64,
@@ -94,7 +95,7 @@ pub enum Exchanged {
     },
     /// The entries after the position are gone: load the snapshot.
     Moved,
-    /// This history ends here: the log is of another epoch, shorter than was read of it, or lost (0).
+    /// This history ends here: the log is of another epoch, shorter than the part already read, or lost (0).
     Broken { epoch: u64 },
 }
 
@@ -102,12 +103,12 @@ pub enum Exchanged {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occasion {
     Checkpoint,
-    /// What a new log may start from: kept beside the others under its hash, for an hour at least.
+    /// A state from which a new log may start: kept beside the others under its hash, for an hour at least.
     Root,
     Last,
 }
 
-/// What a start finds.
+/// The data that a start finds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Loaded {
     /// The log's epoch, 0 when there is no log (or none that can be read).
@@ -118,7 +119,7 @@ pub struct Loaded {
     pub new: bool,
     /// The last life ended with [`Occasion::Last`]: nothing can have been lost.
     pub clean: bool,
-    /// What the snapshots begin is not the end of the last log: part of it is missing.
+    /// The snapshots do not lead to the end of the last log: part of it is missing.
     pub torn: bool,
     /// The store's time.
     pub time: Wall,

@@ -1,9 +1,9 @@
 //! A new log without a root, and which gate may give it one.
 //!
-//! A log that gates share begins without a state. Until it has one its entries only say who has read how far of the logs
-//! before ([`Spoke`]), who leaves, and which snapshot to start from. [`Rootless`] is the sum of those entries: the same on
-//! every gate that has read as far, without a clock of its own. When to save a snapshot, and whether one that was named
-//! can be read, is the replica's business.
+//! A log that gates share begins without a state. Until it has one, its entries only say how far each gate has read of the
+//! logs before ([`Spoke`]), which gates leave, and which snapshot to start from. [`Rootless`] is the sum of those entries:
+//! the same on every gate that has read as far, without a clock of its own. The replica decides when to save a snapshot, and
+//! whether a named one can be read.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ pub struct Rootless {
     time: Option<Wall>,
     /// Log time since the first entry.
     clock_ms: u64,
-    /// Where each gate that spoke had read to, as it said first.
+    /// How far each gate had read, by its first report.
     spoken: BTreeMap<GateId, Position>,
     /// The highest machine version that all who spoke know.
     known_by_all: Option<u16>,
@@ -126,7 +126,7 @@ impl Rootless {
         self.known_by_all
     }
 
-    /// Gates on the rosters of gates that spoke that have neither spoken nor said goodbye, in order of id.
+    /// Gates on the rosters of gates that reported which have neither reported nor said goodbye, in order of id.
     pub fn missing(&self) -> impl Iterator<Item = GateId> {
         self.missing.iter().copied()
     }

@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 /// Bytes of a line's checksum.
 const SUM_BYTES: usize = 4;
 
-/// The line as it is written.
+/// The line with its checksum.
 #[must_use]
 pub fn sealed(line: &str) -> String {
     format!("{line} {}\n", sum(line))
 }
 
-/// What a line said when it was written; `None` for one that is altered or cut.
+/// The line as it was written; `None` for one that is altered or cut.
 #[must_use]
 pub fn unsealed(line: &str) -> Option<&str> {
     let (line, found) = line.trim_end().rsplit_once(' ')?;

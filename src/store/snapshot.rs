@@ -23,7 +23,7 @@ pub struct Snapshot {
 pub struct Unreadable(&'static str);
 
 impl Snapshot {
-    /// [`State::hash`] of its state, whether or not it decodes: position and time are no part of it.
+    /// [`State::hash`] of its state, whether or not it decodes: position and time are not part of it.
     #[must_use]
     pub fn hash(&self) -> StateHash {
         State::hash_of(&self.state)

@@ -1,4 +1,4 @@
-//! A log that cannot be used just now: why, in words for a reader of the gate's log, and of what kind, for counting.
+//! A log that is unusable at present: the reason, as a text for the gate's log, and its kind, for counting.
 
 /// The log cannot be used just now, for the reason given; the call may or may not have been carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +8,7 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// What kind of trouble it is, by what an operator would do about it. `docs/reference/metrics.md` explains each.
+/// The kind of trouble, by the operator's remedy. `docs/reference/metrics.md` explains each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trouble {
     /// No connection, or it was cut.

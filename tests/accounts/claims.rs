@@ -20,7 +20,7 @@ const LANES: &str = "[[room.lane]]\nname = \"everybody\"\n\
     [[room.lane]]\nname = \"office\"\nnetworks = [\"192.0.2.0/24\"]\nclaims = [\"staff\"]\n\
     [[room.lane]]\nname = \"press\"\ncode = true\n";
 
-/// A room for one behind tokens, and somebody inside; the key's file goes with the folder.
+/// A room with one slot behind tokens, and a visitor inside; the key's file goes with the folder.
 async fn by_tier() -> (House, Guest, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("accounts.pem");
@@ -138,7 +138,7 @@ async fn an_account_keeps_the_lane_that_it_has_in_another_browser_and_with_anoth
         show(&mut second, &token(&claims("ann", &json!(tier))), "");
         assert_eq!((lane_of(&mut second).await, number(&second)), (GOLD, place), "{tier}");
     }
-    // Who signs in while waiting stays where they are.
+    // A visitor who signs in while waiting keeps their place.
     let mut late = house.guest();
     assert_eq!(lane_of(&mut late).await, REST);
     show(&mut late, &token(&claims("bob", &json!("gold"))), "");

@@ -21,7 +21,7 @@ async fn enters(guest: &mut Guest, kind: &str, body: &str) -> Message {
         .unwrap()
 }
 
-/// A room for one with somebody in it who came by the form.
+/// A room with one slot, held by a visitor who came by the form.
 async fn by_form() -> (House, Guest) {
     let house = House::open(&format!("{ONE}{FIELD}"), house::OFTEN).await;
     let mut inside = house.guest();

@@ -103,7 +103,7 @@ async fn a_header_of_anybody_else_names_nobody_and_never_reaches_the_shop() {
     );
 }
 
-/// What is not announced is not sent on in any case.
+/// Trailers that are not announced are dropped in any case.
 const TRAILED: &str = "Transfer-Encoding: chunked\r\nTrailer: X-User, X_User, X-Sum\r\n";
 
 /// A proxy in front sets `X-User` and passes everything else on, such as what CGI takes for the same.

@@ -1,5 +1,5 @@
-//! Accounts before a running gate, over sockets: each source of identities with what attackers send, one place in two browsers,
-//! and what becomes of places when accounts change.
+//! Accounts before a running gate, over sockets: each source of identities with an attacker's input, one place in two
+//! browsers, and the fate of places when accounts change.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 mod claims;
@@ -20,13 +20,13 @@ type House = house::House<Direct>;
 /// A room for one whose accounts stand in a header of the proxy before it.
 const HEADER: &str = "[room.identity]\nfrom = \"header\"\nname = \"X-User\"\n";
 
-/// The same where nobody joins without one.
+/// The same where joining requires an account.
 const REFUSING: &str =
     "[room.identity]\nfrom = \"header\"\nname = \"X-User\"\nmissing = \"refuse\"\nsign_in = \"/static/login\"\n";
 
 const ONE: &str = "total_active_users = 1\nexcept = [\"/static/*\"]\n";
 
-/// A room for one with somebody in it who has no part in the test; visitors may ask as often as they like.
+/// A room with one slot, held by a visitor who has no part in the test; visitors may ask as often as they like.
 async fn full(identity: &str) -> (House, Guest) {
     let house = House::open(&format!("{ONE}{identity}"), house::OFTEN).await;
     let mut inside = house.guest();
@@ -38,7 +38,7 @@ async fn full(identity: &str) -> (House, Guest) {
     (house, inside)
 }
 
-/// Somebody who says so with every request.
+/// A visitor who sends this name with every request.
 fn named(house: &House, name: &str) -> Guest {
     let mut guest = house.guest();
     guest.says("X-User", name);

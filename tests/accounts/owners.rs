@@ -1,4 +1,4 @@
-//! Whose a place is, when somebody signs in, out, or in as somebody else.
+//! The owner of a place when a visitor signs in, out, or in with another account.
 
 use super::guest::PAGE;
 use super::*;

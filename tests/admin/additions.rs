@@ -1,5 +1,5 @@
-//! Rooms that come and go at run time, where nobody carries it out: what is read of a request, and who may make one.
-//! What becomes of them at a whole gate is in `tests/cli/rooms/added.rs`.
+//! Requests to add and remove rooms at run time, on an admin listener without a gate: the parts of a request, and the callers
+//! who may make one. Their effects on a whole gate are in `tests/cli/rooms/added.rs`.
 
 use ropeline::admin::{Entrance, May, Named, Options, Token};
 use serde_json::json;
@@ -38,7 +38,7 @@ fn a_table_has_a_type_that_another_sites_page_cannot_send() {
     let long = format!("/api/v1/rooms?reason={}", "x".repeat(201));
     assert!(gate.ask("POST", &long, &headers, VIP).refused(422).contains("reason"));
     gate.ask("POST", "/api/v1/rooms?why=x", &headers, VIP).refused(400);
-    // Well-formed, and nobody is there who would do it.
+    // Well-formed, but no gate is there to carry it out.
     assert!(
         post(&gate, "application/toml; charset=utf-8", VIP)
             .refused(503)

@@ -1,4 +1,4 @@
-//! A log that brings out a fault of the program outside the rooms: whoever calls it panics, once its flag is up.
+//! A log that triggers an internal error outside the rooms: its calls panic once its flag is set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Who is let in, over sockets.
+//! Access to the admin listener, over sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

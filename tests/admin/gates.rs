@@ -26,7 +26,7 @@ fn done(gate: &Gate, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What the command says when it cannot do what was asked.
+/// The command's message when the request failed.
 fn refused(gate: &Gate, arguments: &[&str]) -> String {
     let output = run(gate, arguments);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -132,7 +132,7 @@ fn an_operators_word_that_does_not_fit_changes_nothing_and_says_why() {
 
 #[test]
 fn a_gate_that_has_not_read_its_log_does_not_claim_that_nobody_is_waited_for() {
-    // Nothing listens there.
+    // No server listens there.
     let gate = Gate::sharing("redis://127.0.0.1:1", State::apply);
     assert_eq!(gates(&gate).gate.condition, "starting");
     let detail = gate.post("/api/v1/heal", "{}").refused(409);

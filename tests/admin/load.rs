@@ -1,4 +1,4 @@
-//! Figures of the shop from elsewhere: who may give them, what is refused, and what a room makes of them.
+//! Figures of the shop from an outside source: the callers who may give them, refusals, and their effect on a room.
 
 use ropeline::admin::{Entrance, May, Named, Options, Token};
 use ropeline::room::{Controller, Linear, LoadControl, Settings, Standing, Why};

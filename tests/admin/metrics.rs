@@ -1,4 +1,4 @@
-//! The metrics of a running gate, and that the documents and the alert rules name what there is.
+//! The metrics of a running gate, and that the documents and the alert rules name existing ones.
 
 use std::collections::BTreeSet;
 

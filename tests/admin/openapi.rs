@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::load;
 use crate::support::{Answer, Gate, path_of};
 
-/// What the judge has to say of a document and answers.
+/// The judge's faults in a document and answers.
 fn judged(document: &Value, answers: &[Value]) -> Vec<String> {
     const HERE: &str = env!("CARGO_MANIFEST_DIR");
     let python = format!("{HERE}/target/python/bin/python3");
@@ -157,7 +157,7 @@ fn the_document_is_openapi_and_real_answers_are_as_it_says() {
     assert_eq!(missing(&document, &heard.good()), UNHEARD, "heard with a good answer");
 }
 
-/// What nobody heard a good answer of.
+/// The operations without a successful answer.
 fn missing(document: &Value, heard: &BTreeSet<String>) -> Vec<String> {
     let paths: BTreeMap<String, Value> = serde_json::from_value(document["paths"].clone()).expect("paths");
     let all = paths.iter().flat_map(|(path, methods)| {
@@ -167,7 +167,8 @@ fn missing(document: &Value, heard: &BTreeSet<String>) -> Vec<String> {
     all.filter(|place| !heard.contains(place)).collect()
 }
 
-/// Those that need a fault, a lost log, another process, somebody who carries out reloads, a draw, a session's name or a gate that is ready; and what is no JSON.
+/// Operations that need a fault, a lost log, another process, a reloader, a draw, a session's name or a gate that is ready;
+/// and those without JSON.
 const UNHEARD: [&str; 19] = [
     "get /",
     "post /api/v1/heal",

@@ -1,4 +1,4 @@
-//! The operator's hands: visitors let in, a room begun anew, those who wait told, and who did what.
+//! Operators' commands: visitors admitted now, a room reset, messages to waiting visitors, and the record of who did what.
 
 use ropeline::admin::{Entrance, May, Named, Options, Token};
 use ropeline::room::{NamedLane, Settings, Standing};

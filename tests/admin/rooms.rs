@@ -1,4 +1,4 @@
-//! Rooms and lines: what they say, and what an operator's change does.
+//! Rooms and lines: their representation, and the effects of an operator's change.
 
 use ropeline::replica::Condition;
 use ropeline::room::{Standing, State};

@@ -28,7 +28,7 @@ fn done(gate: &Gate, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What the command says when it cannot do what was asked.
+/// The command's message when the request failed.
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(output.stdout.is_empty(), "{output:?}");

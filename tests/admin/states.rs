@@ -18,7 +18,7 @@ fn flawed(state: &mut State, entry: &Encoded) -> Effects {
     state.apply(&entry.into())
 }
 
-/// Gates of one store, live, with somebody in line so that the rooms' clock goes on.
+/// Gates of one store, live, with a visitor in line so that the rooms' clock goes on.
 fn start<const N: usize>(store: &Server, machines: [fn(&mut State, &Encoded) -> Effects; N]) -> [Gate; N] {
     let gates = machines.map(|apply| Gate::sharing(&store.url(), apply));
     for gate in &gates {
@@ -51,7 +51,7 @@ fn a_gate_whose_state_differs_is_outvoted_told_of_and_loads_the_rooms_anew() {
     let store = Server::start(&Options::default());
     let gates = start(&store, [State::apply, State::apply, flawed]);
     let odd = &gates[2];
-    // Twice, where the snapshot that it loads is from before what it loses.
+    // Twice, if the snapshot that it loads is older than the message that it loses.
     odd.until("what the others know", || odd.replica.stats().outvoted > 0);
     odd.until("the message", || message(odd).as_deref() == Some(LOST));
     assert!(!odd.get("/metrics").text.contains("ropeline_state_outvoted_total 0"));

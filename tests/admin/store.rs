@@ -1,4 +1,4 @@
-//! What the metrics tell of a store that is sick, each way of it on a real server.
+//! The metrics of a failing store, for each kind of failure on a real server.
 
 use ropeline::replica::Condition;
 use ropeline::room::State;
@@ -153,7 +153,7 @@ fn calls_and_resets_asked_for_while_the_store_is_away_are_refused_and_never_done
     }
     link.set(Toxic::Pass);
     patient.until_well();
-    // Behind whatever was left for the log.
+    // Behind all items that wait for the log.
     gate.join("main", "");
     let room = gate.get("/api/v1/rooms/main").ok();
     assert_eq!((&room["calls"], &room["edition"]), (&Value::from(0), &Value::from(0)));

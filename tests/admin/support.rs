@@ -1,4 +1,4 @@
-//! A gate without its visitors' side: a replica over a log in a folder of its own, and the admin listener on a free port.
+//! A gate without its visitors' side: a replica over a log in a temporary folder, and the admin listener on a free port.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Gate {
         self.replica.view().rooms[&visitor.room].line(&visitor.line).cloned()
     }
 
-    /// Keeps everybody waiting checked in and looks again with each view until `condition` holds.
+    /// Keeps all waiting visitors checked in and checks with each view until `condition` holds.
     pub fn until(&self, what: &str, condition: impl Fn() -> bool) {
         let mut views = self.replica.subscribe();
         let seen = async {

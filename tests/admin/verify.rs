@@ -13,7 +13,7 @@ fn ask(gate: &Gate, session: &str) -> Value {
         .ok()
 }
 
-/// What the shop is sent for the visitor's passes of this call.
+/// The session name that the shop gets for the visitor's passes of this call.
 fn session(visitor: &Visitor, count: u8, edition: u32) -> String {
     let (room, line, edition) = (&visitor.room, &visitor.line, Edition(edition));
     let call = CallId {

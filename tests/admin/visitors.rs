@@ -15,7 +15,7 @@ fn a_waiting_visitor_is_found_and_taken_out_of_the_line() {
         (&told["state"], &told["position"], &told["present"]),
         (&json!("waiting"), &json!(2), &json!(true))
     );
-    // As somebody would type what they heard on the telephone.
+    // As typed by an operator who heard it on the telephone.
     let heard = path_of(&second).replace('-', "");
     let (before, reference) = heard.rsplit_once('/').expect("a path");
     assert_eq!(gate.get(&format!("{before}/{}", reference.to_lowercase())).ok(), told);

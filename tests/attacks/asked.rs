@@ -1,7 +1,7 @@
 //! The questions of proxies that are not run here, as their documents and the examples say that they ask them.
 //!
-//! Both drop the fields of one connection, name the visitor and send the beginning of a body along, if one comes; that none does
-//! is said by the example, to every question.
+//! Both drop hop-by-hop fields, name the visitor and send the beginning of a body along, if there is one; the example adds to
+//! every question that there is none.
 
 use std::net::SocketAddr;
 
@@ -77,7 +77,7 @@ async fn ask(gate: &Pool, start: &str, own: &[(&str, &str)], fields: &[(String, 
     let own = own
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    // What they have read of it is of a length that they know.
+    // The part that they have read has a length that they know.
     let body = match body {
         Body::Untold(text) | Body::Trailed(text, _) => Body::Told(text),
         other => other,

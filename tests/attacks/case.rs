@@ -1,4 +1,4 @@
-//! One line of the table: what is sent, and what has to become of it.
+//! One line of the table: a request, and its required result.
 
 /// The cases of one threat, and the room that they are tried on.
 pub struct Row {
@@ -9,10 +9,10 @@ pub struct Row {
     pub cases: &'static [Case],
 }
 
-/// A request, and what has to become of it. Cases are made by [`attack`] and [`ordinary`].
+/// A request, and its required result. Cases are made by [`attack`] and [`ordinary`].
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// What is wrong with it, or right.
+    /// A description of the attack.
     pub name: &'static str,
     pub method: &'static str,
     pub target: &'static str,
@@ -25,24 +25,24 @@ pub struct Case {
     pub not_over: &'static [&'static str],
 }
 
-/// What follows the head.
+/// The bytes behind the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     None,
-    /// Of a length that the head tells.
+    /// With the length in the head.
     Told(&'static str),
-    /// Of a length that nobody tells: chunks, or frames.
+    /// Without a declared length: chunks, or frames.
     Untold(&'static str),
     /// The same, with fields behind it.
     Trailed(&'static str, &'static [(&'static str, &'static str)]),
 }
 
-/// What has to become of a request.
+/// The required result of a request.
 #[derive(Clone, Copy)]
 pub enum Fate {
     /// The shop sees nothing of it, and this is the status; where a proxy asks twice, the first no has no words.
     Refused(u16),
-    /// It is anybody's: it waits as every request does, with an answer of the gate's own.
+    /// Treated as any visitor's: it waits as every request does, with an answer of the gate's own.
     Waits,
     /// It reaches the shop, with these fields and without those.
     Passes {
@@ -51,7 +51,7 @@ pub enum Fate {
     },
 }
 
-/// A request that nobody may get through; it is judged as an ordinary one unless [`Case::fate`] says more.
+/// A request that must not reach the shop for any visitor; it is judged as an ordinary one unless [`Case::fate`] says more.
 pub const fn attack(name: &'static str, method: &'static str, target: &'static str) -> Case {
     Case {
         name,

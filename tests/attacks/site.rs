@@ -41,7 +41,7 @@ pub async fn judge_in<W: Way>(row: &Row, line: &str, page: &'static str) {
 struct Site<W> {
     shop: Shop,
     way: W,
-    /// Of the visitor inside.
+    /// The pass of the visitor inside.
     pass: String,
     gate: Gate,
 }
@@ -140,7 +140,7 @@ async fn join(gate: &Gate, line: &str) -> String {
     }
 }
 
-/// A connection from an address that nobody else comes from.
+/// A connection from an address of its own.
 pub async fn wire(to: SocketAddr) -> Wire {
     Wire::open_from(stranger(), to).await.unwrap()
 }

@@ -17,7 +17,7 @@ pub struct Case {
     pub now_secs: u64,
 }
 
-/// What each language that is here says to the cases, with its name.
+/// The results of each installed language for the cases, with its name.
 pub fn answers(cases: &[Case]) -> Vec<(&'static str, Vec<bool>)> {
     let found: Vec<_> = LANGUAGES
         .iter()

@@ -1,6 +1,6 @@
-//! The back door shut: what the gate signs, the checks in `examples/back-door` confirm, each run in its own language.
+//! Closing the back door: the checks in `examples/back-door` confirm the gate's signatures, each run in its own language.
 //!
-//! A language that is not on this machine is told as skipped; Python always runs.
+//! A language that is not installed is reported as skipped; Python always runs.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 mod languages;

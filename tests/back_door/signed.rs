@@ -1,4 +1,4 @@
-//! What reaches the shop through a running gate, and what the gate says of a session.
+//! The fields that reach the shop through a running gate, and the gate's answers about a session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ async fn without_a_key_nothing_is_signed_and_no_copy_comes_through() {
     assert!(!head.contains("signature"), "{head}");
 }
 
-/// What the gate says of a session, asked with this token.
+/// The gate's answer about a session, asked with this token.
 async fn verified(gate: &Gate, session: &str, token: &str) -> (u16, Value) {
     let (host, session) = (gate.admin.address, format!("Ropeline-Session: {session}\r\n"));
     let fields = format!("Host: {host}\r\nAuthorization: Bearer {token}\r\n{session}");

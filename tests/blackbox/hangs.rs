@@ -138,7 +138,7 @@ async fn calls_fall_with(hanging: usize) {
     let admission = sale.admission().await;
     assert_eq!(admission["why"], "latency", "{admission}");
     assert_eq!(admission["shop"]["hanging"], hanging, "{admission}");
-    // Slowed, and not stopped: somebody comes and finds that the shop is well.
+    // Slowed, and not stopped: a visitor comes and shows that the shop is well.
     let until = uptime() + Duration::from_secs(16);
     let (_, least) = sale.calls_until("sixteen seconds", |_| uptime() >= until).await;
     assert!((1_000..=before / 5).contains(&least), "{least} after {before}");
@@ -197,7 +197,7 @@ async fn one_visitor_whose_requests_hang_slows_nobody_while_others_are_answered(
     };
     looking.await;
     let admission = sale.admission().await;
-    // Of one visitor so many are looked at, and they are under way.
+    // This many requests of one visitor are measured, and they are under way.
     assert!(
         admission["shop"]["in_flight"].as_u64().is_some_and(|held| held >= 4),
         "{admission}"

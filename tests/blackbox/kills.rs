@@ -30,7 +30,7 @@ async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_man
     crowd.watch(&world, Pool::new(gate.admin.address));
     let mut under_load = 0;
     for _ in 0..kills {
-        // Some lives end before they serve anybody.
+        // Some lives end before they serve a request.
         sleep(Duration::from_millis(chance.within(30, 1_400))).await;
         under_load += u64::from(crowd.left() > 0);
         gate.kill();
@@ -48,7 +48,7 @@ async fn a_gate_killed_a_hundred_times_forgets_nobody_and_lets_nobody_in_too_man
     assert!(ledger.lives > kills / 2, "only {} lives left entries", ledger.lives);
 }
 
-/// Nobody but the last asks: the others would come at the pace that their pages were told.
+/// Only the last one asks: the others would come at the pace of their pages.
 #[tokio::test]
 async fn who_joined_a_moment_before_a_kill_is_called_before_the_one_who_asks_first() {
     let mut house = House::open(ONE, OFTEN).await;

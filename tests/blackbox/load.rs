@@ -19,7 +19,7 @@ use crate::shop::Shop;
 /// One crowd at a time: each is all that the machine can do.
 pub static MACHINE: Mutex<()> = Mutex::const_new(());
 
-/// Far above what a run takes; who is not in by then never will be.
+/// Far above the duration of a run; a visitor who is not in then never will be.
 pub const BOUND: Duration = Duration::from_secs(900);
 
 /// People in the crowd.

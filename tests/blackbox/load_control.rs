@@ -1,4 +1,4 @@
-//! Rooms that follow their shop, before a shop that gets slow, one that goes away and comes back, and one that nobody sees.
+//! Rooms with load control, before a shop that gets slow, one that goes away and comes back, and one without figures.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const REPLIES: &[Reply] = &[Reply {
     after: Duration::from_millis(400),
     ..PLAIN
 }];
-/// What is no HTTP breaks the exchange off.
+/// An invalid answer breaks the exchange off.
 const BROKEN: &[Reply] = &[Reply::new("", "no answer\r\n", "")];
 const BREAKING: &[Reply] = &[Reply::new("/static/broken", "no answer\r\n", "")];
 const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"\np95 = \"100ms\"";
@@ -130,7 +130,7 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
     for guest in &mut inside {
         comes_in(guest).await;
     }
-    // Strangers without a session may ask for what they like.
+    // Strangers without a session may request any page.
     let slow = |guests: Vec<Guest>| {
         let mut asking = JoinSet::new();
         for mut guest in guests {
@@ -160,7 +160,7 @@ async fn a_shop_that_gets_slow_slows_the_calls_and_one_that_is_well_again_does_n
     comes_in(&mut late).await;
 }
 
-/// What strangers meet at a request that the shop always breaks off, or fails, is no word on the shop.
+/// Strangers' requests that the shop always breaks off, or fails, say nothing about the shop.
 #[tokio::test]
 async fn strangers_whose_requests_the_shop_breaks_off_stop_no_calls() {
     let shop = Shop::open(BREAKING).await;
@@ -240,7 +240,7 @@ async fn a_shop_that_goes_away_is_sent_nobody_and_is_found_again_without_a_stray
     logged(&gate, "no server of the shop answers").await;
     let open = until(&gate, "open", |load_control| load_control["why"] == "circuit").await;
     assert!(nobody(&open) || open["calls_milli"] == 1_000, "{open}");
-    // Everybody is gone, and nothing is asked of the shop any more but by whoever is called to try it.
+    // All visitors are gone, and only called visitors still send requests to the shop, as a trial.
     last.own("POST", "leave").await;
     let _shop = Shop::at(address, &[]).await;
     comes_in(&mut Guest::new(&pool, 2)).await;

@@ -1,5 +1,5 @@
-//! The gate as the world sees it: the binary as a process of its own, a shop that notes what reaches it, and visitors who
-//! know nothing but HTTP.
+//! The gate from outside: the binary as a separate process, a shop that records its requests, and visitors who know nothing
+//! but HTTP.
 //!
 //! `contract` and `tests/ways` have a test for each row of `docs/reference/answers.md`; `load` and `kills` put a crowd before a room of fifty
 //! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them.

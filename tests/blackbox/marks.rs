@@ -99,7 +99,7 @@ async fn a_mark_is_good_for_its_room_and_its_rehearsal() {
     assert!(house.shop.seen().is_empty(), "the shop was asked");
 }
 
-/// Another host below the same domain can give anybody such a cookie.
+/// Another host below the same domain can set such a cookie for any visitor.
 #[tokio::test]
 async fn a_cookie_of_a_virtual_visitor_without_the_mark_is_refused_during_a_rehearsal_and_is_nothing_else() {
     let house = House::open("total_active_users = 100", "").await;

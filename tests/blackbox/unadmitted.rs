@@ -1,4 +1,4 @@
-//! What passes a line without a session, from more addresses than limits per client bound.
+//! Requests without a session, from more addresses than limits per client can bound.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ async fn assert_callbacks_pass(gate: &Gate, shop: &Shop) {
     assert_eq!(shop.seen_of("/payment/callback").len(), 10);
 }
 
-/// Shows that some passed, and that the others were told when to come again.
+/// Asserts that some passed, and that the others got a time to come again.
 fn assert_bounded(answers: &[Message]) {
     let (passed, refused): (Vec<&Message>, Vec<&Message>) = answers.iter().partition(|answer| answer.is_the_shops());
     assert!(
@@ -140,7 +140,8 @@ fn assert_within(seen: &[Seen], bound: usize) {
     assert!((2..=bound).contains(&most), "{most} at once, of {}", seen.len());
 }
 
-/// Longer than what is received ahead, so that they are streamed, and without an end: they have a bound of their own.
+/// Longer than the part that is received ahead, so that they are streamed, and without an end: they have a bound of their
+/// own.
 #[tokio::test]
 async fn payments_whose_long_bodies_do_not_end_hold_up_no_other() {
     let (shop, gate) = site(CLOSED).await;
@@ -176,7 +177,7 @@ async fn a_flood_of_reads_from_two_thousand_addresses_is_bounded_and_holds_up_no
     let (preflights, reads): (Vec<Seen>, Vec<Seen>) = reads.partition(|seen| seen.line().starts_with("OPTIONS"));
     assert_within(&preflights, READS);
     assert_within(&reads, READS);
-    // What is over is counted no longer.
+    // Finished requests are not counted any longer.
     let pool = Pool::new(gate.address);
     for index in 0..20 {
         let answer = pool.ask(read(index).as_bytes()).await.unwrap();

@@ -143,7 +143,7 @@ impl Busy {
             assert!(guest.page("/").await.is_the_shops());
             assert!(guest.page("/").await.is_the_shops());
         }
-        // Who has no session comes in by the open room.
+        // A visitor without a session comes in by the open room.
         guests.push(Guest::new(&pool, 9));
         let asked = JoinSet::new();
         Self {
@@ -169,7 +169,7 @@ impl Busy {
         }
     }
 
-    /// Shows that those of `refused` got these words and reached nobody, and that all others reached the shop.
+    /// Asserts that those of `refused` got these codes and reached no server, and that all others reached the shop.
     async fn judge(self, refused: &[(&str, &str)]) {
         for (path, answer) in self.asked.join_all().await {
             match refused.iter().find(|(refused, _)| *refused == path) {
@@ -197,7 +197,7 @@ async fn what_waits_for_a_server_is_judged_again() {
     busy.judge(&[("/left", "exhausted"), ("/open", "closed")]).await;
 }
 
-/// Who presses "pay" again and again while the shop is slow gives it one order at a time.
+/// A visitor who presses "pay" again and again while the shop is slow gives it one order at a time.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_a_server_is_not_sent_where_its_client_has_hung_up() {
     let mut busy = Busy::with(3).await;

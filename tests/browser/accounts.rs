@@ -28,7 +28,7 @@ async fn two_browsers_of_one_account_see_the_same_position_and_another_accounts_
     };
     let (laptop, phone) = tokio::join!(Browser::start(Look::default()), Browser::start(without));
     for browser in [&laptop, &phone] {
-        // A page outside the line, where somebody signs in.
+        // A page outside the line, where the visitor signs in.
         browser.open(&gate.at("/static/sign-in")).await;
         signs_in(browser, "ann").await;
         browser.open(&gate.at("/seats")).await;

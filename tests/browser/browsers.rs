@@ -1,4 +1,4 @@
-//! The harness itself: a browser is what its look says it is. Without these the other tests could pass for a wrong reason.
+//! The harness itself: a browser has the properties of its look. Without these the other tests could pass for a wrong reason.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

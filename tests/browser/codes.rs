@@ -1,4 +1,4 @@
-//! A link with a code, for somebody who has a place in line already.
+//! A link with a code, for a visitor who has a place in line already.
 
 use ropeline::room::{CodeId, LineName, RoomName, Wall};
 use ropeline::token::{Code, Grant, Key, KeyId, Keyring, Secret};

@@ -1,4 +1,4 @@
-//! The demo's shop with a gate before it, and what visitors do there.
+//! The demo's shop with a gate before it, and its visitors' actions.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -66,7 +66,7 @@ async fn shop() -> SocketAddr {
     address
 }
 
-/// Takes a slot and keeps it, for tests that are about those who wait.
+/// Takes a slot and keeps it, for tests about waiting visitors.
 pub async fn insider(gate: &Gate) -> Guest {
     let mut guest = Guest::new(&gate.address);
     // The second time with the pass: only that claims the slot for longer than `claim_deadline`.

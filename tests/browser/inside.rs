@@ -1,4 +1,4 @@
-//! What the gate must not get in the way of once a visitor is inside, and what it does about strangers' forms.
+//! Features of the shop that the gate must not disturb once a visitor is inside, and the treatment of other sites' forms.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};

@@ -1,4 +1,4 @@
-//! A wait that becomes longer than a visitor was told.
+//! A wait that becomes longer than the page has said.
 
 use std::process::Command;
 

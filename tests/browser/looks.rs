@@ -1,4 +1,4 @@
-//! How the waiting page looks, and what it says to browsers that refuse things.
+//! The look of the waiting page, and its texts in browsers that refuse features.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ async fn an_english_browser_in_light_colours_reads_the_estimate_on_a_phone() {
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    // Told once calls have been seen for long enough.
+    // Shown once calls have been seen for long enough.
     let page = browser.shows("Estimated wait: 1 to").await;
     assert!(page.contains("people ahead of you") && page.contains(message), "{page}");
     assert_eq!(browser.run("return document.documentElement.lang").await, json!("en"));
@@ -78,7 +78,7 @@ async fn a_browser_without_cookies_and_scripts_is_told_so_too() {
     browser.shows("Your browser refuses cookies").await;
 }
 
-/// Nothing sticks out of a window 360 px wide.
+/// Nothing overflows a window 360 px wide.
 async fn fits(browser: &Browser) {
     let wide = browser.run("return document.documentElement.scrollWidth").await;
     assert_eq!(wide, json!(360));

@@ -1,4 +1,4 @@
-//! What a visitor sees, in real Chromium.
+//! The visitor's view, in real Chromium.
 
 mod accounts;
 mod browsers;

@@ -1,4 +1,4 @@
-//! What visitors see when the store that gates share goes away, and while the line is put back in order.
+//! The visitor's view when the shared store goes away, and while the line is restored.
 
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     store.pause();
     let link = gate.at("/seats?from=mail");
     newcomer.open(&link).await;
-    // Told at once, or by the next question if the gate did not know yet.
+    // Shown at once, or by the next question if the gate did not know yet.
     let page = newcomer.shows("장애로 대기열이 잠시 멈췄습니다").await;
     assert!(page.contains("도착한 순서가 기록되었습니다"), "{page}");
     assert!(!page.contains("문의 번호"), "there is no number yet: {page}");
@@ -156,7 +156,7 @@ async fn after_everything_was_lost_the_place_from_before_stands_while_people_com
     let dead = gate.kill();
     store.restart();
     let gate = dead.start();
-    // Whoever was ahead is not back yet.
+    // The visitors ahead are not back yet.
     let page = browser.shows("Time left: up to ").await;
     assert!(page.contains("being put back in order after a fault"), "{page}");
     assert!(page.contains("1 person ahead of you"), "{page}");

@@ -1,4 +1,4 @@
-//! A visitor who reads one page for longer than somebody called may take to come.
+//! A visitor who reads one page for longer than a called visitor may take to come.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -79,7 +79,7 @@ async fn who_has_sent_a_form_in_line_takes_the_turn_with_a_page_that_the_browser
     );
 }
 
-/// Somebody takes a slot of the other room and never comes: once that turn is over, so is any of before.
+/// A visitor takes a slot of the other room and never comes: once that turn is over, so is any earlier one.
 async fn a_turn_is_missed(gate: &Gate) {
     Guest::new(&gate.address).join("clock").await;
     eventually("a missed turn", async || {
@@ -88,7 +88,7 @@ async fn a_turn_is_missed(gate: &Gate) {
     .await;
 }
 
-/// What the operator is told of a room.
+/// The operator's view of a room.
 async fn room(gate: &Gate, name: &str) -> Value {
     let mut operator = Guest::new(&format!("http://{}", gate.admin));
     let answer = operator.visit(&format!("/api/v1/rooms/{name}")).await;

@@ -1,4 +1,4 @@
-//! What visitors have of TLS and HTTP/2: the shop, its socket and its stream on one connection, and the waiting page.
+//! TLS and HTTP/2 for visitors: the shop, its socket and its stream on one connection, and the waiting page.
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ async fn counts(gate: &Gate, name: &str, wanted: u64) {
     eventually(name, async || (gate.metric(name).await == wanted).then_some(())).await;
 }
 
-/// What the page came over (ALPN).
+/// The protocol by which the page was loaded (ALPN).
 async fn protocol(browser: &Browser) -> String {
     let asked = "return performance.getEntriesByType('navigation')[0].nextHopProtocol";
     let said = browser.client.execute(asked, Vec::new()).await.expect("a script");

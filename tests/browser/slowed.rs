@@ -1,4 +1,4 @@
-//! What the operator's page says where a room calls fewer because of its shop.
+//! The operator's page while load control limits the calls of a room.
 
 use crate::hall::{self, ROOM};
 use crate::harness::browser::Browser;

@@ -10,7 +10,8 @@ use crate::harness::look::Look;
 
 const ROOM: &str = "[[room]]\nname = \"sale\"\nroutes = [\"/tickets\"]\ntotal_active_users = 1";
 
-/// The worker came with an earlier visit. What it makes anew says no more that it is a navigation, but what it accepts.
+/// The worker was installed by an earlier visit. A request that it makes anew is not marked as a navigation any more; only
+/// its `Accept` remains.
 #[tokio::test]
 async fn who_comes_through_the_shops_service_worker_waits_as_anybody() {
     let gate = Gate::start(shop(), ROOM);

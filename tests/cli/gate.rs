@@ -26,8 +26,8 @@ pub struct Gate {
 }
 
 impl Site {
-    /// A room of one over the whole shop, with these lines more in `[[room]]`, and `tables` behind it. Ten people may join:
-    /// whatever else they do must not count as that.
+    /// A room with one slot over the whole shop, with these further lines in `[[room]]`, and `tables` behind it. Ten visitors
+    /// may join: their other requests must not count as joins.
     pub fn new(room: &str, tables: &str) -> Self {
         let (folder, shop) = (tempfile::tempdir().unwrap(), Shop::open());
         let config = format!(
@@ -121,7 +121,7 @@ impl Gate {
         Visitor::new(self.address)
     }
 
-    /// Somebody who comes in at once.
+    /// A visitor who comes in at once.
     pub fn insider(&self) -> Visitor {
         let mut visitor = self.visitor();
         let answer = visitor.goes_to("/");
@@ -131,7 +131,7 @@ impl Gate {
         visitor
     }
 
-    /// Somebody who has to wait at this position.
+    /// A visitor who has to wait at this position.
     pub fn waits(&self, position: u64) -> Visitor {
         let mut visitor = self.visitor();
         let answer = visitor.goes_to("/");
@@ -145,7 +145,7 @@ impl Gate {
         Visitor::new(self.admin).asks(&format!("GET {target}"), "", "")
     }
 
-    /// A figure of `/metrics`, without what is behind its point.
+    /// A figure of `/metrics`, without its decimal places.
     pub fn figure(&self, sample: &str) -> u64 {
         let metrics = self.asks_admin("/metrics").body;
         let whole = |line: &str| line.strip_prefix(sample)?.trim().split('.').next()?.parse().ok();

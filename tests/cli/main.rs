@@ -1,5 +1,5 @@
-//! The program as an operator runs it: the real binary, its arguments, output and exit codes, and what its visitors see while
-//! it starts, stops, and runs out of disk.
+//! The program as an operator runs it: the real binary, its arguments, output and exit codes, and the visitors' view while it
+//! starts, stops, and runs out of disk.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
@@ -19,7 +19,7 @@ mod visitor;
 use ropeline_testkit::harness;
 use std::time::Duration;
 
-/// How long anything may take before a test gives up. Far above what it takes, since the machine may be busy.
+/// How long any step may take before a test gives up. Far above its normal duration, since the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks until there is an answer; panics with `what` when none came.

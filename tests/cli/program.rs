@@ -1,4 +1,4 @@
-//! The binary as a child process, both of its outputs kept apart, killed when the test lets go of it.
+//! The binary as a child process, both of its outputs kept apart, killed when the test drops it.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ pub struct Program {
     err: Heard,
 }
 
-/// What a program that has ended left.
+/// The results of a program that has ended.
 #[derive(Debug)]
 pub struct Ended {
     /// None when a signal ended it.
@@ -26,7 +26,7 @@ pub struct Ended {
     pub err: String,
 }
 
-/// What came out of a pipe so far.
+/// The output of a pipe so far.
 struct Heard {
     text: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! A shop of a few lines: says what it was asked, holds the answer to `/hold` until it is let go, and echoes on sockets.
+//! A shop of a few lines: it returns the request, holds the answer to `/hold` until it is released, and echoes on sockets.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ pub struct Shop {
     gate: Arc<Gate>,
 }
 
-/// Opened once; whoever came to `/hold` before waits there.
+/// Opened once; requests to `/hold` wait until then.
 #[derive(Default)]
 struct Gate {
     state: Mutex<State>,
@@ -59,7 +59,7 @@ impl Shop {
         state.asked.iter().filter(|asked| *asked == path).count()
     }
 
-    /// Answers what is held.
+    /// Answers the held requests.
     pub fn let_go(&self) {
         self.gate.state.lock().unwrap().open = true;
         self.gate.changed.notify_all();
@@ -91,7 +91,7 @@ fn serve(stream: TcpStream, gate: &Gate) {
     }
 }
 
-/// Grants the upgrade, and gives back whatever comes, to the end of the connection.
+/// Grants the upgrade, and echoes all bytes, to the end of the connection.
 fn echo(reader: BufReader<TcpStream>) {
     let mut stream = reader.into_inner();
     let granted = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::PATIENCE;
 
-/// What a browser sends when a person goes to a page.
+/// Fields of a browser's navigation.
 const NAVIGATION: &str = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n";
-/// What a script sends to its own site.
+/// Fields of a script's request to its own site.
 const SCRIPT: &str = "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n\
     Sec-Fetch-Site: same-origin\r\n";
 
@@ -28,7 +28,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// What a script sends to open a socket.
+/// Fields of a script that opens a socket.
 const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-Fetch-Mode: websocket\r\nSec-Fetch-Dest: empty\r\n";
 
@@ -66,7 +66,7 @@ impl Visitor {
         Self::new(self.at).asks(&format!("POST {target}"), &fields, form)
     }
 
-    /// Where the page's script is told the visitor stands.
+    /// The visitor's status, as the page's script gets it.
     pub fn status(&mut self) -> Value {
         self.asks("GET /.ropeline/rooms/shop/status", SCRIPT, "").json()
     }
@@ -81,7 +81,7 @@ impl Visitor {
         self.asks("POST /.ropeline/rooms/shop/leave", SCRIPT, "")
     }
 
-    /// The position on the way, of somebody who waits.
+    /// The position of a waiting visitor.
     pub fn position(&mut self) -> Option<u64> {
         self.status()["position"].as_u64()
     }
@@ -154,7 +154,7 @@ fn form_fields(form: &str) -> String {
 }
 
 impl Socket {
-    /// Whether what is sent comes back, rather than the end of the socket.
+    /// Whether sent bytes come back, rather than the end of the socket.
     pub fn is_alive(&mut self) -> bool {
         let mut back = [0; 5];
         self.0.write_all(b"hello").is_ok() && self.0.read_exact(&mut back).is_ok() && back == *b"hello"
@@ -224,7 +224,7 @@ impl Answer {
         self.headers(name).first().copied().unwrap_or_default()
     }
 
-    /// What the gate says its own answer is about; empty for one of the shop's.
+    /// The status in the header of the gate's own answers; empty for one of the shop's.
     pub fn word(&self) -> &str {
         self.header("ropeline-status")
     }

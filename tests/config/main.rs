@@ -36,7 +36,7 @@ fn files(folder: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Of RFC 8037, appendix A.2.
+/// The key of RFC 8037, appendix A.2.
 const PUBLIC_KEY: &str = "-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
 -----END PUBLIC KEY-----

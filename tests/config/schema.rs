@@ -2,7 +2,7 @@ use boon::{Compiler, Schemas};
 use ropeline::config;
 use serde_json::Value;
 
-/// What the schema says of a file's text.
+/// The schema's result for a file's text.
 fn judged(text: &str) -> Result<(), String> {
     let mut compiler = Compiler::new();
     compiler

@@ -1,9 +1,9 @@
-//! Conformance, side by side: the same cases against the gate, nginx and `HAProxy`, judged by what a recording shop got.
-//! `scripts/conformance` builds it and runs it.
+//! Conformance, side by side: the same cases against the gate, nginx and `HAProxy`, judged by the requests that a recording
+//! shop received. `scripts/conformance` builds it and runs it.
 //!
-//! `conformance [--gate PATH] [--table FILE] [--only WORD] [--alone] [--httpwg PATH]`: plays every case on a fresh connection, and for
-//! the gate once more byte by byte; writes the table. It ends with an error where the gate forwards what is ambiguous,
-//! judges otherwise byte by byte, or is wrong.
+//! `conformance [--gate PATH] [--table FILE] [--only WORD] [--alone] [--httpwg PATH]`: plays every case on a fresh
+//! connection, and for the gate once more byte by byte; writes the table. It ends with an error if the gate forwards an
+//! ambiguous request, judges differently byte by byte, or is wrong.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -28,7 +28,7 @@ const LANES: usize = 8;
 struct Arguments {
     gate: PathBuf,
     table: Option<PathBuf>,
-    /// Only cases with this in their name, told in full.
+    /// Only cases with this in their name, shown in full.
     only: Option<String>,
     /// The gate without the others.
     alone: bool,
@@ -36,7 +36,7 @@ struct Arguments {
     httpwg: Option<PathBuf>,
 }
 
-/// What became of a section's cases.
+/// The results of a section's cases.
 pub struct Results {
     pub title: &'static str,
     pub about: &'static str,
@@ -48,7 +48,7 @@ pub struct Results {
     pub haproxy: Vec<Played>,
 }
 
-/// What the table says of a case ahead of what became of it.
+/// The table's columns of a case before its results.
 pub struct Row {
     pub name: String,
     pub source: &'static str,

@@ -1,4 +1,4 @@
-//! A second, independent source of cases over HTTP/2: `httpwg-cli`, run against each proxy as it is.
+//! A second, independent source of cases over HTTP/2: `httpwg-cli`, run unchanged against each proxy.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use crate::suite::case::{OK, Shop as Manner};
 use crate::suite::run::{Contestant, SETTLED};
 
-/// What it said of one proxy.
+/// Its results for one proxy.
 pub struct Said {
     passed: String,
-    /// The cases that did not pass, with what was seen.
+    /// The cases that did not pass, with the observation.
     failed: BTreeMap<String, String>,
 }
 
@@ -44,7 +44,7 @@ fn read(said: &str) -> Said {
     Said { passed, failed }
 }
 
-/// The end of a reason says what came: `but got ProtocolError`, or the last frame.
+/// The end of a reason gives the observation: `but got ProtocolError`, or the last frame.
 fn in_short(why: &str) -> String {
     if let Some((_, got)) = why.split_once("but got ") {
         return format!("got `{}`", got.replace('|', ","));

@@ -1,4 +1,5 @@
-//! The gate against every case of `scripts/conformance`, without nginx and `HAProxy`: what the shop got is the judge.
+//! The gate against every case of `scripts/conformance`, without nginx and `HAProxy`, judged by the requests that the shop
+//! received.
 
 #![allow(
     clippy::disallowed_methods,
@@ -19,8 +20,8 @@ use suite::{cases, faults, http2, run};
 /// Cases under way at a time.
 const LANES: usize = 8;
 
-/// What is not right of cases played at gates of their own, at once and byte by byte. When a connection is quiet is a matter
-/// of time, so what is not right beside others is played again with nothing beside it: only a fault of the gate is there then.
+/// The faults of cases played at separate gates, at once and byte by byte. Whether a connection is quiet depends on timing,
+/// so a failed case is played again alone: only a fault of the gate fails then too.
 fn faults_of<C>(setup: Setup, cases: &[C], name: fn(&C) -> (String, bool), play: Play<C>) -> String {
     let folder = tempfile::tempdir().expect("a folder for the gates");
     let program = Path::new(env!("CARGO_BIN_EXE_ropeline"));

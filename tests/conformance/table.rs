@@ -1,4 +1,4 @@
-//! The page with what became of every case, and what makes the run fail.
+//! The page with the result of every case, and the results that make the run fail.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::suite::run::Played;
 use crate::suite::{faults, http2};
 use crate::{Results, Row};
 
-/// What no run may show.
+/// Results that make the run fail.
 pub fn faults(results: &Results) -> Vec<String> {
     let mut faults = Vec::new();
     for (at, row) in results.rows.iter().enumerate() {

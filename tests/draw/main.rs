@@ -27,7 +27,7 @@ fn changed(name: &str, value: impl Into<Value>) -> String {
     figures.to_string()
 }
 
-/// What the independent program says to figures.
+/// The independent program's result for figures.
 fn python(figures: &Path, arguments: &[&str]) -> Ended {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/draw/draw.py");
     let mut command = Command::new("python3");

@@ -1,11 +1,11 @@
-//! `ropeline verify-draw` as it is run: what it says, and its exit codes.
+//! `ropeline verify-draw` as a program: its output, and its exit codes.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::{changed, early, example, figures};
 
-/// What a program that has ended left.
+/// The results of a program that has ended.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -222,7 +222,7 @@ fn the_help_holds_examples_and_exit_codes() {
     }
 }
 
-/// A value has one spelling, and a line that was closed before its opening left somebody out.
+/// A value has one spelling, and a line that was closed before its opening left a visitor out.
 #[test]
 fn another_spelling_of_the_value_and_an_early_closing_are_refused() {
     let value = "7d1f2c0a8a5be4cb1c5d1c4d9b6f0d2e33a1b8f0a4f7b6c9e2d1f0a3b4c5d6e7";

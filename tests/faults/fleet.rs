@@ -1,4 +1,4 @@
-//! Three gates as processes, each behind a proxy of its own to the store, before one shop.
+//! Three gates as processes, each behind a separate proxy to the store, before one shop.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::harness::toxic::{Proxy, Toxic};
 /// How many gates share a room.
 pub const GATES: usize = 3;
 
-/// What the gates share. Only a single server has proxies before it: of the others the gates learn the servers' own
+/// The store that the gates share. Only a single server has proxies before it: with the others the gates get the servers' own
 /// addresses.
 pub enum Store {
     Server(Server),
@@ -21,7 +21,7 @@ pub enum Store {
 }
 
 impl Store {
-    /// The address for whoever asks the store itself.
+    /// The address of the store itself, without a proxy.
     pub fn url(&self) -> String {
         match self {
             Self::Server(server) => server.url(),
@@ -80,7 +80,7 @@ impl Fleet {
         }
     }
 
-    /// What the network does to every gate's connection from now on.
+    /// Sets the toxic of every gate's connection from now on.
     pub fn network(&self, toxic: Toxic) {
         self.proxies.iter().for_each(|proxy| proxy.set(toxic));
     }

@@ -1,4 +1,4 @@
-//! What happens to gates: they die, with the store or without it, and are started anew.
+//! Faults of gates: they die, with the store or without it, and are started anew.
 
 use std::sync::Arc;
 use std::thread;

@@ -1,6 +1,6 @@
-//! Somebody who reads the log all the while, as a gate does, and writes nothing.
+//! A reader that follows the log all the time, as a gate does, and writes nothing.
 //!
-//! What a store loses has been read here, nearly always: so the ledger knows what visitors had been given.
+//! It has nearly always read the entries that a store loses, so the ledger knows the numbers that visitors had been given.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::crowd::ledger::Ledger;
 /// A log from its first entry on.
 struct Life {
     epoch: u64,
-    /// What it starts from.
+    /// The state from which it starts.
     root: Option<Snapshot>,
     entries: Vec<Entry>,
 }
@@ -35,7 +35,7 @@ impl Observer {
         Self { stop, thread }
     }
 
-    /// Reads to the end of the log and judges what was read.
+    /// Reads to the end of the log and judges all entries.
     pub fn judge(self, capacity: u64) -> Ledger {
         self.stop.store(true, Ordering::Release);
         judge(&self.thread.join().unwrap(), capacity)
@@ -64,7 +64,7 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
                 continue;
             }
             Ok(Exchanged::Moved) => panic!("the log was trimmed behind {at:?} before it was read"),
-            // Nothing new; or the store is gone, or has forgotten and nobody has begun a new log yet.
+            // No new entries; or the store is gone, or has forgotten and no gate has begun a new log yet.
             Ok(_) | Err(_) => {}
         }
         if let Some(life) = lives.last_mut() {

@@ -1,4 +1,4 @@
-//! What a store does to its gates by itself: it dies, forgets, stops, fills up, moves, and hands over to a replica.
+//! Faults of the store alone: it dies, forgets, stops, fills up, moves, and fails over to a replica.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The proxy itself, before a real Redis: each toxic does what it says, or the trials would try nothing.
+//! The proxy itself, before a real Redis: each toxic has its effect, or the trials would test nothing.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

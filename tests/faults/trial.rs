@@ -1,4 +1,4 @@
-//! One fault before a crowd: the fleet starts, the crowd comes, something happens, everybody gets in, and it is judged.
+//! One fault before a crowd: the fleet starts, the crowd comes, the fault happens, all get in, and the result is judged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::harness::eventually;
 /// Small crowds, two at a time: much of a trial is waiting. A large one is all that the machine can do.
 static MACHINE: Semaphore = Semaphore::const_new(2);
 
-/// Far above what a trial takes; who is not in by then never will be.
+/// Far above the duration of a trial; a visitor who is not in then never will be.
 const BOUND: Duration = Duration::from_secs(400);
 
 /// How long after the fault a pause still counts as its own.
@@ -45,7 +45,7 @@ fn people() -> u32 {
         .unwrap_or(300)
 }
 
-/// All that the machine can do, and alone on it: figures are held to what they should be.
+/// As many visitors as the machine can handle, and without other load: the figures are compared with their limits.
 pub fn large() -> bool {
     people() > 1_000
 }
@@ -106,8 +106,8 @@ impl Trial {
         sleep(time).await;
     }
 
-    /// Waits for everybody, stops the gates, prints the row, and holds the fault to having cost nothing. What the log says
-    /// is left for the trial to see that there was a fault.
+    /// Waits for all visitors, stops the gates, prints the row, and checks that the fault cost nothing. The ledger is
+    /// returned so that the trial can check that there was a fault.
     pub async fn end(mut self) -> Ledger {
         let never_in = self.crowd.disperse(BOUND).await;
         self.fleet.stop();

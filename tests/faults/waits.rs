@@ -41,7 +41,7 @@ async fn with_the_store_stopped_only_a_page_that_would_show_a_lost_place_waits_f
     gate.ready().await;
     let pool = Arc::new(Pool::new(gate.address));
     let [mut inside, mut in_line, mut lost_page, mut lost_script] = [1, 2, 3, 4].map(|at| Guest::new(&pool, at));
-    // A new log calls nobody for a moment. The second page brings the pass.
+    // A new log calls no visitor for a moment. The second page brings the pass.
     let comes_in = async {
         while !inside.page("/").await.is_the_shops() {
             sleep(Duration::from_millis(50)).await;

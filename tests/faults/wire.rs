@@ -1,4 +1,4 @@
-//! What the network between gates and store does to them.
+//! Faults of the network between gates and store.
 
 use std::sync::Arc;
 use std::time::Duration;

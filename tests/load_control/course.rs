@@ -1,4 +1,4 @@
-//! What one seed comes to: the shop, its visitors, and how its cliff moves, as `docs/reports/load-control-research.md` has it.
+//! The run of one seed: the shop, its visitors, and how its cliff moves, as in `docs/reports/load-control-research.md`.
 
 /// Requests a second that the shop answers at 100 %.
 pub const FULL: u64 = 60;
@@ -49,23 +49,23 @@ pub struct Course {
     pub kind: Kind,
 }
 
-/// What a world's visits are like, and by when a level counts as steady.
+/// The visits of a world, and the time after which a level counts as steady.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     requests: (u64, u64),
     think_ms: (u64, u64),
     level_secs: (u64, u64),
     has_outage: bool,
-    /// How long a slot is held after its visitor came; `None`: until the visit ends, which the room is told.
+    /// How long a slot is held after its visitor came; `None`: until the visit ends, which is reported to the room.
     pub session_ms: Option<u64>,
     pub settle_us: u64,
     pub piece_us: u64,
-    /// Of the visits of the best fixed rate.
+    /// Percentage of the visits of the best fixed rate.
     pub share_percent: u64,
     pub recovers: bool,
 }
 
-/// Visits of less than a minute, whose ends are told.
+/// Visits of less than a minute, whose ends are reported.
 pub const SHORT: Kind = Kind {
     requests: (4, 10),
     think_ms: (2_000, 5_000),
@@ -78,7 +78,7 @@ pub const SHORT: Kind = Kind {
     recovers: true,
 };
 
-/// Visits of ten minutes, and nobody hears of their end.
+/// Visits of ten minutes, whose ends are not reported.
 pub const LONG: Kind = Kind {
     requests: (80, 120),
     think_ms: (4_000, 6_000),
@@ -132,7 +132,7 @@ impl Course {
         FULL * 1_000 * 100 / self.requests / (100 - self.no_shows_percent)
     }
 
-    /// What a request needs.
+    /// The work of a request.
     pub fn work(&self, chance: &mut Chance) -> u64 {
         let (low, high) = match chance.within(0, 99) {
             0..70 => (200, 1_000),

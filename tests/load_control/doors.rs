@@ -1,4 +1,4 @@
-//! Who says how many are called: a fixed rate, or the real room with its controller.
+//! The source of the number of calls: a fixed rate, or the real room with its controller.
 
 use ropeline::room::{
     Batch, Change, Claim, End, Entry, GateId, LaneId, LineName, LoadControl, LoadView, Number, Report, RoomChange,
@@ -8,7 +8,7 @@ use ropeline::room::{
 use crate::course::SECOND_US;
 use crate::world::{Door, TICK_US, Told};
 
-/// So many calls a second, whatever happens.
+/// A fixed number of calls per second.
 pub struct Fixed {
     calls_milli: u64,
     parts: u64,
@@ -38,9 +38,9 @@ pub struct Room {
     joined: u64,
     first: Option<Number>,
     settings: Option<Settings>,
-    /// Visits end, and the room is told.
+    /// The ends of visits are reported to the room.
     hears_ends: bool,
-    /// What it allowed, and why, at each report.
+    /// Its allowance, and the reason, at each report.
     pub told: Vec<(u64, LoadView)>,
 }
 

@@ -1,6 +1,6 @@
 //! The judged run of adaptive admission: the real room before a shop with a cliff that moves, on virtual time.
 //!
-//! Model, seeds and criteria stand in `docs/reports/load-control-research.md`, and were fixed before anything was tuned.
+//! Model, seeds and criteria are in `docs/reports/load-control-research.md`, and were fixed before any tuning.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

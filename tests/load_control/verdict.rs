@@ -5,7 +5,7 @@ use crate::world::Trace;
 
 pub const P99_BOUND_US: u64 = 3_000_000;
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Verdict {
     pub completed: u64,

@@ -9,17 +9,17 @@ use ropeline::simulate::shop::{Cliff, Done, Shop};
 
 use crate::course::{Chance, Course, SECOND_US};
 
-/// How often somebody is called.
+/// How often visitors are called.
 pub const TICK_US: u64 = 250_000;
 
-/// Whoever says how many are called.
+/// The part that decides how many are called.
 pub trait Door {
-    /// How many are called now; `told` says who has come, and whose visit is over, by the order of their call, and `report` what
-    /// the gate saw since it was last asked.
+    /// How many are called now. `told` lists the visitors who have come and whose visit is over, by the order of their call;
+    /// `report` gives the gate's figures since it was last asked.
     fn call(&mut self, told: &Told, report: &mut dyn FnMut() -> Report, now_us: u64) -> u64;
 }
 
-/// What became of visitors since the last tick.
+/// The visitors' events since the last tick.
 #[derive(Default)]
 pub struct Told {
     pub came: Vec<u64>,

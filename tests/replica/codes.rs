@@ -26,7 +26,7 @@ fn code(id: u8, holder: u8, issued: Wall) -> Redeem {
 }
 
 impl Gate {
-    /// What a code comes to once it is taken or refused for good; issued anew for every try if it has no date.
+    /// The result of a code once it is taken or refused for good; issued anew for every try if it has no date.
     fn redeem(&self, id: u8, holder: u8, issued: Option<Wall>) -> Result<Number, Denied> {
         let until = time::uptime() + Duration::from_secs(60);
         loop {

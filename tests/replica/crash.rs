@@ -1,4 +1,4 @@
-//! kill -9, for real: a child process joins visitors and tells their numbers; whatever it told must hold afterwards.
+//! A real kill -9: a child process joins visitors and prints their numbers; every printed number must hold afterwards.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -25,7 +25,7 @@ pub fn child(test: &str, folder: &Path) -> Child {
     child
 }
 
-/// The folder that a child is told.
+/// The folder in a child's environment.
 pub fn told() -> std::path::PathBuf {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
@@ -42,7 +42,7 @@ fn killed_at_any_moment_every_number_told_keeps_its_place_and_none_is_told_twice
         let lines = BufReader::new(child.stdout.take().unwrap())
             .lines()
             .map_while(Result::ok);
-        // Each life is cut a little elsewhere; the rest of the pipe is read too, since it was told.
+        // Each life is cut at another moment; the rest of the pipe is read too, since those numbers were printed.
         let mut told = 0;
         for line in lines {
             let Some((epoch, n)) = line.strip_prefix("joined ").and_then(|number| number.split_once(' ')) else {
@@ -62,7 +62,7 @@ fn killed_at_any_moment_every_number_told_keeps_its_place_and_none_is_told_twice
         assert!(told >= 5 + life * 7, "life {life} ended early");
     }
     let gate = site.start();
-    // At the end of each life one may have been numbered and not told.
+    // At the end of each life one may have been numbered and not printed.
     gate.check_in_of_lives(&all.iter().copied().collect::<Vec<_>>(), 1);
     assert!(all.last() < Some(&gate.numbered()));
     gate.stop();

@@ -44,7 +44,7 @@ fn a_batch_whose_answer_was_lost_is_sent_again_unchanged_and_counts_once() {
     assert!(report.proved() && report.joins == 2, "{report:?}");
 }
 
-/// As where the store goes away again at once: it is over for everybody else, and must not be opened anew.
+/// As if the store goes away again at once: the session is over for all other visitors, and must not be opened anew.
 #[test]
 fn a_batch_that_was_kept_for_as_long_as_a_session_lasts_opens_none_anew() {
     let mut site = Site::new(1);
@@ -170,7 +170,7 @@ fn an_outage_keeps_the_order_of_arrival_from_its_first_moment_on() {
         let replica = gate.replica.clone();
         async move { replica.join(&main(), &LineName::ONLY, LaneId(0), arrival).await }
     };
-    // With a batch under way the gate does not know yet that nobody will answer.
+    // With a batch under way the gate does not know yet that no answer will come.
     gate.wait(async { drop(tokio::spawn(joins(Arrival::first()))) });
     gate.until("a batch", |_| !gate.faults.sent.lock().unwrap().is_empty());
     let arrivals: Vec<_> = (0..8).map(|_| Arrival::first()).collect();
@@ -313,7 +313,7 @@ fn a_stop_with_a_log_that_takes_nothing_ends_and_the_next_start_begins_a_new_log
     gate.stop();
 }
 
-/// The shop was told of an order, and nobody says it again.
+/// The shop's answer about an order, which is not repeated.
 #[test]
 fn a_stop_waits_for_a_log_that_is_to_take_who_ended() {
     for patience in [Duration::ZERO, Duration::from_secs(60)] {

@@ -1,5 +1,5 @@
-//! A disk that is full, as a limit on the size of files in a child process: the gate is cut off, loses nobody, and comes
-//! back by itself.
+//! A full disk, as a limit on the size of files in a child process: the gate is cut off, loses no visitor, and recovers by
+//! itself.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ pub struct Gate {
     runtime: Runtime,
 }
 
-/// What a test does to the log, and sees of it.
+/// The test's control of the log, and its observations.
 #[derive(Clone, Default)]
 pub struct Faults {
     /// Every append and every begin fails, before or after it was carried out.
@@ -172,12 +172,14 @@ impl Gate {
         view.standing(&visitor(number), view.now())
     }
 
-    /// All of them check in, as their pages do every few seconds; then they stand in line in this order, and nobody before.
+    /// All of them check in, as their pages do every few seconds; then they stand in line in this order, and no other visitor
+    /// before.
     pub fn check_in(&self, numbers: &[Number]) {
         self.check_in_of_lives(numbers, 0);
     }
 
-    /// As [`Self::check_in`], where behind the last of each epoch so many may stand who joined, and whom nobody told their number.
+    /// As [`Self::check_in`], where behind the last of each epoch up to this many may stand who joined and never got their
+    /// number.
     pub fn check_in_of_lives(&self, numbers: &[Number], untold: u64) {
         for number in numbers {
             self.replica.note(visitor(*number), Note::Mark);
@@ -251,7 +253,7 @@ pub fn number(outcome: JoinOutcome) -> Number {
     number
 }
 
-/// A room where everybody waits.
+/// A room in which all wait.
 pub fn hold(site: &mut Site) {
     site.rooms[0].1.mode = Mode::Hold;
 }

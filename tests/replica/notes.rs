@@ -1,4 +1,4 @@
-//! What visitors do: said once a batch, in an order that means what they did, and bounded.
+//! Notes of visitors' actions: sent once per batch, in an order that keeps their meaning, and bounded.
 
 use ropeline::replica::Note;
 use ropeline::room::Standing;

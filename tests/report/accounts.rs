@@ -1,4 +1,4 @@
-//! An account keeps the better of two places: nobody passes the other by.
+//! An account keeps the better of two places without passing another visitor.
 
 use ropeline::report::Findings;
 use ropeline::room::{Bound, Claim, Effects, LaneId, Number, PendingId, Section, Settings, Tag, Tagged};
@@ -18,7 +18,7 @@ struct Line {
 }
 
 impl Line {
-    /// So many have joined, and the first is called.
+    /// This many have joined, and the first is called.
     fn of(count: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut hall = Hall::new();

@@ -1,4 +1,4 @@
-//! What was done by hand is in the verdict, with who did it.
+//! Operators' interventions are in the verdict, with their authors.
 
 use ropeline::draw::{AdmissionOrder, Beacon, Draw, Hash};
 use ropeline::room::{
@@ -145,7 +145,7 @@ fn schedule(from: u64, opens: u64) -> Schedule {
 
 const SECRET: Hash = Hash([7; 32]);
 
-/// What a gate promises for this opening.
+/// A gate's promise for this opening.
 fn promise(from: u64, opens: u64) -> Change {
     let forms = Forms {
         begins: Wall(from + 1_000),
@@ -183,7 +183,7 @@ fn seconds(hall: &mut Hall, count: u64) {
     }
 }
 
-/// What is done to a room that began at this time.
+/// An action on a room that began at this time.
 type Act = fn(&mut Hall, u64);
 
 /// An operator's dates.
@@ -194,8 +194,8 @@ fn word(schedule: Schedule) -> Change {
     })
 }
 
-/// Ten join a line that is to be drawn eleven seconds after the room began; `promised` in time. Then `meanwhile`, and the draw
-/// is made. Says how the program ends, and what it prints.
+/// Ten join a line that is to be drawn eleven seconds after the room began; `promised` in time. Then `meanwhile`, and the
+/// draw is made. Returns the program's exit code and output.
 fn sale(promised: bool, meanwhile: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
@@ -258,7 +258,7 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
         assert!(last.contains("before the opening promised for "), "{what}: {last}");
         assert!(last.contains(by), "{what}: {last}");
     }
-    // What a file says that would open the room at once is not taken: the promised opening stays.
+    // A file that would open the room at once is not taken: the promised opening stays.
     let none = Settings {
         schedule: None,
         ..drawn(0, 0)
@@ -272,7 +272,7 @@ fn a_line_that_is_closed_before_the_opening_promised_or_without_a_promise_is_unf
     assert!(code == 1 && last.contains("without a promise of its draw"), "{said}");
 }
 
-/// What the report says of a draw for which `joined` people came, and that was not made; over the opening the log may be `silent`.
+/// The report on a draw for which `joined` visitors came, and that was not made; over the opening the log may be `silent`.
 fn undrawn(joined: u32, silent: bool, then: fn(&mut Hall)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
@@ -282,7 +282,7 @@ fn undrawn(joined: u32, silent: bool, then: fn(&mut Hall)) -> (i32, String) {
     seconds(&mut hall, 3);
     hall.change(1, promise(from, from + 11_000));
     if joined > 0 {
-        // A line of its own, which the room forgets once everybody has given up.
+        // A separate line, which the room forgets once all have given up.
         let gala = Section {
             joins: vec![(LANE, joined)],
             ..Section::new(room(), LineName::new("gala").unwrap())

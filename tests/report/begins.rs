@@ -6,8 +6,8 @@ use super::crowd::{Crowd, settings};
 use super::forged::{Anew, forge, pieces, refused, sound};
 use super::hall::{EPOCH, Hall};
 
-/// The chain does not cover the state that a log begins from. One that runs an older version would leave every entry alone, and
-/// one of a log that may have lost visitors would call nobody for the first seconds.
+/// The chain does not cover the state from which a log begins. A state with an older version would leave every entry alone,
+/// and one of a log that may have lost visitors would call no visitor for the first seconds.
 #[test]
 fn a_first_state_that_is_forged_is_not_a_first_start() {
     let folder = tempfile::tempdir().unwrap();

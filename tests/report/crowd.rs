@@ -6,7 +6,7 @@ use ropeline::room::{Bound, Claim, End, LaneId, LineName, Number, Section, Setti
 
 use super::hall::{Hall, room, section};
 
-/// What one visitor does.
+/// The behaviour of one visitor.
 struct Guest {
     who: (LaneId, Number),
     joined: u64,
@@ -19,7 +19,7 @@ struct Guest {
     gone: bool,
 }
 
-/// What came of it, as the crowd saw it.
+/// The results, as the crowd saw them.
 #[derive(Default, Debug)]
 pub struct Story {
     /// Waits from the number to the first call, in milliseconds.
@@ -115,7 +115,7 @@ impl Crowd {
         self.guests.push(guest);
     }
 
-    /// One of those who came lately signs in, if it has a place.
+    /// A recent visitor signs in, if there is one with a place.
     fn sign_in(&mut self, hall: &mut Hall, said: &mut Section) {
         if self.accounts == 0 || self.guests.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl Crowd {
         });
     }
 
-    /// Notes who is called for the first time now.
+    /// Notes the visitors who are called for the first time now.
     fn look(&mut self, hall: &mut Hall) {
         for at in 0..self.guests.len() {
             let (who, joined) = (self.guests[at].who, self.guests[at].joined);
@@ -148,7 +148,7 @@ impl Crowd {
         }
     }
 
-    /// What all of them do in this half second.
+    /// The actions of all of them in this half second.
     fn behave(&mut self, hall: &mut Hall) -> Section {
         let mut said = section();
         let time = hall.time;

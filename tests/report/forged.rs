@@ -1,5 +1,5 @@
-//! Every kind of tampering with an archive, by a forger who works out anew whatever can be worked out: what the program says
-//! of it, with and without a hash that was kept elsewhere.
+//! Every kind of tampering with an archive, by a forger who recomputes all that can be recomputed: the program's findings,
+//! with and without a hash that was kept elsewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::crowd::{Crowd, settings};
 use super::hall::{Hall, room};
 
-/// Exit code of `ropeline report`, and what it printed.
+/// Exit code and output of `ropeline report`.
 pub fn program(folders: &[&Path], args: &[&str]) -> (i32, String) {
     let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .arg("report")
@@ -52,7 +52,7 @@ pub struct Piece {
 /// How much a forger works out anew.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Anew {
-    /// Chain and checksum of each file, from what it says was before.
+    /// Chain and checksum of each file, from the predecessor that it names.
     Files,
     /// Everything to the end: positions, the nonces that name each other, chains, names.
     All,
@@ -123,7 +123,7 @@ fn archived() -> (TempDir, String) {
     (folder, hall.state.chain().to_string())
 }
 
-/// What is done to the pieces of a sale, all of it in the second file.
+/// A forgery of the pieces of a sale, all of it in the second file.
 type Forgery = fn(&mut Vec<Piece>);
 
 const FORGERIES: [(&str, Forgery); 6] = [
@@ -215,7 +215,7 @@ fn a_mark_that_is_taken_away_is_found() {
     );
 }
 
-/// What a file says of itself, each byte changed and its checksum worked out anew.
+/// The head of a file, each byte changed and its checksum recomputed.
 #[test]
 fn a_header_that_is_forged_does_not_fit_the_file() {
     let (folder, _) = archived();
@@ -302,7 +302,7 @@ fn the_folder_of_one_gate_of_two_is_missed() {
     );
 }
 
-/// Somebody is about, then nobody for more than an hour, then somebody again; says the hash at the end.
+/// Visitors come, then none for more than an hour, then some again; returns the hash at the end.
 fn over_an_hour(folder: &Path) -> String {
     let (mut hall, mut crowd) = (Hall::new(), Crowd::new(23));
     hall.archive(1, folder);

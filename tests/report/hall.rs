@@ -1,4 +1,4 @@
-//! A shared log made by hand: gates that append to it in turn, each with an archive where it is told to have one.
+//! A shared log made by the test: gates that append to it in turn, each with an archive if wanted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -69,7 +69,7 @@ impl Hall {
         self.gates.entry(GateId(gate)).or_default().archiver = Some(archiver);
     }
 
-    /// The gate goes, and files what is left.
+    /// The gate leaves, and archives the rest.
     pub fn leave(&mut self, gate: u64) {
         self.say(
             gate,
@@ -134,7 +134,7 @@ impl Hall {
         );
     }
 
-    /// The store is lost, and with it what was said after `kept`: a new log begins from there, and the gates speak.
+    /// The store is lost, and with it the entries after `kept`: a new log begins from there, and the gates append.
     pub fn lose_store(&mut self, kept: &[u8]) {
         let mut state = State::decode(kept).unwrap();
         state.mark_newcomers();

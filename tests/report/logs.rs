@@ -1,4 +1,4 @@
-//! Logs that end and begin: each goes on from the one before, and what was lost in between is told.
+//! Logs that end and begin: each goes on from the one before, and losses in between are reported.
 
 use ropeline::report::Findings;
 use ropeline::room::{Batch, Epoch, LaneId, LineName, Number, Section, Settings};
@@ -52,7 +52,7 @@ fn a_sale_over_a_lost_store_is_fair_and_not_whole_and_says_what_was_lost() {
             (figures.joins, figures.claims),
             "seed {seed}"
         );
-        // A turn may have been missed in what was lost, and once more after it.
+        // A turn may have been missed in the lost part, and once more after it.
         assert!(
             (figures.no_shows..figures.no_shows + 5).contains(&tally.no_shows),
             "seed {seed}"
@@ -63,8 +63,8 @@ fn a_sale_over_a_lost_store_is_fair_and_not_whole_and_says_what_was_lost() {
     }
 }
 
-/// Three joined a moment before the store was lost, and have not checked in; the first is inside and leaves. Says who was
-/// called then, and what the report says of it.
+/// Three joined a moment before the store was lost, and have not checked in; the first is inside and leaves. Returns who was
+/// called then, and the report on it.
 fn lost_behind_newcomers(lose: fn(&mut Hall, &[u8])) -> (Number, Findings) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
@@ -103,7 +103,7 @@ fn who_has_just_joined_is_called_first_in_a_new_log_too() {
     assert!(findings.verdict.whole && findings.verdict.fair);
 }
 
-/// Gates of earlier builds began a log in which whoever had just joined had to check in first.
+/// Gates of earlier builds began a log in which recent newcomers had to check in first.
 #[test]
 fn who_had_just_joined_and_is_passed_by_in_a_new_log_is_an_inversion() {
     let (called, findings) = lost_behind_newcomers(Hall::lose_store_to_an_earlier_build);
@@ -118,7 +118,7 @@ fn who_had_just_joined_and_is_passed_by_in_a_new_log_is_an_inversion() {
 
 const SEEDS: std::ops::Range<u64> = 1..4;
 
-/// Whoever throws the archive away as well cannot hide it from those who waited.
+/// An operator who removes the archive as well cannot hide it from those who waited.
 #[test]
 fn a_log_of_which_only_tickets_tell_is_in_the_verdict() {
     for lost in [true, false] {

@@ -1,4 +1,4 @@
-//! The archive and the report on it: real runs of the rooms, and what somebody could do to the files afterwards.
+//! The archive and the report on it: real runs of the rooms, and possible alterations of the files afterwards.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

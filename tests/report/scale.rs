@@ -1,4 +1,4 @@
-//! A long history: what a report of it costs in time and memory. Run by name: `cargo test --test report -- --ignored scale
+//! A long history: the time and memory of a report of it. Run by name: `cargo test --test report -- --ignored scale
 //! --nocapture`.
 
 use ropeline::room::{Claim, LaneId, Number, Section, Settings};

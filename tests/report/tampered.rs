@@ -1,4 +1,4 @@
-//! What somebody could do to an archive, and that the report says so.
+//! Possible alterations of an archive, each found by the report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn copy(of: &TempDir) -> TempDir {
     folder
 }
 
-/// The file with its entries changed, and its chain and checksum worked out anew from `before`.
+/// The file with its entries changed, and its chain and checksum recomputed from `before`.
 fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) -> Chain {
     let was = Folder::new(folder).read(name).unwrap().unwrap();
     let at = Position {
@@ -78,7 +78,7 @@ fn forge(folder: &Path, name: Name, before: Chain, change: impl Fn(&mut Entry)) 
     chain
 }
 
-/// Three visitors fewer let past the line, which nobody would miss.
+/// Three visitors fewer let past the line, which no one would notice.
 fn fewer_bypasses(entry: &mut Entry) {
     for section in &mut entry.batch.sections {
         section.bypasses = 0;
@@ -199,7 +199,7 @@ fn a_history_forged_to_its_end_is_at_odds_with_the_gates_own_words() {
     assert!(wrong(&findings).contains("most gates confirmed another state"));
     assert!(!findings.checks.votes_against.is_empty());
     assert!(!expecting(&[&folder], Some(end)).verdict.expected.unwrap().found);
-    // Whoever forges the words too is left with another hash.
+    // A forger who also changes the hashes gets another hash at the end.
     let mut chain = Folder::new(folder.path())
         .read(names(folder.path())[0])
         .unwrap()
@@ -224,7 +224,7 @@ fn a_state_of_another_history_to_begin_from_is_found() {
         other.write(&mut bytes).unwrap();
         fs::write(folder.path().join(name.file()), bytes).unwrap();
     };
-    // It would have called nobody for five seconds.
+    // It would have called no visitor for five seconds.
     begin_from(&State::empty(was.epoch, false));
     assert!(wrong(&report(&folder)).contains("most gates confirmed another state"));
     let mut state = State::empty(was.epoch, true);

@@ -1,4 +1,4 @@
-//! Logs in which somebody came before others: the report counts them and says who and when.
+//! Logs in which a visitor was called before earlier ones: the report counts them with visitor and time.
 
 use ropeline::room::{Batch, Change, LaneId, Number, Overrides, RoomName, Section, Settings};
 

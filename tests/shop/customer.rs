@@ -1,4 +1,4 @@
-//! What a customer does in pretix, click by click.
+//! A customer's clicks in pretix.
 
 use crate::harness::browser::Browser;
 

@@ -1,5 +1,5 @@
-//! The gate in front of a shop that nobody here wrote: pretix, installed and run by `scripts/shop`.
-//! Left out of a plain `cargo test`, since installing the shop takes minutes; `scripts/test shop` runs it.
+//! The gate in front of an independent shop: pretix, installed and run by `scripts/shop`. Left out of a plain `cargo test`,
+//! since installing the shop takes minutes; `scripts/test shop` runs it.
 
 mod customer;
 mod pretix;

@@ -1,5 +1,5 @@
-//! Visitors with accounts, two browsers to each, in worlds in which things go wrong: never two live places of one account in
-//! any gate's rooms, and whoever holds a place keeps it.
+//! Visitors with accounts, two browsers to each, in worlds with faults: never two live places of one account in any gate's
+//! rooms, and a visitor who holds a place keeps it.
 
 use std::collections::BTreeMap;
 

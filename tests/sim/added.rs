@@ -1,8 +1,8 @@
 //! Rooms that operators add and remove at any gate while gates and the store fail.
 //!
-//! After every entry the rooms must be those that the entries have made, reckoned here; no number is given twice under a
-//! room's name, however often a room of that name came and went; and in the end all gates have the same ones, and those
-//! that an operator was told of.
+//! After every entry the rooms must be those that the entries have made, as computed here. No number is given twice under a
+//! room's name, however often a room of that name came and went. In the end all gates have the same rooms, and those that
+//! operators' answers confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +23,14 @@ use super::rooms::{self, LANE};
 use super::scenarios::{over, over_seeds};
 use super::world::{Event, SECOND, Time, World};
 
-/// What operators have said of rooms, and were told.
+/// Operators' changes of rooms, and their answers.
 #[derive(Default)]
 pub struct Works {
     said: u64,
     waiting: Vec<Order>,
     /// Visitors who wait for a number.
     joining: Vec<Receiver<JoinOutcome>>,
-    /// The last word on each name, where one was told of that and nobody has said anything since: its text, or that it is gone.
+    /// The last change of each name, if it was confirmed and none has followed: its text, or its removal.
     sure: BTreeMap<RoomName, Option<String>>,
 }
 
@@ -60,11 +60,11 @@ pub struct RoomBook {
     issued: BTreeSet<(RoomName, Number)>,
 }
 
-/// What one history says.
+/// The content of one history.
 #[derive(Clone, Default)]
 struct Log {
     sequence: u64,
-    /// Who has what text from which entry on.
+    /// The text of each room from which entry on.
     words: Vec<(u64, RoomName, Option<String>)>,
     /// The edition and revision of each room as they were last, whether or not it is there.
     stood: BTreeMap<RoomName, (Edition, u64)>,
@@ -167,7 +167,7 @@ fn name(at: u64) -> RoomName {
 }
 
 impl World {
-    /// Operators say a word on rooms now and then, and somebody comes to one.
+    /// Operators change rooms now and then, and a visitor comes to one.
     pub fn works(&mut self, until: Time) {
         self.hears_of_rooms();
         if self.now > until {
@@ -318,7 +318,7 @@ fn rooms_come_back_from_whoever_has_read_of_them() {
             ..plan
         };
         plan.with(10, Fault::Rooms(230 * SECOND))
-            // Who has read more is away while those who are there begin anew.
+            // The gate that has read more is away while the others begin anew.
             .with(40, Fault::Cut(0, 25 * SECOND))
             .with(42, Fault::Restart { lost: 40 })
             .with(90, Fault::Cut(1, 25 * SECOND))

@@ -1,6 +1,6 @@
-//! Rooms that follow what their shop can take, in worlds in which things go wrong: gates report whatever they like of a shop
-//! that is slow, fails, hangs or is away, or report nothing. The ledger judges that nobody is called but on figures that
-//! hold, never above the capacity, and that all gates make the same of it.
+//! Rooms with load control, in worlds with faults: gates report arbitrary figures of a shop that is slow, fails, hangs or is
+//! away, or report nothing. The ledger checks that visitors are only called on valid figures, never above the capacity, and
+//! that all gates compute the same.
 
 use ropeline::room::{Bounds, Circuit, Controller, Linear, LoadControl, Report, Times};
 
@@ -31,7 +31,7 @@ impl World {
     }
 }
 
-/// What a gate may see in two seconds; where all is well, a shop that is.
+/// A possible report of two seconds; in a calm world, that of a healthy shop.
 fn some_report(chance: &mut Chance, calm: bool) -> Option<Report> {
     let number = |chance: &mut Chance, below| u32::try_from(chance.within(0, below)).unwrap_or(0);
     let mut times = Times::default();

@@ -1,4 +1,4 @@
-//! What every entry means for codes, by rules that are not the room's: a map of what was used in each history.
+//! The effect of every entry on codes, by rules that are independent of the room's: a map of used codes in each history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ type Seat = (LaneId, Number);
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Seen {
     pub granted: u64,
-    /// Told once more what they were told.
+    /// Repeated answers to repeated questions.
     pub again: u64,
     pub spent: u64,
     pub doubtful: u64,
@@ -56,11 +56,11 @@ pub struct CodeBook {
     logs: BTreeMap<u64, Log>,
 }
 
-/// What one history knows.
+/// The codes of one history.
 #[derive(Clone, Default)]
 struct Log {
     sequence: u64,
-    /// By which entry each code was used, by whom and for what.
+    /// The entry in which each code was used, its holder and its place.
     spent: BTreeMap<CodeId, (u64, PendingId, Seat)>,
     past: BTreeSet<Seat>,
 }
@@ -124,7 +124,7 @@ fn judge(log: &mut Log, seen: &mut Seen, entry: &Entry, effects: &Effects, view:
     for (redeem, done) in pairs.filter(|(redeem, _)| redeem.room == room()) {
         faults.extend(redeemed(log, seen, (redeem, done), entry, view));
     }
-    // Who missed the turn waits, and is called as others are.
+    // A visitor who missed the turn waits, and is called as others are.
     log.past.retain(|seat| is_inside(view, *seat));
     if effects.redeemed.iter().any(|done| done.past) && log.past.len() > MOST as usize {
         faults.push(format!("more are past the line than may be: {:?}", log.past));

@@ -1,4 +1,4 @@
-//! Worlds with codes: what must hold in each is judged in `codes` and `code_book`, and here it is seen that it was put to the test.
+//! Worlds with codes: `codes` and `code_book` judge what must hold in each, and the tests here check that it was exercised.
 
 use super::code_book::Seen;
 use super::faults::Fault;
@@ -7,7 +7,7 @@ use super::observer;
 use super::plan::Plan;
 use super::world::SECOND;
 
-/// Runs worlds with codes over some seeds, all of which must keep the promises; what was seen in all of them.
+/// Runs worlds with codes over some seeds, all of which must keep the promises; returns the sums of their counts.
 fn over_seeds(test: &str, seeds: std::ops::Range<u64>, plan: impl Fn(Plan) -> Plan) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
@@ -52,7 +52,7 @@ fn gates_that_die_and_are_cut_off_give_no_code_twice() {
 fn a_store_that_loses_its_end_gives_no_code_twice() {
     let seen = over_seeds("a_store_that_loses_its_end_gives", 0..5, |plan| {
         plan.with(40, Fault::Restart { lost: 20 })
-            // Who has read more is away while those who are there begin anew.
+            // The gate that has read more is away while the others begin anew.
             .with(65, Fault::Cut(0, 25 * SECOND))
             .with(70, Fault::GateAndStore(1, 40))
             .with(70, Fault::Crash(2, SECOND))

@@ -1,7 +1,7 @@
-//! Codes in worlds in which things go wrong: a room beside the line's, whose visitors come by codes that up to three of them
-//! hold. They show them at any gate, some with a place that they wait with, and ask again when an answer is lost.
+//! Codes in worlds with faults: a room beside the line's, whose visitors come by codes that up to three of them hold. They
+//! show them at any gate, some together with a place in line, and ask again when an answer is lost.
 //!
-//! Whatever happens, nobody is told of a number by a code that somebody else was told of. `code_book` judges every entry.
+//! In every case a code gives a number to at most one visitor. `code_book` judges every entry.
 
 use ropeline::replica::{Arrival, Granted, JoinOutcome, Note, Redemption};
 use ropeline::room::{
@@ -26,12 +26,12 @@ const PRESS: LaneId = LaneId(1);
 /// Codes are made on average so often, and the last of them while there is time to use it.
 const ISSUED_EVERY: Time = 3 * SECOND;
 const LAST_ISSUE: Time = 60 * SECOND;
-/// What went wrong is over by then.
+/// All faults are over at that time.
 const CALM_BY: Time = 100 * SECOND;
 /// How long a gate waits for the log.
 const PATIENCE: Time = 4 * SECOND;
 
-/// What was given away.
+/// The issued codes.
 #[derive(Default)]
 pub struct Desk {
     /// There are codes in this world.
@@ -48,7 +48,7 @@ struct Case {
     /// Made when nothing went wrong any more.
     calm: bool,
     told: Vec<(PendingId, Seat)>,
-    /// Somebody kept it, who was called meanwhile.
+    /// A visitor kept it, who was called meanwhile.
     kept: bool,
 }
 
@@ -65,7 +65,7 @@ struct Holder {
     done: bool,
 }
 
-/// Somebody who waits for what becomes of a code.
+/// A visitor who waits for the result of a code.
 pub struct Showing {
     holder: usize,
     visit: u64,
@@ -77,7 +77,7 @@ enum Answer {
     Place(Receiver<JoinOutcome>),
 }
 
-/// What happens at the desk.
+/// Events at the desk.
 #[derive(Clone, Copy)]
 pub enum Word {
     Issue,
@@ -126,8 +126,8 @@ pub fn some_codes(seed: u64) -> bool {
     super::chance::Chance::new(seed ^ 0xC0DE).hits(250)
 }
 
-/// Two masters each give a code away, and a gate whose rooms are wrong may say anything; where a clock goes back by more than codes
-/// were issued before a loss, nobody can tell.
+/// Two masters each accept a code, and a gate whose rooms are wrong may answer anything; if a clock goes back by more than
+/// codes were issued before a loss, the loss cannot be detected.
 pub fn excuses(fault: &Fault) -> bool {
     matches!(
         fault,
@@ -277,7 +277,7 @@ impl World {
         self.go_on(slot);
     }
 
-    /// The store has answered a gate: whoever showed a code there is told, if they still wait.
+    /// The store has answered a gate: visitors who showed a code there get their answer, if they still wait.
     pub fn codes_told(&mut self, slot: usize) {
         let Some(gate) = self.slots[slot].gate.as_mut() else {
             return;
@@ -347,7 +347,7 @@ impl World {
         self.shows_again(id, SECOND, 15 * SECOND);
     }
 
-    /// Most of those who were let past come in, and leave after a while.
+    /// Most bypass visitors come in, and leave after a while.
     fn comes_in(&mut self, id: usize, slot: usize, seat: Seat) {
         if self.chance.hits(700)
             && let Some(gate) = self.slots[slot].gate.as_mut()

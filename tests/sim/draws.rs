@@ -1,5 +1,5 @@
-//! Sales that are drawn, in worlds in which things go wrong: nobody loses a place, nobody is called out of the order that was
-//! drawn, and every draw that was made can be checked.
+//! Sales that are drawn, in worlds with faults: no visitor loses a place, none is called out of the drawn order, and every
+//! draw that was made can be checked.
 
 use ropeline::draw::Figures;
 use ropeline::room::LineName;
@@ -30,7 +30,7 @@ fn over_seeds(test: &str, plan: impl Fn(Plan) -> Plan) -> Vec<Outcome> {
     (0..4).map(run).collect()
 }
 
-/// The draw was made, and what is published of it holds together.
+/// The draw was made, and its published figures agree.
 fn checks() {
     let view = observer::with(|watch| watch.last.clone()).expect("a view");
     let of = &view.rooms[&rooms::room()];

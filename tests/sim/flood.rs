@@ -1,5 +1,5 @@
-//! A flood of joins that carry no cookie, from a hundred networks, on virtual time: what it costs an honest visitor, and
-//! what a place costs the flood, with the limits of joins as they are shipped and without any.
+//! A flood of joins that carry no cookie, from a hundred networks, on virtual time: its cost for an honest visitor, and the
+//! flood's cost of a place, with the default limits of joins and without any.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use ropeline::room::{
 };
 
 const LANE: LaneId = LaneId(0);
-/// Of one entry.
+/// Milliseconds of one entry.
 const TICK_MS: u64 = 250;
 const MINUTE_MS: u64 = 60_000;
 
@@ -29,14 +29,14 @@ const ADDRESSES: u64 = 200;
 const FLOOD: std::ops::Range<u64> = MINUTE_MS..4 * MINUTE_MS;
 const END: u64 = 6 * MINUTE_MS;
 
-/// Calls a minute, and as many honest visitors: a line forms of whoever is ahead of them.
+/// Calls a minute, and as many honest visitors: a line forms of the visitors ahead of them.
 const CALLS_A_MINUTE: u32 = 600;
 /// Over `firm_within`: what an entry and the room's own step add.
 const SLACK_MS: u64 = 2_000;
 /// How long an honest visitor stays inside.
 const STAY_MS: u64 = 30_000;
 
-/// Who joins by the limits of a gate.
+/// Joins within the limits of a gate.
 struct Door {
     join: Limiter<FakeRelativeClock>,
     network: Limiter<FakeRelativeClock>,
@@ -224,7 +224,7 @@ impl World {
         self.view.standing(&visitor, self.view.clock)
     }
 
-    /// Whoever of the people is called comes in at the next entry.
+    /// Every called honest visitor comes in at the next entry.
     fn come_in(&mut self) -> Vec<Claim> {
         let mut claims = Vec::new();
         while let Some(person) = self.waiting.front() {
@@ -333,7 +333,7 @@ fn bot(serial: u64, networks: u64) -> IpAddr {
     IpAddr::from([100, network, 7, host])
 }
 
-/// The rule is asserted at every entry, above: at most one place for each firm number. This holds what comes of it.
+/// The rule is asserted at every entry, above: at most one place for each firm number. This test checks the consequences.
 #[test]
 fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
     let quiet = run(0, NETWORKS, None);
@@ -355,7 +355,7 @@ fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
         after.numbered, after.attempts,
         "it stays within what carriers' customers are allowed"
     );
-    // A network's burst, and what comes back in three minutes.
+    // A network's burst, and the joins regained in three minutes.
     let (burst, a_second) = bound(own_limits().join_network);
     let most = FEW_NETWORKS * (burst + a_second * (FLOOD.end - FLOOD.start) / 1_000);
     assert!(
@@ -365,7 +365,7 @@ fn a_flood_without_cookies_delays_people_by_its_firm_numbers_and_no_longer() {
     let firm = FEW_NETWORKS * (a_second * (firm_ms + SLACK_MS + TICK_MS) / 1_000 + 1);
     assert!(narrow.firm <= firm, "{narrow:?}");
     for tally in [&before, &after, &narrow] {
-        // Whoever waits is called as soon as the numbers ahead are not firm any more.
+        // A waiting visitor is called as soon as the numbers ahead are not firm any more.
         assert!(tally.longest_ms <= quiet.longest_ms + firm_ms + SLACK_MS, "{tally:?}");
         let calls = u64::from(CALLS_A_MINUTE) * (firm_ms + SLACK_MS) / MINUTE_MS;
         assert!(tally.passed_by <= calls, "{tally:?}");
@@ -383,7 +383,7 @@ const BEHIND_A_CARRIER: u64 = 5_000;
 /// A refused page comes again after 4 to 11 s, each by chance of its own; here by its number.
 const AGAIN_MS: std::ops::Range<u64> = 4_000..12_000;
 
-/// What `docs/guides/bots.md` says of a crowd behind a carrier's NAT.
+/// The statement of `docs/guides/bots.md` about a crowd behind a carrier's NAT.
 #[test]
 fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
     let clock = FakeRelativeClock::default();
@@ -413,7 +413,7 @@ fn a_crowd_behind_one_network_waits_as_long_as_its_bound_takes_and_no_longer() {
         (1_500, 140_000),
         "as docs/guides/bots.md says of the limits as shipped"
     );
-    // What was free while nobody tried is not lost, as long as the burst holds it; the last waits for its own next try.
+    // Slots that were free without a join are not lost, as long as the burst holds them; the last waits for its own next try.
     assert!(
         (at_best..=at_best + AGAIN_MS.end).contains(&now),
         "{now} ms of {at_best}"

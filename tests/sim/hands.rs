@@ -1,4 +1,4 @@
-//! The operator's hands: visitors let in above rate and capacity, while gates and the store fail.
+//! Operators' commands: visitors admitted above rate and capacity, while gates and the store fail.
 
 use ropeline::room::{Change, Changed, Effects, Entry};
 

@@ -1,5 +1,5 @@
-//! Lanes under random arrivals at several gates, on virtual time: each gate has its own replica of one log, sends whoever comes
-//! to a lane as its own configuration says, and every call is held against what was promised.
+//! Lanes under random arrivals at several gates, on virtual time: each gate has its own replica of one log, assigns lanes by
+//! its own configuration, and every call is compared with the promises.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use ropeline::room::{
 
 use super::chance::Chance;
 
-/// One gate: its replica, and what it has heard since its last batch.
+/// One gate: its replica, and its reports since its last batch.
 struct Gate {
     state: State,
     serial: u64,
@@ -22,7 +22,7 @@ struct World {
     chance: Chance,
     time: u64,
     waiting: BTreeMap<(LaneId, Number), u64>,
-    /// Calls of each lane so far, in all, and since both lanes last had somebody waiting throughout.
+    /// Calls of each lane so far, in all, and since both lanes last had a waiting visitor throughout.
     called: BTreeMap<LaneId, u64>,
     run: Vec<[u64; 2]>,
     longest: u64,
@@ -38,7 +38,7 @@ fn room() -> RoomName {
 fn settings(of: &[(&str, u16)]) -> Settings {
     Settings {
         capacity: 6,
-        // Nobody here is away: who stays must not be taken for gone.
+        // No visitor is away here: one who stays must not be taken for gone.
         firm_within_ms: 3_600_000,
         lane_weights: of.iter().map(|(_, weight)| *weight).collect(),
         lanes: of.iter().map(|(name, _)| NamedLane::new(name)).collect(),
@@ -139,7 +139,7 @@ impl World {
         }
     }
 
-    /// Who is not called at once is shown how many are ahead in the lane.
+    /// A visitor who is not called at once is shown how many are ahead in the lane.
     fn comes(&mut self, lane: LaneId, number: Number) {
         let view = self.gates[0].state.view();
         let line = &view.rooms[&room()].lines[&LineName::ONLY];
@@ -167,7 +167,7 @@ impl World {
             counts[usize::from(id.lane.0 == 1)] += 1;
             self.inside.push((id.lane, id.number));
         }
-        // Somebody waits still in both, so somebody did at each of these calls.
+        // A visitor still waits in both, so one did at each of these calls.
         if now.waiting(LaneId(0)) > 0 && now.waiting(LaneId(1)) > 0 {
             let last = *self.run.last().unwrap();
             self.run.push([last[0] + counts[0], last[1] + counts[1]]);
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// A moment: some come to some gates, and one gate says what it has heard.
+    /// A moment: some come to some gates, and one gate appends its reports.
     fn step(&mut self, lanes: &[LaneId], rush: u64) {
         self.time += self.chance.within(10, 400);
         for gate in 0..self.gates.len() {

@@ -1,5 +1,5 @@
-//! The line under faults, seeded and in virtual time: several gates, each with the real protocol, a model of the store
-//! they share, links that lose and repeat, visitors, and a ledger that judges every entry by rules of its own.
+//! The line under faults, seeded and in virtual time: several gates, each with the real protocol, a model of the store they
+//! share, links that lose and repeat, visitors, and a ledger that judges every entry by independent rules.
 //!
 //! `docs/contributing/testing.md` says how to run more of it and how to run a seed again.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]

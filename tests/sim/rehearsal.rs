@@ -1,5 +1,5 @@
-//! Rehearsals in worlds in which things go wrong: whoever is no virtual visitor is judged as ever, and once nobody renews it
-//! nothing virtual is left in any gate's rooms, whatever gates and the store have lost.
+//! Rehearsals in worlds with faults: real visitors are judged as ever, and once no one renews a rehearsal, no virtual visitor
+//! is left in any gate's rooms, whatever gates and the store have lost.
 
 use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
 use ropeline::room::{
@@ -20,7 +20,7 @@ use super::world::{Event, MILLI, SECOND, Time, World};
 /// The virtual visitors, and who leads them.
 #[derive(Default)]
 pub struct Troupe {
-    /// Of the rehearsal that was begun last; each has its own.
+    /// The last rehearsal that was begun; each has its own.
     begun: u64,
     ticks: u64,
     numbers: Vec<(RehearsalId, Number)>,
@@ -153,7 +153,7 @@ impl World {
 }
 
 impl Book {
-    /// Before an entry: a rehearsal that is over, or is another, has nobody left.
+    /// Before an entry: a rehearsal that is over, or was replaced, has no visitors left.
     pub fn rehearse(&mut self, view: &View) {
         self.rehearsal = under_way(view);
         let stays = |id: &RehearsalId| Some(*id) == self.rehearsal;
@@ -180,7 +180,7 @@ impl Book {
             .collect()
     }
 
-    /// What a section says of its numbers, and whether it says anything that counts.
+    /// A section's items by number, and whether any of them counts.
     fn hears(&mut self, section: &Section) -> bool {
         if section.room != rooms::room() {
             return false;

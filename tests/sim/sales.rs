@@ -1,5 +1,5 @@
-//! Schedules as gates follow them when nobody is there: turns in time, the next windows before they run out, and one word
-//! on them whoever starts when.
+//! Schedules as gates follow them without visitors: turns in time, the next windows before they run out, and the same
+//! decision whichever gate starts when.
 
 use std::sync::Arc;
 

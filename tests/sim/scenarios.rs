@@ -1,4 +1,4 @@
-//! What can go wrong with a store and its gates, one thing at a time, each over a few seeds.
+//! Faults of a store and its gates, one at a time, each over a few seeds.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Nobody is let in without a slot: what gates would forward, held against what the room counts.
+//! No visitor is admitted without a slot: the requests that gates would forward, compared with the room's counts.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use super::rooms;
 use super::world::World;
 
 impl World {
-    /// Slots bound what gates let in: nobody whom a gate would let in is without one.
+    /// Slots bound admissions: every visitor whom a gate would forward has one.
     pub fn nobody_goes_on_too_long(&mut self, slot: usize) {
-        // A gate that leaves may have gone with what it was told last.
+        // A gate that leaves may lose its last notes.
         let Some(gate) = self.slots[slot].gate.as_ref() else {
             return;
         };
@@ -57,10 +57,13 @@ impl World {
         }
     }
 
-    /// The furthest position that any gate shows of the log that the store has now.
+    /// The furthest position that any gate shows of the log that the store has now. A gate that starts may show the rooms of the
+    /// log before for a moment: those that its snapshot holds.
     fn newest(&self) -> Option<ropeline::room::Position> {
+        let epoch = self.servers.last().map(|server| server.end().epoch);
         let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
-        gates.map(|gate| gate.view.position).max()
+        let shown = gates.map(|gate| gate.view.position);
+        shown.filter(|at| Some(at.epoch) == epoch).max()
     }
 
     /// Some gate that is not cut off would forward the visitor now.

@@ -1,5 +1,5 @@
-//! Sales by stock, in worlds in which things go wrong: nothing is counted twice, nothing that a gate has read is lost, and
-//! nobody is called for a piece that is not there. The ledger judges every entry by that, also in the wild worlds.
+//! Sales by stock, in worlds with faults: no completion is counted twice, none that a gate has read is lost, and no visitor
+//! is called for a piece that does not exist. The ledger checks this at every entry, also in the wild worlds.
 
 use ropeline::replica::Note;
 use ropeline::room::{Edition, LineName, Number};
@@ -64,7 +64,7 @@ impl World {
     }
 }
 
-/// What was counted was bought.
+/// Every counted completion was a purchase.
 pub fn judge(world: &World) -> Vec<String> {
     let sold = observer::with(|watch| watch.ledger.sold());
     let odd = sold.iter().find(|number| !world.bought.contains(number));

@@ -1,6 +1,6 @@
-//! Worlds in which whatever the seed brings goes wrong, a million visitor-steps of them.
+//! Worlds with any faults that the seed gives, a million visitor-steps of them.
 //!
-//! `SIM_SEED` runs one seed again, `SIM_SEEDS` so many instead of the usual, from `SIM_FROM` on.
+//! `SIM_SEED` runs one seed again, `SIM_SEEDS` sets the number of seeds, `SIM_FROM` the first one.
 
 use super::chance::number;
 use super::plan::{Outcome, Plan};

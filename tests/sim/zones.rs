@@ -1,7 +1,7 @@
 //! Daily sales in four time zones over the days on which their clocks change, on virtual time.
 //!
-//! The gates' part is done by hand: whatever the rule comes to next is added as the gate on turn adds it. What is expected
-//! is written out in instants, worked out from the zones' published changes and not from the calendar under test.
+//! The test plays the gates' part: it adds the rule's next windows as the gate on turn adds them. The expected instants are
+//! written out, computed from the zones' published changes and not from the calendar under test.
 
 use ropeline::calendar::Plan;
 use ropeline::room::{
@@ -60,7 +60,7 @@ fn settings(zone: &str) -> Settings {
     }
 }
 
-/// What the phase is at an instant, by the table above.
+/// The phase at an instant, by the table above.
 fn expected(zone: usize, time: u64) -> Phase {
     let (_, before, after, change) = ZONES[zone];
     let day = (time - START) / (24 * HOUR);
@@ -121,7 +121,7 @@ impl World {
         effects.joined.iter().map(|joined| joined.first).collect()
     }
 
-    /// What the gate on turn adds.
+    /// The windows that the gate on turn adds.
     fn plan(&mut self) {
         let now = Wall(self.time);
         let next = self.state.schedules().map(|(room, schedule)| RoomChange {
@@ -140,7 +140,7 @@ impl World {
         });
     }
 
-    /// One visitor comes to each room; those who wait are seen.
+    /// One visitor comes to each room; waiting visitors are checked.
     fn visit(&mut self) {
         for zone in 0..ZONES.len() {
             let phase = expected(zone, self.time);

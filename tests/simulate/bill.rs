@@ -1,4 +1,4 @@
-//! What a sale would cost: the bill of it.
+//! The bill: the cost of a sale.
 
 use ropeline::room::Settings;
 use ropeline::simulate::{Arrive, Bill, Plan};
@@ -76,7 +76,7 @@ fn whoever_sees_a_second_page_claims_twice() {
 #[test]
 fn streams_are_told_apart_from_what_else_a_gate_does() {
     let (bills, _) = bills(&sale(&[1, 10]));
-    // Of 795 in line at most, 5.5 µs a second each.
+    // With 795 in line at most, 5.5 µs a second each.
     assert!((0.0035..0.0044).contains(&bills[0].stream_cores), "{bills:?}");
     assert!(
         (bills[0].stream_cores - bills[1].stream_cores * 10.0).abs() < 1e-9,

@@ -1,7 +1,7 @@
-//! What estimates are worth: over all patterns, how often the true wait lay inside, and how far off the middle was.
+//! The quality of estimates: over all patterns, how often the true wait lay inside, and how far off the middle was.
 //!
-//! `cargo run --release --example calibration [SEED]...` prints the table, for the seeds one after the other;
-//! a star marks what nobody could foresee. `--plot FILE` also draws the looks of the others.
+//! `cargo run --release --example calibration [SEED]...` prints the table, for the seeds one after the other; a star marks
+//! waits that could not be foreseen. `--plot FILE` also draws the looks of the others.
 
 mod patterns;
 

@@ -1,4 +1,4 @@
-//! What estimates are worth over the patterns of `patterns.rs`. Figures were chosen by seed 1; here others judge.
+//! The quality of estimates over the patterns of `patterns.rs`. Constants were chosen with seed 1; other seeds judge here.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +33,14 @@ fn the_true_wait_lies_inside_the_interval_and_near_its_middle_where_it_can_be_fo
     let later: Vec<_> = foreseen.iter().filter(|(_, trust)| trust.later > 0.05).collect();
     assert!(later.len() <= 4, "worse too often: {later:#?}");
     assert!(later.iter().all(|(_, trust)| trust.later < 0.12), "{later:#?}");
-    // What is not known is said to be unknown, but not for long.
+    // An unknown wait is shown as unknown, but not for long.
     assert!(foreseen.iter().all(|(_, trust)| trust.known > 0.4), "{foreseen:#?}");
-    // What nobody foresaw is told wrong until it shows, and then right again.
+    // Estimates of unforeseen changes are wrong until the change shows, and then right again.
     let lost: Vec<_> = unforeseen.iter().filter(|(_, trust)| trust.inside < 0.15).collect();
     assert!(lost.is_empty(), "{lost:#?}");
 }
 
-/// Of one crowd the intervals may be a little worse or better; ten crowds tell.
+/// With one crowd the intervals may be a little worse or better; ten crowds show it.
 #[test]
 fn so_it_is_with_other_seeds_in_rooms_that_call_by_a_rate() {
     let seeds = 201..=210_u32;

@@ -111,8 +111,8 @@ fn the_table_has_every_field_and_no_other() {
     assert!(page().contains(&version), "{version}");
 }
 
-/// Whoever reads the figures of a version finds all of its fields: a field that goes or is renamed makes another version,
-/// and a list of its own here.
+/// A program that reads the figures of a version finds all of its fields: removing or renaming a field makes another version,
+/// with another list here.
 #[test]
 fn a_version_keeps_its_fields() {
     let outcome = outcome();

@@ -1,11 +1,11 @@
-//! Rooms that follow their shop, before one that takes only so much.
+//! Rooms with load control, before a shop with a limit.
 
 use ropeline::room::{Bounds, Controller, Linear, LoadControl, Mode, Overrides, Settings, Why};
 use ropeline::simulate::{Outcome, Plan, Upstream, html, text};
 
 use super::{plan, run};
 
-/// So many slots that the shop is what limits: visits of 8 requests in half a minute.
+/// So many slots that the shop is the limit: visits of 8 requests in half a minute.
 fn before(per_sec: &[(u64, u32)], by: Option<Controller>) -> Plan {
     let settings = Settings {
         capacity: 2_000,
@@ -29,7 +29,7 @@ const ADAPTIVE: Controller = Controller::Adaptive(Bounds {
     errors_permille: 50,
 });
 
-/// What was allowed a step on average between two moments, in thousandths.
+/// The average allowance per step between two moments, in thousandths.
 fn allowed(outcome: &Outcome, from_secs: u64, to_secs: u64) -> u64 {
     let series = &outcome.over_time;
     let at = |secs: u64| usize::try_from(secs * 1_000 / series.step_ms).unwrap();
@@ -61,7 +61,7 @@ fn an_adaptive_room_calls_as_many_as_the_shop_bears_and_fewer_when_it_bears_less
         followed.by == "adaptive" && followed.why_secs.contains_key("latency"),
         "{words}"
     );
-    // The gate speaks in time: once somebody waits, the room never goes without figures.
+    // The gate reports in time: once a visitor waits, the room never goes without figures.
     assert!(follows.over_time.steps[0].waiting > 0, "{words}");
     assert!(!followed.why_secs.contains_key("figures"), "{words}");
     assert!(
@@ -97,7 +97,7 @@ fn a_linear_room_calls_fewer_the_more_requests_the_shop_has() {
     assert!(later.iter().any(|allowed| allowed.step_milli < 15_000), "{words}");
     assert_eq!(outcome.load_control.as_ref().unwrap().by, "linear");
     assert!(outcome.finished && outcome.upstream.unwrap().failed == 0, "{words}");
-    // By the line, at 50 requests a second one is called a step: what is called settles below that.
+    // With the linear controller, at 50 requests per second one visitor is called per step: calls settle below that.
     let most = steps
         .map(|step| step.requests * 1_000 / outcome.over_time.step_ms)
         .max();
@@ -122,7 +122,7 @@ fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
         down * 2 < well && down * 2 < back && outcome.finished,
         "{well} {down} {back}\n{words}"
     );
-    // While it answers nobody there is nothing to draw of how long that takes.
+    // While it answers no request there is no duration to plot.
     let page = html(&outcome);
     let (_, plot) = page.split_once("95 of 100 requests take at most").unwrap();
     let (_, path) = plot.split_once("class=\"a\" d=\"").unwrap();
@@ -133,7 +133,7 @@ fn few_are_called_to_a_shop_that_fails_everybody_and_the_line_goes_on_after() {
         followed.stopped_secs > 30.0 && followed.why_secs["errors"] > 50.0,
         "{words}"
     );
-    // Slots that stand empty while nobody might be called are not counted as if somebody could have been.
+    // Slots that are empty while calls are stopped are not counted as missed calls.
     let waited = series.steps.iter().filter(|step| step.waiting > 0).count();
     let waited_ms = series.step_ms * u64::try_from(waited).unwrap();
     let line_ms = std::time::Duration::from_secs_f64(outcome.line_secs).as_millis();

@@ -1,4 +1,4 @@
-//! `ropeline simulate`: the real room on virtual time, against what arithmetic says of it, and its command line.
+//! `ropeline simulate`: the real room on virtual time, compared with arithmetic, and its command line.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

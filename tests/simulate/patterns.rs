@@ -1,4 +1,4 @@
-//! The patterns that estimates are held to: how people come, what they do, and what happens meanwhile.
+//! The patterns against which estimates are measured: arrivals, behaviour, and events meanwhile.
 
 use ropeline::room::{
     Bounds, Controller, LoadControl, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
@@ -27,8 +27,8 @@ pub fn all(seed: u64) -> Vec<Pattern> {
     all
 }
 
-/// Where an operator or the shop changes something on the way that nobody in line could foresee, and a crowd that the
-/// estimate does not model: whoever waited meanwhile was told too much or too little.
+/// Patterns in which an operator or the shop makes a change that no visitor in line could foresee, and a crowd that the
+/// estimate does not model: visitors who waited meanwhile were shown too much or too little.
 pub const UNFORESEEN: [&str; 10] = [
     "sleepers",
     "sessions become longer",

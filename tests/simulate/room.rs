@@ -1,4 +1,4 @@
-//! What the room does with virtual visitors.
+//! The room's treatment of virtual visitors.
 
 use ropeline::room::{Mode, NamedLane, Overrides, Schedule, Settings, Wall, Window};
 use ropeline::simulate::{Arrive, Crowd, Doing, Plan, Scripted, Stays, text};
@@ -90,9 +90,9 @@ fn everybody_who_joins_is_accounted_for_whatever_they_do() {
         "{}",
         text(&outcome)
     );
-    // A number is called twice at the most, and whoever comes in was called.
+    // A number is called twice at the most, and every visitor who comes in was called.
     assert!(outcome.claims <= outcome.calls && outcome.calls <= outcome.claims + outcome.no_shows + outcome.gave_up);
-    // Slots stand empty for those who do not come.
+    // Slots stay empty because of no-shows.
     assert!(outcome.utilisation + 0.02 < outcome.held, "{}", text(&outcome));
 }
 
@@ -151,7 +151,7 @@ fn who_reads_a_page_past_the_claim_deadline_keeps_the_slot() {
     }
 }
 
-/// Nobody says goodbye: each slot is its visitor's until the session has run out.
+/// No visitor says goodbye: each slot is its visitor's until the session has expired.
 #[test]
 fn the_shop_counts_no_more_visitors_than_slots() {
     for pages in [1, 2, 20] {
@@ -221,7 +221,7 @@ fn a_held_room_calls_nobody_and_a_closed_one_turns_everybody_away() {
     };
     let outcome = run(&plan(50, closed));
     assert_eq!((outcome.turned_away, outcome.joins), (50, 0));
-    // Of nobody there is no wait.
+    // Without visitors there is no wait.
     let row = text(&outcome)
         .lines()
         .find(|line| line.contains("called after"))
@@ -239,7 +239,7 @@ fn a_stock_is_sold_to_its_last_piece() {
     let outcome = run(&plan(200, settings));
     assert_eq!(outcome.completed, 40, "{}", text(&outcome));
     assert!(outcome.finished && outcome.took_secs < 3_600.0, "{}", text(&outcome));
-    // Whoever waited then went, and until then the slots were used.
+    // Visitors who still waited then left, and until then the slots were used.
     assert_eq!(outcome.claims + outcome.sold_out_in_line + outcome.turned_away, 200);
     assert!(
         outcome.sold_out_in_line > 20 && outcome.held > 0.9,
@@ -302,7 +302,7 @@ fn who_is_in_line_when_the_next_sale_begins_joins_it() {
     assert!(outcome.finished && outcome.took_secs < 7_200.0, "{words}");
     assert!(outcome.late > 100 && outcome.joins == 600 + outcome.late, "{words}");
     assert_eq!(outcome.claims + outcome.closed_in_line, 600, "{words}");
-    // The sale was long enough: marks went on, and nobody was forgotten.
+    // The sale was long enough: marks went on, and no visitor was forgotten.
     assert!(outcome.claims > 590, "{words}");
 }
 
@@ -341,7 +341,7 @@ fn a_stop_for_good_is_no_success_of_the_estimate() {
         !outcome.finished && trust.undecided > 0 && trust.inside < 0.6,
         "{trust:?}"
     );
-    // Nobody could be called any more: slots are not counted as empty beside a line.
+    // No visitor could be called any more: slots are not counted as empty beside a line.
     assert!(outcome.line_secs <= 301.0, "{}", text(&outcome));
 }
 

@@ -1,6 +1,7 @@
-//! A request that is tried, and what of it is read: by the gate, to choose a line or an account, and by a stack below it.
+//! A request to be tried, and the parts of it that are read: by the gate, to choose a line or an account, and by a stack
+//! below it.
 
-/// What both read. Each has a room of its own at the gate.
+/// The part that both read. Each has a room of its own at the gate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Thing {
     /// The path variable of `/event/{id}`, which chooses a line.
@@ -69,7 +70,7 @@ impl Case {
     }
 }
 
-/// What a stack answered: its readings, or that it refused the request.
+/// A stack's answer: its readings, or that it refused the request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     Read(Vec<Reading>),

@@ -1,4 +1,4 @@
-//! The gate before a shop that records: what is forwarded, and which line and account the gate read.
+//! The gate before a recording shop: the forwarded requests, and the line and account that the gate read.
 
 use std::collections::HashMap;
 use std::fs;
@@ -287,7 +287,7 @@ pub fn exchange(to: SocketAddr, number: u64, request: &[u8]) -> io::Result<Vec<u
     stream.write_all(request)?;
     let mut answer = Vec::new();
     match stream.read_to_end(&mut answer) {
-        // A gate that refuses what it has not read to the end resets the connection behind its answer.
+        // A gate that refuses a request before it has read all of it resets the connection behind its answer.
         Err(error) if answer.is_empty() => Err(error),
         _ => Ok(answer),
     }

@@ -3,7 +3,7 @@
 use super::case::{Answer, Case, Thing, unhex};
 use super::gate::{Gate, Outcome};
 
-/// What the disagreement is; none where the gate refused the request, or the stack did, or both read the same.
+/// The disagreement; none if the gate refused the request, or the stack did, or both read the same.
 pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer) -> Option<String> {
     let (Outcome::Forwarded { line, account, .. }, Answer::Read(readings)) = (outcome, answer) else {
         return None;
@@ -21,7 +21,7 @@ pub fn disagreement(gate: &Gate, case: &Case, outcome: &Outcome, answer: &Answer
     let other = own.iter().find(|reading| {
         let text = String::from_utf8_lossy(&reading.value);
         if case.thing.is_account() {
-            // A name that is empty names nobody, to gate and shop.
+            // An empty name names no account, to gate and shop.
             !spellings(case.thing, &text)
                 .iter()
                 .any(|text| gate.tag(case.thing, text) == *account)

@@ -1,5 +1,5 @@
-//! Readings in a file: requests that were forwarded, and what each stack read of them, so that the gate can be held to them where
-//! no stack is installed.
+//! Readings in a file: forwarded requests, and each stack's readings of them, so that the gate can be compared with them
+//! where no stack is installed.
 
 use std::fmt::Write as _;
 
@@ -15,16 +15,16 @@ pub struct Kept {
     pub rows: Vec<Row>,
 }
 
-/// A request, and what was made of it.
+/// A request, and its reading.
 pub struct Row {
     pub case: Case,
-    /// Of what the gate forwarded: a stack's readings are of these bytes.
+    /// The forwarded bytes, which a stack's readings are of.
     pub forwarded: String,
     /// In the order of the stacks.
     pub answers: Vec<Answer>,
 }
 
-/// What tells whether the same bytes were forwarded again.
+/// Shows whether the same bytes were forwarded again.
 pub fn fingerprint(forwarded: &[u8]) -> String {
     hex(&Sha256::digest(forwarded)[..8])
 }

@@ -1,5 +1,5 @@
-//! The gate held to what real stacks read (`scripts/stacks`), without any of them: each request of `readings.tsv` is refused, or
-//! forwarded with the very bytes of which the readings are, and then the gate and every stack read the same.
+//! The gate compared with the readings of real stacks (`scripts/stacks`), without any of them: each request of `readings.tsv`
+//! is refused, or forwarded with exactly the bytes of the readings, and then the gate and every stack read the same.
 
 #[allow(dead_code, reason = "the bench uses the rest")]
 mod bodies;

@@ -1,9 +1,9 @@
-//! How the gate reads a request, and how real stacks below it read what it forwards: the same, or the request is refused.
+//! Compares the gate's reading of a request with those of real stacks below it: they are the same, or the request is refused.
 //! `scripts/stacks` installs the stacks, builds this and runs it.
 //!
-//! `stacks [--gate PATH] [--requests N] [--seed N] [--only STACK]... [--keep FILE]`: makes requests from the seed until N were
-//! forwarded, asks every stack what it reads of each, and prints a table. FILE gets the readings of the first thousand. It
-//! ends with an error where a stack disagrees, or where the gate refuses an ordinary request.
+//! `stacks [--gate PATH] [--requests N] [--seed N] [--only STACK]... [--keep FILE]`: makes requests from the seed until N
+//! were forwarded, asks every stack for its reading of each, and prints a table. FILE gets the readings of the first
+//! thousand. It ends with an error if a stack disagrees, or if the gate refuses an ordinary request.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
@@ -30,7 +30,7 @@ use gate::{Gate, Outcome};
 use kept::{Kept, Row};
 use stack::{Places, Stack};
 
-/// So many readings are kept.
+/// Number of readings that are kept.
 const KEPT: usize = 1_000;
 
 /// Longer requests are not kept.
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Everything that takes part, and what was found so far.
+/// All parts of the run, and its findings so far.
 struct Run {
     gate: Gate,
     stacks: Vec<Stack>,
@@ -139,7 +139,7 @@ impl Run {
         Ok(refused)
     }
 
-    /// What of a request was forwarded, and what each stack read of it; `None` where the gate refused it.
+    /// The forwarded bytes of a request, and each stack's readings of it; `None` if the gate refused it.
     fn ask(&mut self, case: &Case) -> io::Result<Option<(String, Vec<Answer>)>> {
         self.asked += 1;
         let outcome = self.gate.ask(case, self.asked)?;

@@ -1,4 +1,4 @@
-//! What a stack is, and what it reads of a request.
+//! A stack, and its reading of a request.
 
 use std::fs;
 use std::io;
@@ -17,13 +17,13 @@ pub struct Stack {
     _processes: Vec<Process>,
 }
 
-/// Where `scripts/stacks` has put what they are made of.
+/// The folders in which `scripts/stacks` has put the parts of the stacks.
 pub struct Places {
     /// The programs, in the repository.
     pub apps: PathBuf,
-    /// What was installed and built.
+    /// The folder with the installed and built programs.
     pub built: PathBuf,
-    /// For what they write.
+    /// For their files.
     pub work: PathBuf,
 }
 
@@ -71,7 +71,7 @@ impl Stack {
         })
     }
 
-    /// What it reads of a request that the gate forwarded.
+    /// Its reading of a request that the gate forwarded.
     pub fn ask(&self, forwarded: &[u8], number: u64) -> io::Result<Answer> {
         let answer = exchange(self.address, number, &Case::with(forwarded, "Connection: close"))?;
         let status = status_of(&answer).ok_or_else(|| io::Error::other("no status"))?;

@@ -1,4 +1,4 @@
-//! The stacks, started as their users start them, each with a small program that says what it reads.
+//! The stacks, started as their users start them, each with a small program that prints its reading.
 
 use std::fs;
 use std::io;
@@ -130,7 +130,7 @@ impl Starting<'_> {
                 "2",
                 "--worker-tmp-dir",
                 "/dev/shm",
-                // What it takes from a proxy, it takes from the gate.
+                // It accepts the fields of a proxy from the gate.
                 "--forwarded-allow-ips",
                 "*",
             ])
@@ -287,7 +287,7 @@ fn piped(command: &mut Command) -> io::Result<std::process::Child> {
         .spawn()
 }
 
-/// Starts a program that is told where to listen, and waits until it does.
+/// Starts a program with its port as an argument, and waits until it listens.
 fn awaited(command: &mut Command, port: u16) -> io::Result<Process> {
     let process = Process(command.stdin(Stdio::null()).spawn()?);
     wait_for(|| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())?;

@@ -1,5 +1,5 @@
-//! Fields by which servers and frameworks take another target than the request line's: variables of CGI and WSGI, what proxies say of a
-//! path before they rewrote it, and their like. The names are made of words, so that one nobody has thought of is found as well.
+//! Fields by which servers and frameworks take another target than the request line's: variables of CGI and WSGI, proxies'
+//! fields for the original path, and similar ones. The names are composed of words, so that unknown ones are found too.
 
 use fastrand::Rng;
 

@@ -1,6 +1,6 @@
-//! The suite that every log passes. A log joins it with a [`Store`] of its own and one line of `suite!`.
+//! The suite that every log passes. A log joins it with an implementation of [`Store`] and one line of `suite!`.
 //!
-//! Nothing here looks behind the trait: batches are told apart by their serials, snapshots by their bytes.
+//! The suite uses the trait alone: it distinguishes batches by their serials, snapshots by their bytes.
 
 use ropeline::room::{Batch, Encoded, Entry, GateId, Position, VERSION, Wall};
 use ropeline::store::{
@@ -32,7 +32,8 @@ pub fn root(epoch: u64) -> Snapshot {
     }
 }
 
-/// What a log of this epoch begins with: a root for a gate that has it to itself, else the beginner's first word.
+/// The beginning of a log of this epoch: a root for a gate that has it to itself, otherwise the first report of the gate that
+/// begins it.
 pub fn beginning(log: &dyn Log, epoch: u64) -> Beginning {
     if log.alone() {
         return Beginning::Root(root(epoch));

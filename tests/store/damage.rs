@@ -28,7 +28,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
                 change: Change::Reset,
                 who: None,
             };
-            20
+            32
         ];
         let append = ropeline::store::Append {
             batch: Batch {
@@ -51,7 +51,7 @@ fn written(folder: &Folder, clean: bool) -> (Position, Vec<Entry>) {
     if clean {
         return (start, entries);
     }
-    // What is on disk while the log is open is what a crash leaves.
+    // The files on disk while the log is open are those that a crash leaves.
     let crashed = fs::read(folder.path().join("log.redb")).unwrap();
     drop(log);
     fs::write(folder.path().join("log.redb"), crashed).unwrap();
@@ -74,7 +74,7 @@ fn flip(path: &Path, at: u64) {
     file.write_all(&[byte[0] ^ 0x5A]).unwrap();
 }
 
-/// Opens, loads and reads on from the best snapshot; whatever comes must be a prefix of what was written.
+/// Opens, loads and reads on from the best snapshot; the entries must be a prefix of the written ones.
 fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
     let mut log = folder.embedded();
     let loaded = log.load().unwrap();
@@ -89,7 +89,7 @@ fn start_over(folder: &Folder, written: &[Entry]) -> (Loaded, usize) {
         assert!(read.eq(&written[from..from + entries.len()]), "an entry was made up");
         at = last.position;
     }
-    // Whatever was found, a new log can begin above it, and takes entries.
+    // After any damage, a new log can begin above it, and takes entries.
     let seen = log.load().unwrap();
     let next = root(seen.last_known.max(loaded.last_known) + 1);
     log.begin(seen.epoch, &Beginning::Root(next.clone())).unwrap();
@@ -241,7 +241,7 @@ fn with_its_own_word(folder: &Folder) {
     assert!(path.exists());
 }
 
-/// What happens to a file; its length may be another by a digit in each copy of the folder.
+/// Damage to a file; its length may differ by a digit in each copy of the folder.
 enum Damage {
     Flip(usize, u8),
     Cut(usize),
@@ -282,7 +282,7 @@ fn a_small_file_damaged_anywhere_is_set_aside_and_the_log_opens() {
                 loaded.skips.iter().all(|skip| expected.contains(skip)),
                 "made up: {bytes:?}"
             );
-            // What ends a line may be any white space.
+            // Any white space may end a line.
             let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
             let same_line = line(&bytes) == line(&stopped);
             if file == "stopped" && !same_line {

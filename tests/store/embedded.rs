@@ -1,4 +1,4 @@
-//! The suite on the embedded log, and what stands in for a store there: a folder.
+//! The suite on the embedded log, where a folder takes the place of a store.
 
 use std::path::PathBuf;
 use std::sync::Arc;

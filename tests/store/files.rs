@@ -1,4 +1,4 @@
-//! The embedded log's folder: who may use it, what is in it, how long it stays.
+//! The embedded log's folder: its permissions, its content, and how long that is kept.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -76,7 +76,7 @@ fn a_folder_that_cannot_be_used_is_named() {
 #[test]
 fn a_big_part_is_closed_at_the_next_snapshot_and_goes_on() {
     let folder = Folder {
-        part_bytes: 2_000,
+        part_bytes: 1_000,
         ..Folder::new()
     };
     let mut log = folder.embedded();

@@ -1,5 +1,5 @@
-//! What every log must do, tried on each of them, and what only one does: the embedded one's files, the faults of a store
-//! that gates share.
+//! The contract of every log, tested on each of them, and the properties of single ones: the embedded one's files, the faults
+//! of a store that gates share.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 

@@ -1,4 +1,4 @@
-//! The stores of the harness are what they say: without this, a test of a fault could pass because there was none.
+//! The stores of the harness have their properties: without this, a test of a fault could pass because there was none.
 
 use crate::harness::redis::{Cluster, Options, Sentinel, Server, until};
 

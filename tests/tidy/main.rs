@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Longest source file, its tests included.
 const MOST_LINES: usize = 600;
 
-/// What a pure module may not name: clocks, chance, I/O, locks, threads, floats, unordered collections, async.
+/// Names that a pure module may not use: clocks, randomness, I/O, locks, threads, floats, unordered collections, async.
 const IMPURE: [&str; 24] = [
     "tokio",
     "hyper",

@@ -100,7 +100,7 @@ fn is_test(test: &str) -> bool {
         .any(|test| attributes.contains(test))
 }
 
-/// What `cargo test` needs to find the test: its package and its target.
+/// The arguments by which `cargo test` finds the test: its package and its target.
 fn arguments(test: &str) -> String {
     let (file, _) = test.split_once("::").unwrap();
     let parts: Vec<&str> = Path::new(file).iter().filter_map(|part| part.to_str()).collect();

@@ -1,8 +1,8 @@
 //! The README, the pages beside it, the tutorial and the guides keep their sentences short: a sentence has at most 30 words. The README and the
 //! glossary are short as a whole.
 //!
-//! The text of a page is what a reader reads as prose: code blocks, comments, headings and URLs are left out, a code span
-//! counts as one word, and each paragraph, list item and cell of a table stands by itself.
+//! The text of a page is the prose that a reader reads: code blocks, comments, headings and URLs are left out, a code span
+//! counts as one word, and each paragraph, list item and cell of a table is separate.
 
 use std::fs;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ fn blocks(page: &str) -> Vec<String> {
     blocks
 }
 
-/// What a line says behind the mark of a list, if it begins an item.
+/// The text of a line behind the mark of a list, if it begins an item.
 fn item(line: &str) -> Option<&str> {
     let number = line.find(". ").filter(|at| line[..*at].parse::<u32>().is_ok());
     line.strip_prefix("- ").or_else(|| number.map(|at| &line[at + 2..]))

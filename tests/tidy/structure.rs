@@ -1,4 +1,4 @@
-//! How files hang together: import loops, full folders, types whose methods are spread over files.
+//! The structure of the sources: import loops, full folders, types whose methods are spread over files.
 //!
 //! The limits hold everywhere. A test that finds no file to check fails.
 
@@ -50,7 +50,7 @@ fn parts_use_each_other_as_the_architecture_says() {
         assert_eq!(said.get(part), Some(used), "{part}: left is what the page says");
     }
     assert_eq!(said.len(), parts.len(), "the page has parts that are not there");
-    // Part by part, each that uses only those taken away before is taken away: what is left uses each other in a circle.
+    // Parts that only use removed ones are removed one by one: the rest use each other in a circle.
     let mut left = parts;
     while let Some(part) = left
         .iter()

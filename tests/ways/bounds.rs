@@ -1,4 +1,5 @@
-//! What passes without a session is under way at the proxy alone, which keeps it within the bound that the gate names with its yes.
+//! Requests without a session are under way at the proxy alone, which keeps them within the bound that the gate names with
+//! its yes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Questions about requests whose fields the gate would take out in the path: the proxy would pass them on, so the answer is no.
+//! Questions about requests with fields that the gate would remove in the request path: the proxy would pass them on, so the
+//! answer is no.
 
 use crate::gate::Gate;
 use crate::guest::PAGE;

@@ -1,8 +1,9 @@
 //! The ways to the upstream: through the gate, and through a proxy that asks the gate who may pass.
 //!
-//! nginx, `HAProxy` and Caddy run as Debian installs them, each with its configuration of `examples/forward-auth`. Only addresses
-//! and folders for files are changed. `cases` holds on every way, `asks` is different where a proxy asks. Traefik and Envoy are
-//! not run: `replayed` sends, over sockets, what their documents say that they send, and checks what they say that they need.
+//! nginx, `HAProxy` and Caddy run as Debian installs them, each with its configuration of `examples/forward-auth`. Only
+//! addresses and folders for files are changed. `cases` applies to every way, `asks` only where a proxy asks. Traefik and
+//! Envoy are not run: `replayed` sends, over sockets, the requests that their documentation describes, and checks the answers
+//! that it requires.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 #![allow(clippy::duplicate_mod, reason = "the same cases are run on each way")]
 

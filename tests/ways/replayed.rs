@@ -16,7 +16,7 @@ use crate::house::{ONE, eventually};
 use crate::http::{Message, Pool};
 use crate::shop::Shop;
 
-/// What says no for a while: Envoy takes 5xx for a failure of the gate.
+/// The status of a temporary no: Envoy takes 5xx for a failure of the gate.
 fn not_now(asker: &str) -> u16 {
     if asker == "envoy" { 429 } else { 503 }
 }
@@ -70,8 +70,8 @@ impl Asking {
         answer
     }
 
-    /// Shows that the visitor is sent back to the same address: to the path or, as Traefik takes a bare path for one of the
-    /// gate's own, to the whole address; who has just joined by way of the look at their cookies.
+    /// Asserts that the visitor is redirected to the same address: to the path or, as Traefik takes a bare path for one of
+    /// the gate's own, to the whole address; a visitor who has just joined goes via the check for cookies.
     fn assert_back(&self, answer: &Message, target: &str) {
         let host = if self.asker == "traefik" {
             "http://shop.test"
@@ -86,7 +86,7 @@ impl Asking {
         assert_eq!((answer.status(), back.as_str()), (303, target), "{}", answer.head);
     }
 
-    /// Somebody inside who has used the pass.
+    /// A visitor inside who has used the pass.
     async fn inside(&self) -> Jar {
         let mut jar = Jar::new();
         let answer = self.ask(&mut jar, "GET", "/", PAGE).await;
@@ -229,7 +229,7 @@ async fn a_link_with_a_code_is_sent_on_to_the_same_address_without_it() {
         assert_eq!(answer.word(), "waiting", "{}", answer.head);
         let ticket = read_ticket(&jar[&ticket_name()]).unwrap();
         assert_eq!(ticket.lane, LaneId(1));
-        // Who has a place is asked first, and keeps it until they answer.
+        // A visitor with a place is asked first, and keeps it until they answer.
         let mut waits = Jar::new();
         assert_eq!(proxy.ask(&mut waits, "GET", "/seats", PAGE).await.word(), "waiting");
         let before = waits.clone();
@@ -335,7 +335,7 @@ async fn a_question_without_its_description_is_refused() {
     }
 }
 
-/// Where no proxy asks, nobody can; and where no shop is named, nobody comes to one.
+/// Without a configured proxy none can ask; and without a named shop no request reaches one.
 #[tokio::test]
 async fn what_is_not_configured_is_not_there() {
     let proxy = Asking::open("traefik", ONE, "").await;
@@ -371,7 +371,7 @@ async fn what_is_not_configured_is_not_there() {
     );
 }
 
-/// What the gate does not see it cannot refuse.
+/// The gate cannot refuse a field that it does not see.
 #[test]
 fn envoys_example_sends_every_field_and_the_beginning_of_a_body() {
     let example = std::fs::read_to_string("examples/forward-auth/envoy.yaml").unwrap();
@@ -388,6 +388,6 @@ fn the_gates_example_is_a_configuration() {
     assert!(report.mistakes().is_empty(), "{report}");
     let config = report.config().unwrap();
     assert!(config.upstream.is_none() && config.forward_auth.len() == 5);
-    // What there is not, it says.
+    // It reports what is missing.
     assert_eq!(report.warnings().len(), 1, "{report}");
 }

@@ -1,4 +1,4 @@
-//! nginx with TLS towards visitors, as a site has it: the gate beside it is told, and its cookies are for TLS alone.
+//! nginx with TLS towards visitors, as on a real site: it tells the gate so, and the gate's cookies are for TLS alone.
 
 use std::fs;
 use std::path::Path;
@@ -63,7 +63,7 @@ async fn over_tls_the_cookies_are_for_tls_alone_and_let_their_owner_in() {
             "{cookie}"
         );
     }
-    // In the clear nobody would be sent there.
+    // No visitor would be redirected to an address in the clear.
     assert!(!first.contains("location: http:"), "{first}");
     let inside = curl(&house, &folder.path().join("first"), &["--location"], "/seats?row=7");
     assert!(inside.contains("X-Shop: 1") && inside.ends_with("come in"), "{inside}");

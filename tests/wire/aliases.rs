@@ -1,5 +1,5 @@
-//! Fields that a shop is shown as ones that the gate sets, strips or decides by: whoever sends them, over HTTP/1.1 and HTTP/2, in
-//! heads and trailers; and what `Connection` may not name away.
+//! Fields that a shop sees as ones that the gate sets, strips or decides by, from any sender, over HTTP/1.1 and HTTP/2, in
+//! heads and trailers; and fields that `Connection` may not remove.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode};
@@ -36,7 +36,7 @@ const ALIASES: [&str; 21] = [
 
 const TRUSTED: [&[&str]; 2] = [&[], &["127.0.0.0/8"]];
 
-/// A gate that is told of accounts by `X-User` and `X-Forwarded-User`.
+/// A gate that takes accounts from `X-User` and `X-Forwarded-User`.
 fn gate(shop: &Shop, trusted: &[&str]) -> Gate {
     Gate::with(shop.address, |setup: &mut Setup| {
         setup.server.h2c = true;
@@ -67,7 +67,7 @@ fn nor_do_those_in_trailers_nor_an_account_that_is_said_there() {
             .chain(["X-User", "X-Forwarded-User", "Authorization"])
             .collect();
         let lines: String = names.iter().flat_map(|name| [name, ": forged\r\n"]).collect();
-        // What is not announced is not sent on in any case.
+        // Trailers that are not announced are dropped in any case.
         let announced = names.join(", ");
         let request = format!(
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum, {announced}\r\n\r\n1\r\na\r\n0\r\n\

@@ -1,4 +1,4 @@
-//! PROXY headers: from whom they are taken, who the client is then, and what is done about those that are none.
+//! PROXY headers: the peers from which they are accepted, the resulting client, and the treatment of invalid ones.
 
 use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +12,7 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const LINE: &str = "PROXY TCP4 203.0.113.9 198.51.100.1 40000 8443\r\n";
 const SHORT: Duration = Duration::from_millis(50);
 
-/// A gate that wants a header from 127.0.0.1 and from nobody else.
+/// A gate that requires a header from 127.0.0.1 and from no other peer.
 fn gate(shop: &Shop, change: impl FnOnce(&mut Setup)) -> Gate {
     Gate::with(shop.address, |setup| {
         setup.server.announced = vec!["127.0.0.1/32".parse().unwrap()];
@@ -27,7 +27,7 @@ fn behind(gate: &Gate, header: &[u8]) -> Client {
     client
 }
 
-/// A header of version 2; `rest` is the addresses and what is added to them.
+/// A header of version 2; `rest` is the addresses and further fields.
 fn block(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
     let length = u16::try_from(rest.len()).unwrap().to_be_bytes();
     [b"\r\n\r\n\0\r\nQUIT\n", &[command, family][..], &length, rest].concat()
@@ -40,7 +40,7 @@ fn block_of_line() -> Vec<u8> {
     block(0x21, 0x11, &[&source[..], &destination, &ports].concat())
 }
 
-/// Whom the shop is told of, and the port, in its last request.
+/// The client that the shop sees, and the port, in its last request.
 fn told(shop: &Shop) -> (String, String) {
     let seen = shop.seen().to_ascii_lowercase();
     let last = seen.rsplit("get /").next().unwrap();
@@ -139,7 +139,7 @@ fn without_a_header_or_with_a_malformed_one_the_connection_closes() {
     ];
     for (count, bytes) in (1_u64..).zip(wrong) {
         let mut client = gate.client();
-        // What it says after that may meet a closed door.
+        // Later bytes may meet a closed connection.
         let _ = client.stream.write_all(&[&bytes, GET.as_bytes()].concat());
         assert_eq!(client.rest(), "", "{}", String::from_utf8_lossy(&bytes));
         gate.until("counted", |gate| gate.stats.unannounced.load(Relaxed) == count);

@@ -6,19 +6,19 @@ use crate::shop::{OK, Shop};
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const HEAD: &str = "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
-/// What the visitor sees.
+/// The visitor's view.
 #[derive(Clone, Copy, Debug)]
 enum Seen {
     /// A refusal of the gate's.
     Refused,
-    /// An answer that anybody can tell is not whole, or none.
+    /// An answer that is visibly incomplete, or none.
     Cut,
-    /// This status with this body: what is odd about the answer is not passed on.
+    /// This status with this body: invalid parts of the answer are not passed on.
     Clean(u16, &'static str),
 }
 use Seen::{Clean, Cut, Refused};
 
-/// What is wrong, what the shop sends, what the visitor sees.
+/// The fault, the shop's bytes, and the visitor's view.
 const CASES: [(&str, &str, Seen); 66] = [
     (
         "two lengths",
@@ -363,7 +363,7 @@ fn is_whole(head: &str, body: &str) -> bool {
 #[test]
 fn every_faulty_answer_is_refused_or_cut_and_harms_nobody_else() {
     for (name, bytes, seen) in CASES {
-        // What is only seen to be wrong when the connection ends.
+        // Faults that only show when the connection ends.
         let closes = [
             "length that never comes",
             "body cut",

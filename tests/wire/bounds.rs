@@ -1,4 +1,4 @@
-//! What one address may have of the connections.
+//! One address's share of the connections.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;

@@ -12,7 +12,7 @@ use crate::shop::PATIENCE;
 
 pub struct Client {
     pub stream: TcpStream,
-    /// What the bytes go through, where they are not sent in the clear.
+    /// The TLS layer, if the connection is not in the clear.
     pub tls: Option<ClientConnection>,
     ahead: Vec<u8>,
 }
@@ -24,7 +24,7 @@ pub struct Answer {
     pub head: String,
     /// The body, its chunks put together.
     pub body: String,
-    /// What followed the last chunk.
+    /// The bytes behind the last chunk.
     pub trailers: String,
 }
 
@@ -57,7 +57,7 @@ impl Client {
         Self::over(socket.into())
     }
 
-    /// With room for a few KiB that nobody has read.
+    /// With room for a few KiB of unread data.
     pub fn narrow(address: SocketAddr) -> Self {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
@@ -81,7 +81,7 @@ impl Client {
         Self::new(address).shake(host, config)
     }
 
-    /// Shakes hands on a connection that is there.
+    /// Performs the handshake on an existing connection.
     pub fn shake(mut self, host: &str, config: &Arc<ClientConfig>) -> io::Result<Self> {
         let host = ServerName::try_from(host.to_owned()).unwrap();
         let mut tls = ClientConnection::new(Arc::clone(config), host).unwrap();

@@ -1,4 +1,4 @@
-//! The end of a server: who is let finish, who is told, who is cut.
+//! The end of a server: connections that may finish, that are informed, and that are cut.
 
 use std::net::TcpStream;
 use std::sync::atomic::Ordering::Relaxed;
@@ -64,7 +64,7 @@ fn a_head_that_is_half_here_is_answered_and_told_to_close() {
     let closing = gate.closing();
     let mut client = gate.client();
     client.send("GET / HTTP/1.1\r\nHo");
-    // Of one core, the connection whose bytes came first has been looked at first.
+    // On one core, the connection whose bytes came first has been served first.
     assert_eq!(gate.client().ask("GET /own HTTP/1.1\r\nHost: a\r\n\r\n").status, 200);
     let draining = thread::spawn(move || gate.drain(LONG));
     while !closing.is_cancelled() {

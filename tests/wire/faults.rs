@@ -16,7 +16,7 @@ fn outcome(gate: &Gate, request: &str) -> (u16, String) {
     (answer.status, answer.body)
 }
 
-/// What a client gets from a shop that answers its first request so.
+/// The client's answer from a shop that answers its first request so.
 fn of_answer(answer: &'static str) -> (u16, String) {
     let shop = Shop::new(move |line| {
         line.request();

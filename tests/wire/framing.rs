@@ -1,4 +1,4 @@
-//! What is refused before it reaches anybody, and how what passes is framed anew.
+//! Requests that are refused before they reach the service, and the new framing of those that pass.
 
 use crate::client::header;
 use crate::gate::Gate;

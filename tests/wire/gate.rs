@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::Client;
 use crate::shop::{PATIENCE, Shop};
 
-/// What a test may change before the gate starts.
+/// Settings that a test may change before the gate starts.
 pub struct Setup {
     pub server: ServerSettings,
     pub upstream: UpstreamSettings,
@@ -32,7 +32,7 @@ pub struct Setup {
     /// Fields that only a trusted peer may bring.
     pub said: Vec<HeaderName>,
     pub cores: usize,
-    /// What the listener speaks, if not in the clear.
+    /// TLS of the listener, if it is not in the clear.
     pub tls: Option<Arc<Tls>>,
     /// Cancels tunnels.
     pub cancel: CancellationToken,

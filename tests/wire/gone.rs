@@ -1,4 +1,4 @@
-//! Either end leaves in the middle, and the other is told.
+//! Either end leaves in the middle, and the other is informed.
 
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};

@@ -4,7 +4,7 @@ use crate::client::header;
 use crate::gate::Gate;
 use crate::shop::{OK, Shop};
 
-/// What the shop sees of a request with these extra lines, in lower case.
+/// The shop's view of a request with these extra lines, in lower case.
 fn seen_with(lines: &str, trusted: &[&str]) -> String {
     let shop = Shop::answering(OK);
     let gate = Gate::with(shop.address, |setup| {
@@ -254,7 +254,7 @@ fn another_way_to_the_shop_is_not_passed_on() {
     assert_eq!((answer.status, answer.header("alt-svc")), (200, None));
 }
 
-/// NTLM signs the connection in, and with it whoever would be given it next.
+/// NTLM authenticates the connection, and with it every client that would use it next.
 #[test]
 fn a_connection_that_somebody_is_signed_in_on_is_nobody_elses() {
     let shop = Shop::answering(OK);

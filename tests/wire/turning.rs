@@ -1,4 +1,4 @@
-//! Whether every core still turns: what a watchdog is told.
+//! Whether every core still runs: the report for a watchdog.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Bodies that are too long, broken, or read by nobody.
+//! Bodies that are too long, broken, or never read.
 
 use std::time::Duration;
 

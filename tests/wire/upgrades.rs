@@ -113,7 +113,7 @@ fn bytes_behind_an_upgrade_that_was_not_granted_reach_nobody() {
     assert!(!shop.seen().contains("smuggled"), "{}", shop.seen());
 }
 
-/// Nobody waits for another protocol that is never granted.
+/// No client waits for another protocol that is never granted.
 #[test]
 fn an_upgrade_that_the_gate_answers_by_itself_ends_the_connection() {
     let shop = Shop::answering(OK);

@@ -1,15 +1,15 @@
-//! What an account is called, and what stands for it in a room.
+//! The name of an account, and the tags that represent it in a room.
 
 use std::fmt;
 
-/// Stands for an account in one room: a keyed hash, of which nobody without the gates' keys learns whose it is.
+/// Represents an account in one room: a keyed hash, which cannot be traced to the account without the gates' keys.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tag(pub [u8; 8]);
 
-/// Longest identity in bytes; a longer one names nobody.
+/// Longest identity in bytes; a longer one names no account.
 pub const MAX_IDENTITY: usize = 1_024;
 
-/// What the source says an account is called: an opaque text, compared byte for byte. It prints masked.
+/// The source's name of an account: an opaque text, compared byte for byte. It prints masked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity(String);
 
@@ -28,7 +28,7 @@ impl Identity {
     }
 }
 
-/// A name without what stacks take off around it: Unicode's white space, and U+FEFF, which JavaScript counts as such.
+/// A name without the characters that stacks trim around it: Unicode's white space, and U+FEFF, which JavaScript trims too.
 fn bare(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
 }

@@ -1,4 +1,4 @@
-//! SHA-256 over labelled fields, each behind its length, so that no two lists of fields are hashed alike.
+//! SHA-256 over labelled fields, each preceded by its length, so that no two different lists of fields give the same input.
 
 use std::fmt;
 

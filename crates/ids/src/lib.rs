@@ -1,7 +1,7 @@
 //! The ground that all parts of Ropeline stand on: names, numbers, points in time and secrets as types of their own, so that no
 //! function takes two bare integers.
 //!
-//! Plain data: no I/O, no clock, no randomness. What a name may hold is checked where it is made, and never again.
+//! Plain data: no I/O, no clock, no randomness. A name is checked once, when it is made.
 //!
 //! ```
 //! use ropeline_ids::{Edition, RoomName, Wall};

@@ -1,4 +1,4 @@
-//! Numbers: of lanes, visitors, calls, entries and gates; and the random ids that stand for something.
+//! Numbers of lanes, visitors, calls, entries and gates, and random ids.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ impl fmt::Display for RehearsalId {
 }
 
 impl RehearsalId {
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let plain = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
@@ -81,14 +81,14 @@ pub struct Visitor {
     pub rehearsal: Option<RehearsalId>,
 }
 
-/// Where an entry stands in the log: (epoch, sequence), dense within an epoch.
+/// The position of an entry in the log: (epoch, sequence), dense within an epoch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Position {
     pub epoch: u64,
     pub sequence: u64,
 }
 
-/// As the log's own ids: epoch, a hyphen, sequence.
+/// In the form of the log's own ids: epoch, a hyphen, sequence.
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.epoch, self.sequence)

@@ -39,7 +39,7 @@ impl fmt::Debug for Secret {
 impl Drop for Secret {
     fn drop(&mut self) {
         self.0.fill(0);
-        // Keeps the compiler from leaving out a write that nobody reads.
+        // Keeps the compiler from removing a write that is never read.
         std::hint::black_box(&mut self.0);
     }
 }

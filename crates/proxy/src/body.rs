@@ -1,4 +1,4 @@
-//! The body of an answer: the gate's own bytes, a stream, or what comes from the upstream, with guards that drop at its end.
+//! The body of an answer: the gate's own bytes, a stream, or the upstream's bytes, with guards that drop at its end.
 
 use std::fmt;
 use std::pin::Pin;
@@ -80,7 +80,7 @@ impl Body {
         (Self::from(body), Some(revoke))
     }
 
-    /// All of an answer's body is here.
+    /// The whole body has been received.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         match &self.content {

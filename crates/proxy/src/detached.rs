@@ -1,4 +1,4 @@
-//! Requests whose answer is waited for though their client has hung up.
+//! Requests that are carried to their end although their client has hung up.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,9 +15,9 @@ use crate::boxed::boxed;
 use crate::client::hop::Hop;
 use crate::stage::Stage;
 
-/// A request that goes on in a task of its own if it is dropped while a server has it and `may` then gives something to hold, for as
-/// long as it goes on. It counts as a connection, so that a drain waits for it. Dropped at any other time, it is called off.
-/// PERF: only what is dropped costs a task.
+/// A request that goes on in a task of its own if it is dropped while a server has it and `may` returns a guard; the guard is
+/// held until the request ends. It counts as a connection, so that a drain waits for it. If it is dropped at any other time,
+/// it is cancelled. PERF: only a dropped request costs a task.
 pub struct Detachable<F, M>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -83,12 +83,13 @@ where
     M: FnOnce() -> Option<Box<dyn Send>>,
 {
     fn drop(&mut self) {
-        // Nothing is left of it where it may not.
+        // The request is dropped if it may not go on.
         let _ = self.go_on();
     }
 }
 
-/// Reads what is left of an answer that nobody reads any more: upstreams work on while they send. Gives up what is long or slow.
+/// Reads the rest of an answer without a reader, because upstreams do their work while they send. Stops when the rest is long
+/// or slow.
 pub async fn read_rest(body: &mut Body) {
     let read = async {
         let mut bytes = 0;
@@ -99,11 +100,11 @@ pub async fn read_rest(body: &mut Body) {
             }
         }
     };
-    // What takes longer is dropped with its connection.
+    // A longer rest is dropped with its connection.
     let _ = timeout(REST_TIME, read).await;
 }
 
-/// Bytes of an answer that are read though nobody waits for them.
+/// Most bytes of an answer that are read without a reader.
 const MOST_REST: usize = 256 * 1024;
 /// How long they are read for.
 const REST_TIME: Duration = Duration::from_secs(10);
@@ -120,7 +121,7 @@ mod tests {
         Arc::new(Hop::of(any, any, Proto::Http))
     }
 
-    /// Whether a request goes on that is dropped, at the server or before it is there.
+    /// Whether a dropped request goes on, at the server or before it is there.
     async fn goes_on(is_at_server: bool, may: bool) -> bool {
         let (go, gone) = oneshot::channel::<()>();
         let (done, is_done) = oneshot::channel();

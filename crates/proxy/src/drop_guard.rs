@@ -1,4 +1,4 @@
-//! What is held until something else ends.
+//! A value that is held until something else ends.
 
 /// Anything that acts by being dropped.
 pub(crate) trait DropGuard: Send {}

@@ -1,16 +1,16 @@
-//! Why a request could not be forwarded, and whose fault that is.
+//! Errors of forwarding, each with the party at fault.
 
 use http::StatusCode;
 
-/// What a body can fail with; the client sees its answer cut.
+/// The error of a body; the client sees its answer cut.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Whose fault a failed forward is.
+/// The party at fault for a failed forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The client's: its body was too long, too slow or cut off.
     Client,
-    /// The upstream's: it could not be reached, was too slow, or answered with what is no HTTP.
+    /// The upstream's fault: it could not be reached, was too slow, or its answer was not valid HTTP.
     Upstream,
     /// Ours: out of sockets or memory.
     Ours,
@@ -18,7 +18,7 @@ pub enum Fault {
     Nobodys,
 }
 
-/// What happened.
+/// The kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Kind {
     /// The body is longer than allowed, by its declared length or by count.
@@ -74,10 +74,10 @@ pub enum BodyError {
     /// Longer than allowed.
     #[error("the request body is too large")]
     TooLarge,
-    /// Nothing came for too long, or too little.
+    /// No data came for too long, or too little.
     #[error("the request body did not arrive in time")]
     TooSlow,
-    /// The client is gone, or sent what is no chunk.
+    /// The client is gone, or sent an invalid chunk.
     #[error("the request body broke off")]
     Broken,
     /// Other bodies had all the memory for bodies, for too long.
@@ -100,9 +100,7 @@ impl From<BodyError> for Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct ForwardError {
-    /// Whose fault it is.
     pub fault: Fault,
-    /// What happened.
     pub kind: Kind,
 }
 

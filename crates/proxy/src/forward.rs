@@ -1,4 +1,4 @@
-//! How a request is to be forwarded: what its caller knows of it, and wants to know.
+//! The parameters of forwarding a request: the caller's facts about it, and the reports that the caller wants.
 
 use http::{HeaderName, HeaderValue, StatusCode};
 use tokio_util::sync::CancellationToken;
@@ -9,16 +9,17 @@ use crate::listen::address::is_trusted;
 use crate::memory::BodyOf;
 use crate::stage::Stage;
 
-/// What the upstream is told about a request besides the request itself.
+/// The facts about a request that are forwarded besides the request itself.
 pub struct Forward<'a> {
     /// How the client reached us; the socket's other end joins `X-Forwarded-For`.
     pub hop: &'a Hop,
-    /// The visitor, whose share of the memory for bodies it takes. A short answer to a stranger is taken over from the upstream, so
-    /// that a client that does not read it holds no place. So it is for anybody where most connections of the server are taken.
+    /// The visitor whose share of the memory for bodies is used. A short answer to a stranger is read from the upstream at
+    /// once, so that a client that does not read it occupies no connection. This applies to every visitor when most
+    /// connections of the server are taken.
     pub whose: BodyOf,
-    /// Whether the peer is a trusted proxy: then what it says in `X-Forwarded-*` stands.
+    /// Whether the peer is a trusted proxy, whose `X-Forwarded-*` fields are kept.
     pub peer_trusted: bool,
-    /// Fields that say whose a request is, and that nobody but a trusted proxy may bring.
+    /// Fields that identify a request's client and are accepted from trusted proxies only.
     pub said_by_proxies: &'a [HeaderName],
     /// Fields of ours to set.
     pub headers: &'a [(HeaderName, HeaderValue)],
@@ -28,9 +29,9 @@ pub struct Forward<'a> {
     pub cancel: Option<CancellationToken>,
     /// The field of an answer in which the upstream tells the gate something. It is taken out.
     pub signal: Option<&'a HeaderName>,
-    /// Is told the answer's status, and the value of its signal, as soon as they are here.
+    /// Called with the answer's status and the value of its signal as soon as they arrive.
     pub heard: &'a (dyn Fn(StatusCode, Option<&HeaderValue>) + Sync),
-    /// Is told how far the request is.
+    /// Receives the stage that the request has reached.
     pub stage: Option<&'a Stage>,
 }
 

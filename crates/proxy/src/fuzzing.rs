@@ -1,6 +1,6 @@
-//! The fuzz targets for what stands between a socket and the gate: framing on raw bytes, and header fields.
+//! The fuzz targets for the layers between a socket and the gate: framing on raw bytes, and header fields.
 //!
-//! What they hold the code against is written apart from it, with lists of their own.
+//! The expected results are computed by independent code, with lists of its own.
 
 use std::net::IpAddr;
 
@@ -51,11 +51,11 @@ pub fn headers(data: &[u8]) {
     }
 }
 
-/// Bytes that a proxy may have sent, or not: the verdict comes as soon as it can and then stays, and what is read is what
-/// was written.
+/// Bytes that may or may not come from a proxy: the verdict comes as early as possible and stays, and the parsed header is
+/// the one that was written.
 ///
 /// # Panics
-/// When a law does not hold.
+/// If a law does not hold.
 pub fn proxy_protocol(data: &[u8]) {
     let whole = parse(data);
     for length in 0..data.len() {
@@ -164,7 +164,7 @@ fn answer(before: &HeaderMap) {
     kept(before, &after);
 }
 
-/// What is nobody's business stays as it was, in its order.
+/// Fields that concern only the ends stay unchanged and in order.
 fn kept(before: &HeaderMap, after: &HeaderMap) {
     let listed = |name: &HeaderName| {
         let lines = before.get_all("connection").iter();
@@ -216,7 +216,7 @@ fn is_hop(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The gate's own, or what an upstream may take for them or for another path or address.
+/// Fields of the gate, and fields that an upstream may take for those or for another path or address.
 fn is_gates(name: &str) -> bool {
     const NAMES: [&str; 5] = ["forwarded", "x-real-ip", "x-original-url", "x-rewrite-url", "proxy"];
     const BEHIND_UNDERSCORES: [&str; 9] = [

@@ -1,8 +1,9 @@
 //! Which header fields pass, in both directions.
 //!
-//! Hop-by-hop fields and those `Connection` names go first, so that a client cannot name ours away (RFC 9110, section
-//! 7.6.1); nor does it reach what the gate or the upstream decides by. Then go the fields only a proxy may set, and aliases of all
-//! these ([`names::field`]), such as `X_Forwarded_For`, whoever sends them. Ours are set last.
+//! Hop-by-hop fields and those that `Connection` names are removed first, so that a client cannot have the gate's fields
+//! removed (RFC 9110, section 7.6.1), nor fields by which the gate or the upstream decides. Then fields that only a proxy may
+//! set are removed, and all aliases of these ([`names::field`]), such as `X_Forwarded_For`, from any sender. The gate's own
+//! fields are set last.
 
 use std::borrow::Cow;
 
@@ -63,8 +64,9 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, signal: Option<&HeaderName
     signal
 }
 
-/// Whether a request or an answer signs its client in on the connection that it comes over, and not by itself: NTLM, and Negotiate as some
-/// servers take it (RFC 4559, section 6). What is sent over the same connection is that client's for the server, whoever sends it.
+/// Whether a request or an answer authenticates its connection instead of itself: NTLM, and Negotiate as some servers
+/// implement it (RFC 4559, section 6). The server then attributes all requests on that connection to the same client,
+/// whichever client sent them.
 pub(crate) fn binds_connection(headers: &HeaderMap, name: &HeaderName) -> bool {
     headers.get_all(name).iter().map(HeaderValue::as_bytes).any(|value| {
         let is = |scheme: &[u8]| {
@@ -85,8 +87,8 @@ pub(crate) fn is_repeatable<B>(request: &Request<B>) -> bool {
         && !request.uri().query().is_some_and(in_query)
 }
 
-/// Trailers are merged with the head by some: what may not stand there may not stand here, nor what says how to frame,
-/// route, authorise, ask for or read the message (RFC 9110, section 6.5.1).
+/// Some recipients merge trailers with the head. So fields that are removed from the head are removed here too, and also
+/// fields that frame, route, authorise, request or describe the message (RFC 9110, section 6.5.1).
 pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
     strip(trailers, |name| {
         is_hop_by_hop(name)
@@ -96,7 +98,7 @@ pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
             || HEAD_ALONE.contains(name)
             || RELIED_ON.contains(name)
             || IN_HEADS_ALONE.iter().any(|start| name.as_str().starts_with(start))
-            // Decided by where it stands in the head.
+            // These depend on their position in the head.
             || names::field::METHODS.contains(&name.as_str())
     });
 }
@@ -114,7 +116,7 @@ pub(crate) fn trailers_announced(headers: &HeaderMap) -> Vec<HeaderName> {
     headers.get_all(TRAILER).iter().flat_map(names).collect()
 }
 
-/// Whether this proxy stands in `Via` so often that the request must be going round in circles.
+/// Whether this proxy occurs in `Via` so often that the request must be in a loop.
 pub(crate) fn is_loop(headers: &HeaderMap) -> bool {
     // PERF: to compare with all names costs less than to look for one.
     let lines = headers.iter().filter(|(name, _)| **name == VIA);
@@ -124,7 +126,7 @@ pub(crate) fn is_loop(headers: &HeaderMap) -> bool {
         >= MAX_PASSES
 }
 
-/// Removes what `Connection` says belongs to this one only.
+/// Removes the fields that `Connection` names.
 fn strip_named(headers: &mut HeaderMap, said: &[HeaderName]) {
     // PERF: nearly always one of two words stands there alone, which is the name of no field, or of one that goes anyway.
     let is_plain = |line: &HeaderValue| line == "keep-alive" || line == "close";
@@ -147,7 +149,8 @@ fn strip(headers: &mut HeaderMap, gone: impl Fn(&HeaderName) -> bool) {
     }
 }
 
-/// Fields of most requests and answers, which stay as they are. PERF: one look at this list spares several at the letters of a name.
+/// Fields of most requests and answers, which pass unchanged. PERF: one look at this list saves several checks of a name's
+/// letters.
 fn is_ordinary(name: &HeaderName) -> bool {
     match *name {
         ACCEPT
@@ -183,8 +186,9 @@ fn is_hop_by_hop(name: &HeaderName) -> bool {
     }
 }
 
-/// Fields that `Connection` may not name away, as that would change what the upstream sees after the gate has decided on it: those
-/// that the gate reads or sets, and what a trusted peer says of the client, who may have written that `Connection`.
+/// Fields that `Connection` may not remove, because that would change the upstream's view after the gate has decided on the
+/// request: fields that the gate reads or sets, and a trusted peer's fields about the client, who may have written that
+/// `Connection`.
 fn is_end_to_end(name: &HeaderName, said: &[HeaderName]) -> bool {
     RELIED_ON.contains(name)
         || is_said_of_client(name)
@@ -199,7 +203,7 @@ pub fn connection_reaches_too_far(headers: &HeaderMap, said: &[HeaderName]) -> b
     listed.any(|name| is_end_to_end(&name, said) || name.as_str().starts_with(OWN_PREFIX))
 }
 
-/// Fields nobody may send us, trusted or not.
+/// Fields that only the gate sets; refused from trusted peers too.
 fn is_ours_alone(name: &HeaderName) -> bool {
     *name == FORWARDED || name.as_str().starts_with(OWN_PREFIX) || is_override(name.as_str())
 }
@@ -211,8 +215,8 @@ pub fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
     if names::field::is_plain(name) && !name.starts_with('-') {
         return false;
     }
-    // What servers tell each other: WebSphere's plug-in another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`), Passenger how to
-    // run the upstream (`!~PASSENGER_...`).
+    // Fields between servers: WebSphere's plug-in names another host, client and scheme (`$WSSN`, `$WSRA`, `$WSSC`),
+    // Passenger the way to run the upstream (`!~PASSENGER_...`).
     if !name.starts_with(|first: char| first.is_ascii_alphanumeric()) || names::field::names_a_target(name) {
         return true;
     }
@@ -223,7 +227,7 @@ pub fn is_alias(name: &HeaderName, said: &[HeaderName]) -> bool {
         || RELIED_ON.iter().chain(said).any(|own| is(own.as_str()))
 }
 
-/// A field that the gate sets, or strips whoever sends it: no operator's field.
+/// A field that the gate sets, or removes from every request: an operator cannot use it.
 #[must_use]
 pub fn is_taken(name: &HeaderName) -> bool {
     is_ours_alone(name) || is_hop_by_hop(name) || RELIED_ON.contains(name) || *name == FORWARDED_FOR
@@ -233,15 +237,15 @@ fn is_override(name: &str) -> bool {
     names::field::names_a_target(name) || OVERRIDES.contains(&name)
 }
 
-/// Fields in which a trusted peer says whose request it is, and which nobody else may set.
+/// Fields in which a trusted peer identifies the client of a request, and which no other peer may set.
 #[must_use]
 pub fn is_said_of_client(name: &HeaderName) -> bool {
     let name = name.as_str();
     name.starts_with(FORWARDED_PREFIX) || HOSTS.contains(&name)
 }
 
-/// The hosts that fields of a trusted peer name, one by one, as browsers spell them; `None` for what is no host. A field that
-/// holds nothing names none.
+/// The hosts that fields of a trusted peer name, one by one, as browsers spell them; `None` for an invalid host. An empty
+/// field names none.
 pub fn hosts_said(headers: &HeaderMap) -> impl Iterator<Item = Option<Cow<'_, str>>> {
     let fields = headers.iter().filter(|(name, _)| HOSTS_SAID.contains(&name.as_str()));
     fields.flat_map(|(_, value)| hosts(value))
@@ -253,8 +257,9 @@ fn hosts(list: &HeaderValue) -> impl Iterator<Item = Option<Cow<'_, str>>> {
     hosts.filter(move |_| !is_nothing).map(framing::usual)
 }
 
-/// Leaves one host in each such field, as browsers spell it: the first, which is the visitor's. SECURITY: upstreams that compare it as it is
-/// spelled, or take the whole list for one, would have another for a host that they do not know. The gate treats all of them alike.
+/// Leaves one host in each such field, as browsers spell it: the first, which is the visitor's. SECURITY: upstreams that
+/// compare it byte by byte, or take the whole list for one host, would see another, unknown host. The gate treats all of them
+/// alike.
 fn settle_hosts(headers: &mut HeaderMap) {
     for name in HOSTS_SAID {
         let mut lines = headers.get_all(name).iter();
@@ -280,7 +285,7 @@ fn accepts_trailers(headers: &HeaderMap) -> bool {
     codings.any(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"trailers"))
 }
 
-/// The peer joins the list of addresses; what a trusted peer says of scheme, host and port stands.
+/// Appends the peer to the list of addresses; a trusted peer's scheme, host and port are kept.
 fn append_forwarded(headers: &mut HeaderMap, forward: &Forward<'_>) {
     let hop = forward.hop;
     match headers.entry(FORWARDED_FOR) {
@@ -317,7 +322,7 @@ fn append_via(headers: &mut HeaderMap, version: Version) {
                 let list = text(format!("{before}, {hop}"));
                 lines.insert(list);
             }
-            // Further lines, and one with bytes beyond ASCII, stand as they are.
+            // Further lines, and one with bytes beyond ASCII, stay unchanged.
             _ => lines.append(HeaderValue::from_static(hop)),
         },
     }
@@ -367,7 +372,7 @@ const HEAD_ALONE: [HeaderName; 9] = [
 ];
 /// Beginnings of the names of others: conditions, a browser's description of its request, and cross-origin rules.
 const IN_HEADS_ALONE: [&str; 3] = ["if-", "sec-", "access-control-"];
-/// Fields that the gate reads, or that frame or name what is read.
+/// Fields that the gate reads, or that frame or describe the content that it reads.
 const RELIED_ON: [HeaderName; 12] = [
     HOST,
     CONTENT_LENGTH,
@@ -382,7 +387,7 @@ const RELIED_ON: [HeaderName; 12] = [
     ACCESS_CONTROL_REQUEST_METHOD,
     ACCESS_CONTROL_REQUEST_HEADERS,
 ];
-/// Fields by which the gate tells a page from what a page loads.
+/// Fields by which the gate distinguishes a page from the resources of a page.
 const RELIED_ON_ALL: [&str; 1] = ["sec-fetch-"];
 /// Fields of a connection, of which an alias would smuggle a second one in.
 const SHADOWED: [&str; 8] = [

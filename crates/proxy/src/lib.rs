@@ -1,8 +1,9 @@
 //! The proxy: listeners, connections, and the way to the upstream and back; HTTP/1.1 and HTTP/2 on both sides.
 //!
-//! [`serve()`] accepts connections and hands each request to a service, with its [`Conn`]. [`Upstream::forward`] carries one
-//! request to the upstream and streams the answer back. What hyper leaves to a proxy is done here: framing checks, header
-//! hygiene, deadlines, bounds, draining. Who may pass is the service's decision: nothing here knows rooms, tickets or pages.
+//! [`serve()`] accepts connections and passes each request to a service, with its [`Conn`]. [`Upstream::forward`] carries one
+//! request to the upstream and streams the answer back. This crate does the work that hyper leaves to a proxy: framing
+//! checks, header hygiene, deadlines, bounds, draining. The service decides which requests pass: this crate knows no rooms,
+//! tickets or pages.
 //!
 //! ```text
 //! accept thread per listener -> the core with the fewest connections (one thread, one runtime each)

@@ -1,4 +1,4 @@
-//! A lock whose holder may have panicked: what it guards is never left half changed.
+//! A lock that ignores poisoning: the data that it guards is never left half changed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

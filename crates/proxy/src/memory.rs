@@ -1,13 +1,14 @@
 //! The memory that buffered request bodies take: a bound for all of them, and a share of it for each client.
 //!
-//! A body is charged for the memory that holds its bytes, and asks for more before it reads on. Who finds none waits in order of
-//! arrival; the bytes stay in the client's socket meanwhile. Bodies of requests that pass a line without a session have half of it
-//! together: however many of them come, the other half is left to all others. The first [`FIRST`] KiB of any body are
-//! charged to its client alone, and one of no more than [`FREE`] KiB to nobody: a small one goes on whatever others hold.
+//! A body is charged for the memory that holds its bytes, and asks for more before it reads on. Without free memory it waits
+//! in order of arrival, and the bytes stay in the client's socket meanwhile. Bodies of requests that pass a line without a
+//! session have half of the memory together: however many of them come, the other half is left to all others. The first
+//! [`FIRST`] KiB of any body are charged to its client alone, and a body of no more than [`FREE`] KiB is not charged: a small
+//! body goes on whatever others hold.
 //!
-//! Bodies that hold a part and wait for the rest could wait for each other. So the first of a client's that has to wait may
-//! overdraw the client's share, one body of strangers and one of all others the memory for all. Who may, does not wait
-//! any more, ends, and gives back what the next ones go on with.
+//! Bodies that hold a part and wait for the rest could wait for each other. So the first waiting body of a client may
+//! overdraw the client's share, and one body of strangers and one of all others may overdraw the total. A body that may
+//! overdraw does not wait any more, ends, and gives back the memory with which the next ones go on.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,10 +22,10 @@ use crate::limit::ClientKey;
 use crate::lock::held;
 use crate::stats::Stats;
 
-/// Whose body it is.
+/// The owner of a body.
 #[derive(Clone, Copy, Debug)]
 pub enum BodyOf {
-    /// Of a request that nobody let in: it passes a line without a session, or is read before that is decided.
+    /// A request that was not admitted: it passes a line without a session, or is read before that is decided.
     Stranger(IpAddr),
     /// Of any other.
     Inside(IpAddr),
@@ -47,7 +48,7 @@ impl BodyOf {
 pub(crate) struct Memory {
     /// In KiB, as all here.
     free: Semaphore,
-    /// Of that, what strangers may take yet.
+    /// The part of it that strangers may still take.
     strangers: Semaphore,
     /// How many may overdraw them: one body of a stranger's, and one of all others.
     overdraws: Overdrafts,
@@ -68,7 +69,7 @@ impl Overdrafts {
     }
 }
 
-/// What one client may have of it. It is forgotten with its last body.
+/// One client's share. It is forgotten with its last body.
 #[derive(Debug)]
 struct Share {
     free: Semaphore,
@@ -78,7 +79,7 @@ struct Share {
     memory: Arc<Memory>,
 }
 
-/// What one body has of it, given back when dropped.
+/// One body's part of the memory, returned on drop.
 #[derive(Debug)]
 pub struct Ration {
     memory: Arc<Memory>,
@@ -93,7 +94,7 @@ pub struct Ration {
     overdraws: Overdraws,
 }
 
-/// What a body may overdraw.
+/// The sources that a body may overdraw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Overdraws {
     Nothing,
@@ -104,7 +105,7 @@ enum Overdraws {
 }
 
 impl Memory {
-    /// So many bytes for all bodies, half of them for those of strangers, and an eighth for each client's.
+    /// A number of bytes for all bodies, half of them for those of strangers, and an eighth for each client's.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let kib = usize::try_from(bytes / KIB)
             .unwrap_or(usize::MAX)
@@ -182,7 +183,7 @@ impl Ration {
         }
     }
 
-    /// As [`grow`](Self::grow), where nobody has to wait; else false.
+    /// As [`grow`](Self::grow), if that needs no wait; false otherwise.
     pub(crate) fn grow_at_once(&mut self, bytes: usize) -> bool {
         let want = self.want(bytes);
         if want <= self.kib {
@@ -231,7 +232,8 @@ impl Ration {
             let strangers = hold(&memory.strangers, of_strangers).await;
             forget([strangers, hold(&memory.free, of_all).await]);
         };
-        // Who overdraws the memory for all overdraws its share too: it never waits for a body of the same client that waits for it.
+        // A body that overdraws the total overdraws its share too, so it never waits for a body of the same client that waits
+        // for it.
         let lacks_share = usize::from(self.overdraws == Overdraws::Nothing);
         let overdraws = async {
             let share = hold(&share.overdraws, lacks_share).await;
@@ -248,12 +250,12 @@ impl Ration {
         self.cover(want, charged);
     }
 
-    /// How many KiB it takes to cover so many bytes.
+    /// How many KiB cover this number of bytes.
     fn want(&self, bytes: usize) -> usize {
         bytes.div_ceil(1024).min(self.memory.share)
     }
 
-    /// What it lacks of each source to hold so many KiB.
+    /// The KiB of each source that are missing to hold `want` KiB.
     fn lacks(&self, want: usize) -> [usize; SOURCES] {
         let beyond = beyond(want);
         let of_strangers = if self.is_strangers { beyond } else { 0 };
@@ -297,13 +299,13 @@ impl Drop for Ration {
     }
 }
 
-/// What is charged: the client's share, the strangers' half, all.
+/// The three semaphores that are charged: the client's share, the strangers' half, the total.
 fn sources<'a>(memory: &'a Memory, share: &'a Share) -> [&'a Semaphore; SOURCES] {
     [&share.free, &memory.strangers, &memory.free]
 }
 
 async fn hold(source: &Semaphore, lacks: usize) -> Option<SemaphorePermit<'_>> {
-    // Where it lacks nothing it waits behind nobody.
+    // A source with enough memory is taken without queueing.
     if lacks == 0 {
         return None;
     }
@@ -314,7 +316,7 @@ fn forget<const N: usize>(permits: [Option<SemaphorePermit<'_>>; N]) {
     permits.into_iter().flatten().for_each(SemaphorePermit::forget);
 }
 
-/// What so many KiB of one body take of what is for all.
+/// The part of a body of `kib` KiB that is charged to the total.
 fn beyond(kib: usize) -> usize {
     kib.saturating_sub(FIRST)
 }
@@ -324,14 +326,15 @@ fn permits(kib: usize) -> u32 {
 }
 
 const KIB: u64 = 1024;
-/// So many clients with their whole share use all of the memory.
+/// This number of clients with their whole share use all of the memory.
 pub const SHARES: usize = 8;
-/// KiB of each body that are charged to nobody as long as it has no more. PERF: a small body or answer looks up no client; whoever
-/// sends it costs ten times that anyway.
+/// A body of at most this size, in KiB, is not charged. PERF: a small body or answer needs no look-up of its client; the
+/// request costs its sender ten times that anyway.
 const FREE: usize = 1;
-/// KiB of each body that take nothing of what is for all. What they sum to has the bound of the requests under way: 4 KiB for each,
-/// 400 MiB for the 100,000 of `max_connections` over HTTP/1.1, a hundred times that over HTTP/2; of one client never more than its
-/// share, but for what is free. A body that has no more and waits holds besides what one read brought: 32 KiB, over HTTP/2 a frame of 16.
+/// KiB of each body that are not charged to the total. Their sum is bounded by the requests under way: 4 KiB for each, 400
+/// MiB for the 100,000 of `max_connections` over HTTP/1.1, a hundred times that over HTTP/2; for one client never more than
+/// its share, apart from uncharged bodies. A waiting body of no more than this size also holds the bytes of one read: 32 KiB,
+/// over HTTP/2 a frame of 16 KiB.
 const FIRST: usize = 4;
 /// A client's share, the strangers' half, all.
 const SOURCES: usize = 3;

@@ -1,4 +1,5 @@
-//! An answer's body that is taken away from a client that reads it slowly, when somebody else needs what it holds.
+//! An answer's body that is revoked from a client that reads it slowly, when another client needs the resources that it
+//! holds.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, Weak};
@@ -63,11 +64,12 @@ impl Revocable {
 }
 
 impl Lent {
-    /// Who reads at the least rate is never slow; what is read faster earns some seconds of rest, the more the longer it goes on.
+    /// A client that reads at the minimum rate is never slow. Faster reading earns some seconds of rest, more of them the
+    /// longer it goes on.
     fn read(&mut self, bytes: usize, now: Instant) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let earned = Duration::from_secs(1) * bytes / LEAST_BYTES_PER_SEC;
-        // SECURITY: kernels take much of any answer at once, also for a client that reads nothing of it.
+        // SECURITY: kernels take a large part of any answer at once, also for a client that reads none of it.
         let rest = (now - self.begun).clamp(BEGINNING, REST);
         self.slow_from = (self.slow_from.max(now) + earned).min(now + rest);
     }
@@ -89,11 +91,11 @@ impl Revoke {
     }
 }
 
-/// Who reads less is slow: half of what a line of the slowest tariffs gives, 64 kbit/s.
+/// A client that reads less is slow: half the rate of the slowest tariffs, 64 kbit/s.
 const LEAST_BYTES_PER_SEC: u32 = 4 * 1024;
-/// When who has read nothing is slow.
+/// Time after which a client that has read nothing is slow.
 const BEGINNING: Duration = Duration::from_secs(2);
-/// The longest rest. Kernels take much at once, and then nothing until a good part of it has gone out.
+/// The longest rest. Kernels take much at once, and then nothing until a large part of it has been sent.
 const REST: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What bounds a listener and the way to the upstream: every deadline and every size in one place, with its default.
+//! The limits of a listener and of the upstream: every deadline and every size in one place, with its default.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -45,7 +45,7 @@ pub struct ServerSettings {
     pub loopback_connections: Option<usize>,
     /// Proxies in front, which bring many clients.
     pub trusted: Vec<IpNet>,
-    /// Peers whose connections begin with a PROXY header, and must; from others it is never looked for.
+    /// Peers whose connections must begin with a PROXY header; other peers' connections are never searched for one.
     pub announced: Vec<IpNet>,
     /// Takes HTTP/2 in the clear from clients that begin with it; never by an upgrade.
     pub h2c: bool,
@@ -85,7 +85,7 @@ pub struct UpstreamSettings {
     pub servers: Vec<UpstreamServer>,
     /// How often names are resolved again.
     pub resolve_every: Duration,
-    /// What is sent as `Host`; `None` for what the visitor sent.
+    /// The value sent as `Host`; `None` for the visitor's own.
     pub host: Option<HeaderValue>,
     /// From the first SYN, TLS included, to a connection.
     pub connect: Duration,
@@ -109,7 +109,7 @@ pub struct UpstreamSettings {
     pub continue_wait: Duration,
     /// Most bytes of a request's body that are read before a connection is taken; 0 for none.
     pub request_buffer: usize,
-    /// The memory for what is read of all bodies, in bytes.
+    /// The memory for all buffered body bytes, in bytes.
     pub buffer_memory: u64,
     /// The bound on bodies that are longer, and streamed; over all servers.
     pub streaming: ConnectionBound,
@@ -119,7 +119,7 @@ pub struct UpstreamSettings {
     pub retries: u32,
     /// Most of those in a hundred requests, over time.
     pub retry_budget: u32,
-    /// What counts as a failure, and what follows.
+    /// The definition of a failure, and its consequences.
     pub failures: FailureRules,
     /// How servers are asked whether they are well; `None` for not at all.
     pub check: Option<HealthCheck>,
@@ -185,14 +185,14 @@ pub struct ConnectionBound {
     pub wait: Duration,
 }
 
-/// When a server is passed over for what visitors' requests met there.
+/// When a server is put out of rotation because of failed requests of visitors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureRules {
-    /// So many in a row put a server out; 0 for never.
+    /// This many failures in a row put a server out; 0 for never.
     pub most: u32,
     /// Whether an answer of 500 and up is one.
     pub server_errors: bool,
-    /// How long it is out the first time, twice that the next, with up to half of it taken off by chance.
+    /// How long it is out the first time, twice that the next, minus a random part of up to half.
     pub out: Duration,
     /// The longest time out.
     pub out_at_most: Duration,
@@ -201,7 +201,7 @@ pub struct FailureRules {
 /// How servers are asked whether they are well.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HealthCheck {
-    /// What is fetched.
+    /// The path that is requested.
     pub path: PathAndQuery,
     /// The `Host` it is fetched with.
     pub host: Option<HeaderValue>,
@@ -211,9 +211,9 @@ pub struct HealthCheck {
     pub timeout: Duration,
     /// The statuses of a server that is well.
     pub statuses: RangeInclusive<u16>,
-    /// So many failed checks in a row put a server out.
+    /// This many failed checks in a row put a server out.
     pub out_after: u32,
-    /// So many good ones bring it back.
+    /// This many passed checks bring it back.
     pub back_after: u32,
 }
 

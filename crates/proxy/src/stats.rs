@@ -1,4 +1,4 @@
-//! Counters of the proxy, read by whoever shows metrics. Plain relaxed atomics: figures, never decisions.
+//! Counters of the proxy, for metrics. Plain relaxed atomics: figures, never decisions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

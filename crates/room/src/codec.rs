@@ -1,9 +1,17 @@
-//! Bytes in and out: one little writer and one cursor that reads what it wrote.
+//! Bytes in and out: the byte form of everything that entries and snapshots hold.
 //!
-//! Little-endian, fixed widths, lengths as LEB128 variable integers, no `usize`. Reading is total: a length is checked
-//! against the bytes that are left before anything is allocated for it.
+//! Integers are LEB128 variable integers in their shortest form, bytes and flags one byte; a text and a list stand behind their
+//! length; a struct is its fields in order, and an enum a tag and the fields of its variant. [`codec!`] declares the form of a type
+//! once, for both directions. The form is canonical: bytes that are read are the bytes that are written again. Reading is total:
+//! a length is checked against the bytes that are left, and nothing is allocated for items that are not there.
+//!
+//! By hand because borsh, the nearest library, writes each length as four bytes and each default, checks no value once it is read, and
+//! brings a TOML parser to a member that depends on five crates.
 
-use ropeline_ids::{Clock, Edition, Epoch, LaneId, LineName, Number, Place, RoomName, Wall};
+mod declare;
+mod forms;
+
+pub(crate) use declare::codec;
 
 /// Bytes that are not what they should be, or not of a version that this binary reads.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -13,25 +21,39 @@ pub struct DecodeError {
     pub at: usize,
 }
 
+/// A type with one byte form, of at least one byte.
+pub(crate) trait Codec: Sized {
+    fn write(&self, w: &mut Writer);
+
+    /// # Errors
+    /// For bytes that [`Codec::write`] does not write.
+    fn read(r: &mut Reader) -> Read<Self>;
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     pub bytes: Vec<u8>,
 }
 
-/// What may be absent stands at the end of a thing: tags, rising, and what each holds. Of what is absent nothing is written.
-pub(super) type Fields = Vec<(u8, Vec<u8>)>;
-
 /// Reads from the front; every method fails with where it stood.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
-    at: usize,
+    /// How many there were.
+    len: usize,
     what: &'static str,
 }
 
-pub(super) type Read<T> = Result<T, DecodeError>;
+/// Most bytes of an integer: seven bits each, so that the last one holds the highest bit alone.
+const MAX_VAR: usize = 10;
+
+pub(crate) type Read<T> = Result<T, DecodeError>;
 
 impl Writer {
+    pub fn put<T: Codec>(&mut self, value: &T) {
+        value.write(self);
+    }
+
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -40,32 +62,13 @@ impl Writer {
         self.bytes.push(value);
     }
 
-    pub fn flag(&mut self, value: bool) {
-        self.u8(u8::from(value));
-    }
-
-    pub fn u16(&mut self, value: u16) {
-        self.raw(&value.to_le_bytes());
-    }
-
-    pub fn u32(&mut self, value: u32) {
-        self.raw(&value.to_le_bytes());
-    }
-
-    pub fn u64(&mut self, value: u64) {
-        self.raw(&value.to_le_bytes());
-    }
-
     /// Seven bits a byte, lowest first; small values take one byte.
     pub fn var(&mut self, mut value: u64) {
-        loop {
-            let low = value.to_le_bytes()[0] & 0x7f;
+        while value > 0x7f {
+            self.u8(value.to_le_bytes()[0] | 0x80);
             value >>= 7;
-            if value == 0 {
-                return self.u8(low);
-            }
-            self.u8(low | 0x80);
         }
+        self.u8(value.to_le_bytes()[0]);
     }
 
     pub fn count(&mut self, len: usize) {
@@ -77,63 +80,28 @@ impl Writer {
         self.raw(text.as_bytes());
     }
 
-    pub fn clock(&mut self, clock: Clock) {
-        self.u64(clock.0);
-    }
-
-    pub fn wall(&mut self, wall: Wall) {
-        self.u64(wall.0);
-    }
-
-    pub fn place(&mut self, place: Place) {
-        self.u64(place.0);
-    }
-
-    pub fn number(&mut self, number: Number) {
-        self.u64(number.epoch.0);
-        self.u32(number.n);
-    }
-
-    pub fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
-        self.flag(value.is_some());
-        if let Some(value) = value {
-            write(self, value);
-        }
-    }
-
-    pub fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+    pub fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
         self.count(items.len());
-        for item in items {
-            write(self, item);
-        }
+        items.for_each(|item| write(self, item));
     }
 
-    pub fn fields(&mut self, fields: &[(u8, Vec<u8>)]) {
-        self.list(fields, |w, (tag, bytes)| {
-            w.u8(*tag);
-            w.count(bytes.len());
-            w.raw(bytes);
-        });
-    }
-
-    /// What one field holds.
-    pub fn field(write: impl FnOnce(&mut Self)) -> Vec<u8> {
-        let mut w = Self::default();
-        write(&mut w);
-        w.bytes
+    /// Which of several parts are there, the first one in the lowest bit.
+    pub fn parts(&mut self, there: &[bool]) {
+        self.var(there.iter().rev().fold(0, |bits, there| bits << 1 | u64::from(*there)));
     }
 }
 
 impl<'a> Reader<'a> {
     /// `what` names the thing read in errors.
     pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
-        Self { bytes, at: 0, what }
+        let len = bytes.len();
+        Self { bytes, len, what }
     }
 
     pub fn wrong<T>(&self) -> Read<T> {
         Err(DecodeError {
             what: self.what,
-            at: self.at,
+            at: self.len - self.bytes.len(),
         })
     }
 
@@ -142,153 +110,89 @@ impl<'a> Reader<'a> {
         if self.bytes.is_empty() { Ok(()) } else { self.wrong() }
     }
 
+    pub fn get<T: Codec>(&mut self) -> Read<T> {
+        T::read(self)
+    }
+
     pub fn raw(&mut self, len: usize) -> Read<&'a [u8]> {
         let Some((head, rest)) = self.bytes.split_at_checked(len) else {
             return self.wrong();
         };
         self.bytes = rest;
-        self.at = self.at.saturating_add(len);
         Ok(head)
     }
 
-    pub fn array<const N: usize>(&mut self) -> Read<[u8; N]> {
-        let mut bytes = [0; N];
-        bytes.copy_from_slice(self.raw(N)?);
-        Ok(bytes)
-    }
-
     pub fn u8(&mut self) -> Read<u8> {
-        Ok(u8::from_le_bytes(self.array()?))
-    }
-
-    pub fn flag(&mut self) -> Read<bool> {
-        match self.u8()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => self.wrong(),
-        }
-    }
-
-    pub fn u16(&mut self) -> Read<u16> {
-        Ok(u16::from_le_bytes(self.array()?))
-    }
-
-    pub fn u32(&mut self) -> Read<u32> {
-        Ok(u32::from_le_bytes(self.array()?))
-    }
-
-    pub fn u64(&mut self) -> Read<u64> {
-        Ok(u64::from_le_bytes(self.array()?))
+        let Some((byte, rest)) = self.bytes.split_first() else {
+            return self.wrong();
+        };
+        self.bytes = rest;
+        Ok(*byte)
     }
 
     /// Only the shortest form of a value is read, so that equal states have equal bytes.
     pub fn var(&mut self) -> Read<u64> {
         let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.u8()?;
-            let low = u64::from(byte & 0x7f);
-            if (low << shift) >> shift != low || (byte == 0 && shift > 0) {
-                return self.wrong();
-            }
-            value |= low << shift;
+        for (at, byte) in self.bytes.iter().enumerate().take(MAX_VAR) {
+            value |= u64::from(byte & 0x7f) << (7 * at);
             if byte & 0x80 == 0 {
+                let shortest = *byte > 0 || at == 0;
+                let fits = at + 1 < MAX_VAR || *byte == 1;
+                if !shortest || !fits {
+                    return self.wrong();
+                }
+                self.bytes = &self.bytes[at + 1..];
                 return Ok(value);
             }
         }
         self.wrong()
     }
 
-    /// A length whose items take at least `item_bytes` each: fails when they cannot all be there.
-    pub fn count(&mut self, item_bytes: usize) -> Read<usize> {
-        let Ok(count) = usize::try_from(self.var()?) else {
-            return self.wrong();
-        };
-        // SECURITY: nothing is allocated for a length that the bytes cannot hold.
-        match count.checked_mul(item_bytes) {
-            Some(least) if least <= self.bytes.len() => Ok(count),
+    /// The number of items that follow: fails when they cannot all be there.
+    pub fn count(&mut self) -> Read<usize> {
+        // SECURITY: an item takes at least a byte, so no length asks for more steps or memory than the bytes are worth.
+        match usize::try_from(self.var()?) {
+            Ok(count) if count <= self.bytes.len() => Ok(count),
             _ => self.wrong(),
         }
     }
 
     pub fn text(&mut self) -> Read<&'a str> {
-        let len = self.count(1)?;
+        let len = self.count()?;
         let bytes = self.raw(len)?;
         std::str::from_utf8(bytes).or_else(|_| self.wrong())
     }
 
-    pub fn clock(&mut self) -> Read<Clock> {
-        self.u64().map(Clock)
-    }
-
-    pub fn wall(&mut self) -> Read<Wall> {
-        self.u64().map(Wall)
-    }
-
-    pub fn place(&mut self) -> Read<Place> {
-        self.u64().map(Place)
-    }
-
-    pub fn lane(&mut self) -> Read<LaneId> {
-        self.u8().map(LaneId)
-    }
-
-    pub fn edition(&mut self) -> Read<Edition> {
-        self.u32().map(Edition)
-    }
-
-    pub fn number(&mut self) -> Read<Number> {
-        Ok(Number {
-            epoch: Epoch(self.u64()?),
-            n: self.u32()?,
-        })
-    }
-
-    pub fn room_name(&mut self) -> Read<RoomName> {
-        let text = self.text()?;
-        RoomName::new(text).map_or_else(|| self.wrong(), Ok)
-    }
-
-    pub fn line_name(&mut self) -> Read<LineName> {
-        let text = self.text()?;
-        LineName::new(text).map_or_else(|| self.wrong(), Ok)
-    }
-
-    pub fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
-        if self.flag()? { read(self).map(Some) } else { Ok(None) }
-    }
-
-    /// The fields at such a place, by rising tags. Whoever asks reads all of them: one that is not known is wrong.
-    pub fn fields(&mut self) -> Read<Vec<(u8, Self)>> {
-        let mut last = None;
-        self.list(2, |r| {
-            let tag = r.u8()?;
-            if last.replace(tag).is_some_and(|last| tag <= last) {
-                return r.wrong();
-            }
-            let len = r.count(1)?;
-            let at = r.at;
-            let bytes = r.raw(len)?;
-            let field = Self {
-                at,
-                ..Self::new(bytes, r.what)
-            };
-            Ok((tag, field))
-        })
-    }
-
-    pub fn list<T>(&mut self, item_bytes: usize, mut read: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
-        let count = self.count(item_bytes)?;
+    pub fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let count = self.count()?;
         (0..count).map(|_| read(self)).collect()
+    }
+
+    /// Which of so many parts are there, as [`Writer::parts`] says it.
+    pub fn parts(&mut self, count: usize) -> Read<impl Iterator<Item = bool> + use<>> {
+        let bits = self.var()?;
+        if bits >> count != 0 {
+            return self.wrong();
+        }
+        Ok((0..count).map(move |at| bits >> at & 1 == 1))
+    }
+
+    /// A part that is not there has its default, and one that has it is not there.
+    pub fn part<T: Default + PartialEq>(
+        &mut self,
+        there: Option<bool>,
+        read: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<T> {
+        if there != Some(true) {
+            return Ok(T::default());
+        }
+        let part = read(self)?;
+        if is_there(&part) { Ok(part) } else { self.wrong() }
     }
 }
 
-/// Reads the fields at such a place: `read` is given each field's tag, and refuses one that it does not know.
-pub(super) fn read_fields<'a>(r: &mut Reader<'a>, mut read: impl FnMut(u8, &mut Reader<'a>) -> Read<()>) -> Read<()> {
-    for (tag, mut field) in r.fields()? {
-        read(tag, &mut field)?;
-        field.finish()?;
-    }
-    Ok(())
+pub(crate) fn is_there<T: Default + PartialEq>(part: &T) -> bool {
+    *part != T::default()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The room: a deterministic state machine over the log. No I/O, no clock, no randomness, no floats, no unordered
-//! iteration; total, so that nothing a log can hold makes it panic.
+//! The room: a deterministic state machine over the log. No I/O, no clock, no randomness, no floats, no unordered iteration;
+//! total, so that no content of a log can make it panic.
 //!
-//! From the outside in: `state` applies an `entry` of the log and carries it from part to part: roster, versions,
-//! checkpoints, `recovery` after a lost log, and the rooms. A `room` has its settings, schedule and draw, and keeps its lines; it
-//! wakes those of which something is due. A `line` is what happened (`events`) and who is called (`calling`). A `lane` is
-//! numbers (`epoch`), who is present (`presence`, over `bits`), and who holds a slot (`slots`). The request path reads `view`.
+//! From the outside in: `state` applies an `entry` of the log and passes it to its parts: roster, versions, checkpoints,
+//! `recovery` after a lost log, and the rooms. A `room` has its settings, schedule and draw, and keeps its lines; it wakes
+//! the lines that have something due. A `line` records events (`events`) and calls visitors (`calling`). A `lane` has numbers
+//! (`epoch`), present visitors (`presence`, over `bits`), and held slots (`slots`). The request path reads `view`.
 //!
 //! ```
 //! use ropeline_room::{Batch, Change, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, Wall};

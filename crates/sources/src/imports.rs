@@ -1,8 +1,8 @@
 //! Which file uses what another one defines.
 //!
-//! Each path in a file is followed from its module through `use` and `pub use` to the file that defines its last name. What `mod` and
-//! `pub use` lines name is no use of it, and a module that is named is none either: only what is taken out of it counts. Tests are left
-//! out.
+//! Each path in a file is followed from its module through `use` and `pub use` to the file that defines its last name. `mod`
+//! and `pub use` lines do not count as a use of the names in them, and neither does naming a module: only an item of it
+//! counts. Tests are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ pub fn of_crates(tree: &Tree, begin: &str) -> BTreeMap<usize, BTreeSet<String>> 
     crates
 }
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Module(usize),
@@ -53,7 +53,7 @@ enum Place {
 /// Imports of imports that are followed: more are a circle.
 const MOST_STEPS: usize = 32;
 
-/// Where a path leads that stands in `module`; none where it leads out of the crate.
+/// The target of a path in `module`; none if it is outside the crate.
 fn resolve(tree: &Tree, module: usize, path: &[String], steps: usize) -> Option<Place> {
     let (first, mut rest) = path.split_first()?;
     if steps == 0 {
@@ -77,7 +77,7 @@ fn resolve(tree: &Tree, module: usize, path: &[String], steps: usize) -> Option<
     Some(place)
 }
 
-/// What `name` stands for in a module; at the end of a path rather a definition than a module.
+/// The target of `name` in a module; at the end of a path preferably a definition, not a module.
 fn look_up(tree: &Tree, module: usize, name: &str, is_last: bool, steps: usize) -> Option<Place> {
     let here = &tree.modules[module];
     let named = here.names.get(name).map_or(&[][..], Vec::as_slice);
@@ -151,7 +151,7 @@ impl<'t> Walk<'t> {
             }
             UseTree::Name(name) => self.path(&[before.as_slice(), &[name.ident.to_string()]].concat()),
             UseTree::Rename(renamed) => self.path(&[before.as_slice(), &[renamed.ident.to_string()]].concat()),
-            // What of it is used is found where it is used.
+            // The names that are used of it are found where they are used.
             UseTree::Glob(_) => {}
             UseTree::Group(group) => {
                 for tree in &group.items {
@@ -161,7 +161,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Paths in what a macro is given: names with `::` between them.
+    /// Paths in a macro's arguments: names with `::` between them.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

@@ -1,8 +1,9 @@
-//! What the sources of a repository look like: lines of code, imports and their loops, folders, methods, words.
+//! Measurements of a repository's sources: lines of code, imports and their loops, folders, methods, words.
 //!
-//! [`tree`] reads the modules of a crate from its root file, without tests. [`lines`] counts their code, [`imports`] follows each path to
-//! the file that defines it, [`loops`] finds files that import each other in circles, and [`spread`] the types whose methods stand in many
-//! files. [`survey`] puts these together for a whole repository. [`words`] counts what people read.
+//! [`tree`] reads the modules of a crate from its root file, without tests. [`lines`] counts their code, [`imports`] follows
+//! each path to the file that defines it, [`loops`] finds files that import each other in circles, and [`spread`] the types
+//! whose methods are in many files. [`survey`] combines these for a whole repository. [`words`] counts words in documents and
+//! comments.
 
 pub mod imports;
 pub mod lines;
@@ -52,7 +53,7 @@ pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|error| Error::Io(path.to_owned(), error))
 }
 
-/// All files below `folder` whose names end with `.ending`, in the order of their paths; none where there is no such folder. Folders named
+/// All files below `folder` whose names end with `.ending`, sorted by path; none if the folder does not exist. Folders named
 /// `target` or with a leading dot are left out.
 ///
 /// # Errors

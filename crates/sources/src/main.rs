@@ -1,4 +1,4 @@
-//! Prints what the sources of a repository look like, as a table: `sources [FOLDER]`, the current folder where none is named.
+//! Prints measurements of a repository's sources as a table: `sources [FOLDER]`, by default of the current folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

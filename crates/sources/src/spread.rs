@@ -1,4 +1,4 @@
-//! Types whose methods stand in many files.
+//! Types whose methods are in many files.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,10 +12,10 @@ pub const MOST_FILES: usize = 20;
 pub const MOST_METHOD_FILES: usize = 3;
 /// Members of the workspace that are no part of the program.
 const NO_PRODUCT: [&str; 2] = ["sources", "testkit"];
-/// What the names of members begin with in code.
+/// The prefix of members' names in code.
 const MEMBERS: &str = "ropeline_";
 
-/// The program's crates: that of the root, and the members that are part of it.
+/// The program's crates: that of the root, and the members that it includes.
 ///
 /// # Errors
 /// Where a source cannot be read.

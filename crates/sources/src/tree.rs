@@ -30,19 +30,19 @@ pub struct File {
 pub struct Module {
     pub file: usize,
     pub parent: Option<usize>,
-    /// What its names stand for. A name may stand for several things: a module and a function, say.
+    /// Its names. A name may have several meanings: a module and a function, for example.
     pub names: BTreeMap<String, Vec<Name>>,
     /// Paths of `use path::*`.
     pub globs: Vec<Vec<String>>,
 }
 
-/// What a name of a module stands for.
+/// The meaning of a name in a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
     /// Something that the module defines.
     Defined,
     Module(usize),
-    /// What stands at this path, seen from the module.
+    /// The item at this path, seen from the module.
     Imported(Vec<String>),
 }
 
@@ -167,7 +167,7 @@ impl Tree {
     }
 }
 
-/// Whether an item stands for tests alone: `#[test]`, or under a `cfg` of tests, fuzzing, or the feature `testing`.
+/// Whether an item is for tests alone: `#[test]`, or under a `cfg` of tests, fuzzing, or the feature `testing`.
 #[must_use]
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
@@ -182,7 +182,7 @@ pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// A `use` that hands names on, which others then import from here.
+/// A `use` that re-exports names, which others then import from here.
 #[must_use]
 pub fn is_re_export(import: &syn::ItemUse) -> bool {
     !matches!(import.vis, Visibility::Inherited)

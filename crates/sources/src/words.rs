@@ -1,7 +1,7 @@
 //! Words of texts for people.
 
-/// Words that this project uses in a sense of its own, or in place of a noun. Standard terms are an epoch, a heartbeat, an operator's
-/// command, a translation; see the glossary.
+/// Words that this project has used in a sense of its own, or in place of a noun. Standard terms are an epoch, a heartbeat,
+/// an operator's command, a translation; see the glossary.
 pub const PRIVATE: [&str; 22] = [
     "whoever",
     "whatever",

@@ -1,4 +1,4 @@
-//! What the tests share: gates, upstreams, stores, browsers and crowds, as real processes on real sockets.
+//! Shared parts of the tests: gates, upstreams, stores, browsers and crowds, as real processes on real sockets.
 //!
 //! A gate is the built program, found by [`program`]:
 //!

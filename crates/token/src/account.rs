@@ -1,7 +1,7 @@
 //! Account tags: keyed hashes that stand for an account in logs, snapshots and tickets, which never hold its name.
 //!
 //! A ticket has room for eight bytes. Among ten million accounts, two share a tag with a probability of three in a million.
-//! Nobody can search for such a pair, because computing a tag needs a key.
+//! An attacker cannot search for such a pair, because computing a tag needs a key.
 
 use hmac::Mac as _;
 
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!((after.len(), after[1]), (2, before[0]));
     }
 
-    /// HMAC-SHA-256 under 32 bytes of 1, worked out with Python's `hmac`.
+    /// HMAC-SHA-256 under 32 bytes of 1, computed with Python's `hmac`.
     #[test]
     fn the_form_of_a_tag_is_fixed() {
         let tag = Tag([206, 114, 64, 8, 115, 134, 238, 151]);

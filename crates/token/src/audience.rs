@@ -54,7 +54,7 @@ const SALT: &[u8] = b"ropeline tokens audience 1";
 mod tests {
     use super::*;
 
-    /// HKDF-SHA256 of 32 bytes of 1, worked out with Python's `hmac`.
+    /// HKDF-SHA256 of 32 bytes of 1, computed with Python's `hmac`.
     #[test]
     fn the_form_of_a_derived_key_is_fixed() {
         let derived = Audience::new("shop.example").unwrap().derive(&Secret::new([1; 32]));

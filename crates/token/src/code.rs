@@ -1,8 +1,8 @@
 //! Codes: signed grants that an operator gives away. A code gives its bearer a place in a lane, or a way past the line.
 //!
-//! A code is a token for a room or for one line of it. It names no visitor: anybody who has it may use it until it expires,
-//! and a single-use code belongs to the first who shows it. Only genuine codes are decoded, so a wrong date and a wrong code
-//! are different outcomes.
+//! A code is a token for a room or for one line of it. It names no visitor: any visitor who has it may use it until it
+//! expires, and a single-use code belongs to the first who shows it. Only genuine codes are decoded, so a wrong date and a
+//! wrong code are different outcomes.
 
 use sha2::{Digest, Sha256};
 
@@ -80,7 +80,7 @@ impl Code {
     }
 
     /// The visitor who shows the code, as a hash of a mark that only their browser or app has. The log holds the hash, from
-    /// which nobody can compute the mark. It does not depend on the keys.
+    /// which the mark cannot be computed. It does not depend on the keys.
     #[must_use]
     pub fn holder(&self, mark: &str) -> PendingId {
         let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! Fuzz targets for tokens: only signed text is read, and reading gives back what was signed.
+//! Fuzz targets for tokens: only signed text is read, and reading a token gives the signed values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -39,7 +39,7 @@ pub fn token(data: &[u8]) {
     }
 }
 
-/// Four bytes of a price, one that chooses what to leave out, and what a browser shows for its work.
+/// Four bytes of a price, one that selects the parts to leave out, and a browser's proof.
 ///
 /// # Panics
 /// When a law does not hold.
@@ -121,7 +121,7 @@ fn read(keys: &Keyring, room: &RoomName, line: &LineName, text: &str) -> bool {
     kinds.contains(&true)
 }
 
-/// A pass has one name for the shop, which says whose it is; without the call's own id no gate knows it.
+/// A pass has one name for the shop, which identifies its session; without the call's own id no gate knows it.
 fn named(keys: &Keyring, pass: &Pass) {
     let text = pass.session_header();
     let name = SessionName::read(&text).expect("a gate wrote it");

@@ -260,6 +260,8 @@ mod tests {
         assert_eq!(Keyring::new(vec![]).expect_err("none"), KeyError::None);
         let twice = Keyring::new(vec![key("a", 32), key("a", 40)]).expect_err("twice");
         assert!(matches!(twice, KeyError::Repeated(id) if id.as_str() == "a"));
+        let most = (0..MAX_KEYS).map(|n| key(&format!("k{n}"), 32)).collect();
+        assert!(Keyring::new(most).is_ok());
         let many = (0..=MAX_KEYS).map(|n| key(&format!("k{n}"), 32)).collect();
         assert_eq!(
             Keyring::new(many).expect_err("too many"),

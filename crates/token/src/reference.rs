@@ -34,7 +34,7 @@ impl Reference {
         }
     }
 
-    /// Reads what [`fmt::Display`] wrote, in any case, with or without hyphens and spaces, `O` for 0, `I` and `L` for 1.
+    /// Parses the output of [`fmt::Display`], in any case, with or without hyphens and spaces, `O` for 0, `I` and `L` for 1.
     /// `None` if the check character does not match or the text has another form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -124,7 +124,7 @@ fn value_of(character: u8) -> Option<u8> {
     u8::try_from(at).ok()
 }
 
-/// Zero over a whole reference: each digit weighs twice (in GF(32)) what the one behind it does.
+/// Zero over a whole reference: each digit has twice the weight (in GF(32)) of the one behind it.
 fn check(digits: &[u8]) -> u8 {
     digits.iter().fold(0, |sum, digit| double(sum) ^ digit)
 }

@@ -109,7 +109,7 @@ impl fmt::Debug for RequestCheck {
 /// The fields of a signature.
 struct Parts<'a> {
     key: &'a str,
-    /// The time as it stands in the field: leading zeros are signed too.
+    /// The time exactly as in the field: leading zeros are signed too.
     secs: &'a str,
     at_secs: u64,
     tag: [u8; 32],

@@ -143,7 +143,7 @@ fn the_token_chooses_no_algorithm() {
     assert_eq!(refused(&twice), Refused::Malformed);
 }
 
-/// The classic confusion: the public key, which everybody has, taken for the secret of an HMAC.
+/// The classic confusion: the public key, which any attacker has, taken for the secret of an HMAC.
 #[test]
 fn the_public_key_is_never_the_secret_of_an_hmac() {
     let payload = encoded(&json!({ "sub": "ann", "exp": NOW_SECS + 60 }).to_string());

@@ -131,7 +131,7 @@ fn noted(noted: &Noted) -> api::RoomChange {
     }
 }
 
-/// What an operator added the room by; `None` for one of a file.
+/// The operator's addition of a room; `None` for one of a file.
 pub fn addition(view: &View, name: &RoomName) -> Option<api::Addition> {
     let added = view.additions.get(name)?;
     Some(api::Addition {

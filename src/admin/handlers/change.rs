@@ -63,7 +63,7 @@ pub async fn take(
     who: Who,
     made: impl Fn(&RoomView) -> Result<Overrides, Problem>,
 ) -> Result<(Named, Named), Problem> {
-    // One change at a time: the next stands on what this one made.
+    // One change at a time: the next is based on the result of this one.
     let _turn = shared.changing.lock().await;
     let until = time::uptime() + BEATEN_WITHIN;
     loop {

@@ -16,7 +16,7 @@ use crate::token::{Grant, Reference};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
-    /// As the page before says.
+    /// The cursor from the page before.
     after: Option<String>,
     limit: Option<usize>,
 }

@@ -84,7 +84,7 @@ pub async fn make(
     shown(&room.name, after, &line).map(|draw| json(&draw))
 }
 
-/// The promise whose beacon's value is wanted now.
+/// The promise whose beacon's value is needed now.
 fn awaited(view: &RoomView) -> Result<&Commitment, Problem> {
     let sale = &view.sale;
     let Some(commitment) = &sale.commitment else {

@@ -24,7 +24,7 @@ pub async fn give(
     let (figures, why) = checked(given)?;
     follows(&room)?;
     say(&shared, &room.name, Change::Load(Some(figures)), operator.with(why)).await?;
-    // Said again and again by a machine: not worth a line each time.
+    // Sent again and again by a machine: not worth a line each time.
     tracing::debug!(
         room = %room.name, %peer, operator = operator.0, requests_per_second = figures.requests_per_second,
         "figures of the shop were given"

@@ -11,7 +11,7 @@ use crate::admin::http::problem::{Problem, json};
 use crate::admin::reloads::{NotNow, Order, TAKEN, Trigger};
 use crate::admin::shared::Shared;
 
-/// `GET /api/v1/reload`: what became of the last one.
+/// `GET /api/v1/reload`: the result of the last one.
 pub async fn show(State(shared): State<Shared>) -> Response {
     json(&shared.reloads.last())
 }

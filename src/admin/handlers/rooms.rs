@@ -75,7 +75,7 @@ pub struct Page {
     limit: Option<usize>,
 }
 
-/// `GET /api/v1/rooms/{room}/lines`: in the order of their names, a page at a time.
+/// `GET /api/v1/rooms/{room}/lines`: sorted by name, a page at a time.
 pub async fn lines(room: Named, Parameters(page): Parameters<Page>) -> Result<Response, Problem> {
     let limit = query::size(page.limit, MAX_PAGE)?;
     let from = match page.after {

@@ -79,8 +79,8 @@ fn of_call(standing: Standing, asked: CallId) -> Standing {
     if call == asked { standing } else { Standing::Ended }
 }
 
-/// The moment by which the gate judges a pass: a little late, later by as much as sessions go on in an outage, and never
-/// before the last that the log said.
+/// The time by which the gate judges a pass: a little late, later by the time that sessions go on in an outage, and never
+/// before the log's latest time.
 fn judged_at(heard: Clock, now: Clock, extension_ms: u64) -> Clock {
     Clock(now.0.saturating_sub(SLACK_MS + extension_ms)).max(heard)
 }

@@ -18,7 +18,7 @@ use crate::token::Reference;
 pub struct Page {
     /// Of this line alone.
     line: Option<String>,
-    /// As the page before says.
+    /// The cursor from the page before.
     after: Option<String>,
     limit: Option<usize>,
 }
@@ -88,7 +88,7 @@ fn hex(tag: Tag) -> String {
     format!("{:016x}", u64::from_be_bytes(tag.0))
 }
 
-/// A line, and how many of it were listed before.
+/// A line, and how many of its winners were listed before.
 fn behind(after: &str) -> Option<(LineName, usize)> {
     let (listed, line) = after.split_once(':')?;
     Some((LineName::new(line)?, listed.parse().ok()?))

@@ -48,7 +48,7 @@ pub struct Named {
     pub may: May,
 }
 
-/// What a token is good for.
+/// The permission of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum May {
     Read,
@@ -58,11 +58,11 @@ pub enum May {
 /// Which callers may use the API.
 #[derive(Clone, Debug, Default)]
 pub struct Entrance {
-    /// This one or one of `named` is demanded of every request but health checks and the page itself. Without any only
-    /// `localhost` and IP addresses may stand in Host.
+    /// This token or one of `named` is required of every request except health checks and the page itself. Without any token,
+    /// Host may only be `localhost` or an IP address.
     pub token: Option<Token>,
     pub named: Vec<Named>,
-    /// Good for questions about a session, and for nothing else: a shop should not be able to change its rooms.
+    /// Valid only for questions about a session: a shop should not be able to change its rooms.
     pub verify_token: Option<Token>,
 }
 
@@ -154,8 +154,8 @@ fn check_host(authority: &Authority) -> Result<(), Problem> {
     ))
 }
 
-/// Load balancers ask for health without a secret, and learn nothing from it; the page asks for the token itself, and says
-/// nothing before it has it.
+/// Load balancers ask for health without a secret, and get no other information; the page asks for the token itself, and
+/// shows no data before it has it.
 fn is_open(path: &str) -> bool {
     matches!(path, "/livez" | "/readyz" | "/healthz") || PAGE.contains(&path)
 }
@@ -179,8 +179,8 @@ fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
         .then(|| credentials.trim().as_bytes())
 }
 
-/// SECURITY: a browser says where a request comes from (Fetch Metadata, Origin); a shell says nothing. A change that
-/// another site's page asked for is refused even where no token is set.
+/// SECURITY: a browser sends the origin of a request (Fetch Metadata, Origin); a shell does not. A change that another site's
+/// page requests is refused even if no token is set.
 fn check_site(headers: &HeaderMap, host: &Authority) -> Result<(), Problem> {
     let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);
     let same_site = site.is_none_or(|site| matches!(site, b"same-origin" | b"none"));

@@ -10,7 +10,7 @@ use http::request::Parts;
 use crate::logging::Masked;
 use crate::room::Who;
 
-/// Who asked, for the log: whole where it is this machine, masked otherwise.
+/// The peer of a request, for the log: in full for this machine, masked otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
@@ -36,7 +36,7 @@ impl<S: Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// Who asks, by the name of their token.
+/// The caller, by the name of their token.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operator(pub String);
 

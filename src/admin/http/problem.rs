@@ -12,7 +12,7 @@ use crate::replica::Unrecorded;
 pub struct Problem {
     pub status: StatusCode,
     pub detail: String,
-    /// Each mistake of its own, where there are several.
+    /// Each mistake separately, if there are several.
     pub mistakes: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
     }
 }
 
-/// How many are on the page: at most `most`, and a tenth of that unless said.
+/// Number of rows on the page: at most `most`, by default a tenth of that.
 ///
 /// # Errors
 /// Where that is none, or too many.
@@ -36,13 +36,13 @@ pub fn size(limit: Option<usize>, most: usize) -> Result<usize, Problem> {
 /// Where the page begins that comes behind `after`, or the first.
 ///
 /// # Errors
-/// Where no page said so.
+/// If the cursor is not from a page.
 pub fn start<T>(after: Option<&str>, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Problem> {
     let wrong = || Problem::mistakes(vec!["after is not what a page before has said".to_owned()]);
     after.map(|after| read(after).ok_or_else(wrong)).transpose()
 }
 
-/// Most rows of a page of what there are many of.
+/// Most rows of a page of a long list.
 pub const MOST: usize = 10_000;
 
 #[cfg(test)]

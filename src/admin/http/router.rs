@@ -31,7 +31,7 @@ pub fn router(shared: Shared) -> Router {
         .with_state(shared)
 }
 
-/// What every request passes before its handler, and every answer after.
+/// The steps before every handler and after every answer.
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let checked = shared.live.load().options.entrance.check(&parts);

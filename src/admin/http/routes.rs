@@ -1,4 +1,4 @@
-//! Every route of the admin listener, declared once: its path, its handler, and what the `OpenAPI` document says of it.
+//! Every route of the admin listener, declared once: its path, its handler, and its description in the `OpenAPI` document.
 //!
 //! Not aide or utoipa: both want a trait or an attribute for each handler and each extractor, which is more code than this table.
 

@@ -42,7 +42,7 @@ impl AdminServer {
         self.address
     }
 
-    /// What of it another configuration changes.
+    /// The parts that another configuration changes.
     #[must_use]
     pub fn live(&self) -> Live {
         self.live.clone()
@@ -68,7 +68,7 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
     let live = shared.live.clone();
     let sampling = shared.history.follow(shared.replica.clone())?;
     let router = router(shared);
-    // Counts of its own: operators are no visitors.
+    // Separate counts: operators are not visitors.
     let stats = Arc::new(Stats::default());
     let server = proxy::serve(vec![listener.into()], 1, &settings, stats, move |_core| {
         let router = router.clone();

@@ -1,4 +1,4 @@
-//! The operator's page: three static files, whose script is an ordinary client of the API.
+//! The operator's page: three static files, with a script that is an ordinary client of the API.
 
 use axum::body::Body;
 use axum::response::Response;

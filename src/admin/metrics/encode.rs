@@ -1,4 +1,4 @@
-//! Metrics that are encoded when a scrape asks, from what another part of the process counts.
+//! Metrics that are encoded at each scrape, from counts of other parts of the process.
 
 use std::fmt;
 

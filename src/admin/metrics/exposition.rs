@@ -15,7 +15,7 @@ use crate::admin::options::Handles;
 use crate::metrics::Process;
 use ropeline_ids::Wall;
 
-/// What [`Exposition::text`] is: `OpenMetrics`, which Prometheus reads since 2.5.
+/// The type of [`Exposition::text`]: `OpenMetrics`, which Prometheus reads since 2.5.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Every metric with its name and help.

@@ -64,7 +64,7 @@ impl GateFigures {
     }
 }
 
-/// What the log says of the gates that share it.
+/// The gates that share the log, by its roster.
 fn roster(view: &View, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let differing = view
         .roster

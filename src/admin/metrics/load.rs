@@ -9,7 +9,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::encode::{gauges, of_room};
 use crate::room::{LoadView, Measured, RoomName, RoomView, Why};
 
-/// A figure of the shop: its name, what it is, and how it is read.
+/// A figure of the shop: its name, its description, and its value.
 type Figure = (&'static str, &'static str, fn(&Measured) -> Option<f64>);
 
 const FIGURES: [Figure; 5] = [

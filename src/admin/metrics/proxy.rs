@@ -10,7 +10,7 @@ use prometheus_client::encoding::DescriptorEncoder;
 use super::encode::{counter, gauge};
 use crate::proxy::Stats;
 
-/// What the proxy counts for itself.
+/// The proxy's own counts.
 #[derive(Debug)]
 pub struct ProxyFigures(pub Arc<Stats>);
 

@@ -11,7 +11,7 @@ use crate::admin::api;
 use crate::admin::view;
 use crate::room::{RoomName, RoomView};
 
-/// Nothing of rooms that rehearse nothing.
+/// Empty for rooms without a rehearsal.
 pub fn encode(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
     let told: Vec<_> = rooms
         .iter()

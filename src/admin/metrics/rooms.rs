@@ -18,7 +18,7 @@ use crate::admin::view;
 use crate::replica::Replica;
 use crate::room::{Figures, LineName, Mode, Phase, RoomName, RoomView};
 
-/// What the rooms know.
+/// The figures of the rooms.
 #[derive(Debug)]
 pub struct RoomFigures {
     replica: Replica,
@@ -80,7 +80,7 @@ impl Collector for RoomFigures {
     }
 }
 
-/// Nothing of rooms without a schedule.
+/// Empty for rooms without a schedule.
 fn encode_phases(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
     let scheduled = rooms.iter().filter_map(|(room, view)| Some((room, view.stage?)));
     let phases = scheduled.flat_map(|(room, stage)| {
@@ -97,7 +97,7 @@ fn encode_phases(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName,
     )
 }
 
-/// Nothing of rooms with one lane.
+/// Empty for rooms with one lane.
 fn encode_lanes(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
     let lanes: Vec<(&RoomName, api::Lane)> = rooms
         .iter()
@@ -113,7 +113,7 @@ fn encode_lanes(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, 
     Ok(())
 }
 
-/// Nothing of rooms that sell nothing by stock.
+/// Empty for rooms without stock.
 fn encode_stock(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
     let totals = rooms.iter().map(|(room, view)| (room, total(view)));
     let selling: Vec<_> = totals.filter(|(_, total)| total.stock.is_some()).collect();
@@ -200,7 +200,7 @@ fn last_call_secs(room: &RoomView) -> f64 {
     last.0 as f64 / 1e3
 }
 
-/// What only grows, in the order of [`COUNTERS`].
+/// Totals that only grow, in the order of [`COUNTERS`].
 type Totals = [u64; 7];
 
 const COUNTERS: [(&str, &str); 7] = [
@@ -227,8 +227,8 @@ fn totals(figures: &Figures) -> Totals {
     [joins, calls, claims, no_shows, ends, left, bypasses]
 }
 
-/// A room's totals over lines that come and go: a line that is forgotten takes its own away, and a counter must not fall.
-/// What a line did between the last scrape and being forgotten is not seen.
+/// A room's totals over lines that come and go: a forgotten line takes its totals away, and a counter must not fall. Events
+/// of a line between the last scrape and its removal are not counted.
 #[derive(Debug, Default)]
 struct Counted {
     sums: Totals,

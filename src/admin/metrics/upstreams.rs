@@ -9,7 +9,7 @@ use super::encode::{counters, gauges};
 use crate::admin::live::Live;
 use crate::proxy::Standing;
 
-/// How each server stands. A name's addresses come and go, a bounded number at a time.
+/// The state of each server. A name's addresses come and go, a bounded number at a time.
 #[derive(Debug)]
 pub struct UpstreamFigures(pub Live);
 

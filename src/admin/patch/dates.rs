@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::calendar::{KEYS, Moment, Plan};
 use crate::room::{Schedule, Wall};
 
-/// What the room goes by.
+/// The schedule of the room.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     pub configured: Option<&'a Schedule>,
@@ -16,7 +16,7 @@ pub struct Known<'a> {
 /// is no date, `"now"` is this moment. `None`: as configured.
 ///
 /// # Errors
-/// The mistake, and what would be right.
+/// The mistake, and the correction.
 pub fn apply(patch: &Map<String, Value>, known: Known<'_>, now: Wall) -> Result<Option<Schedule>, String> {
     if !KEYS.iter().any(|key| patch.contains_key(*key)) {
         return Ok(known.own.cloned());

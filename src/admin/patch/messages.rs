@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::room::{MAX_LANGUAGES, MAX_TAG};
 
-/// The texts, by their tags as they were written; mistakes in them go to `mistakes`.
+/// The texts by their tags as written; mistakes in them are added to `mistakes`.
 pub fn checked(texts: BTreeMap<String, Option<String>>, mistakes: &mut Vec<String>) -> BTreeMap<String, String> {
     let mut kept: BTreeMap<String, String> = BTreeMap::new();
     for (tag, text) in texts {

@@ -45,7 +45,7 @@ pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
     Ok((patch, reason))
 }
 
-/// The overrides that a change asks for, standing on those in force in the room. The whole of it is checked before any is used.
+/// The overrides after a change, based on those in force in the room. All of it is checked before any is used.
 ///
 /// # Errors
 /// 422 with each mistake when a key or a value is wrong, and 409 when a draw is promised for another opening.
@@ -210,7 +210,7 @@ fn names() -> String {
     KEYS.map(name).join(", ")
 }
 
-/// The wrong value as it came, at most 40 characters of it.
+/// The wrong value as sent, at most 40 characters of it.
 fn shown(value: &Value) -> String {
     clipped(&value.to_string())
 }

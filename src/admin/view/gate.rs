@@ -41,12 +41,12 @@ pub fn gates(replica: &Replica) -> api::Gates {
     }
 }
 
-/// False while the view only stands in for one: the gate has not read its log yet.
+/// False while the view is only a placeholder: the gate has not read its log yet.
 fn has_read(view: &View) -> bool {
     view.position.epoch != 0
 }
 
-/// Whether a gate's word on the confirmed checkpoint is what most have; `None` when it has said nothing about that one.
+/// Whether a gate's vote on the confirmed checkpoint agrees with the majority; `None` without a vote on that one.
 pub fn agrees(view: &View, gate: &RosterGate) -> Option<bool> {
     let (sequence, hash) = view.confirmed?;
     let vote = gate.vote.filter(|vote| vote.sequence == sequence)?;
@@ -111,7 +111,7 @@ fn checkpoint((sequence, hash): (u64, StateHash)) -> api::Checkpoint {
     }
 }
 
-/// How a gate stands to its log, in a word.
+/// A gate's condition towards its log, as one word.
 pub fn word(replica: &Replica) -> &'static str {
     if replica.fallen() {
         return FALLEN;
@@ -128,7 +128,7 @@ pub fn word(replica: &Replica) -> &'static str {
 /// Every word that [`word`] has.
 pub const CONDITIONS: [&str; 6] = ["starting", "live", "healing", "frozen", "behind", FALLEN];
 
-/// The word for a gate whose replica has ended by a fault.
+/// The word for a gate whose replica has ended by an internal error.
 const FALLEN: &str = "failed";
 
 /// A position as operators write it.
@@ -165,7 +165,7 @@ pub fn unready(replica: &Replica) -> Option<String> {
     }
 }
 
-/// What only a restart helps against.
+/// A failure that only a restart mends.
 pub fn fallen(replica: &Replica) -> Option<String> {
     let reason = "failed: the replica has ended by a fault of the program, and the rooms stand still until a restart";
     replica.fallen().then(|| reason.to_owned())

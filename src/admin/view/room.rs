@@ -112,7 +112,7 @@ pub fn total(view: &RoomView) -> api::Figures {
     total
 }
 
-/// The rehearsal of a room, with what its visitors do in all lines.
+/// The rehearsal of a room, with its visitors' counts in all lines.
 #[must_use]
 pub fn rehearsal(view: &RoomView) -> Option<api::Rehearsal> {
     let under_way = view.rehearsal.as_ref()?;
@@ -201,7 +201,7 @@ fn figures(figures: &Figures) -> api::Figures {
 }
 
 fn add(sum: &mut api::Figures, line: &Figures) {
-    // The room itself counts what it opened again; a lowered capacity shows in the difference.
+    // The room itself counts sessions that it opened again; a lowered capacity shows in the difference.
     let above = (line.called.saturating_add(line.inside)).saturating_sub(line.capacity);
     let stock = line.stock.map(u64::from);
     sum.stock = sum.stock.or(stock).map(|_| sum.stock.unwrap_or(0) + stock.unwrap_or(0));

@@ -11,7 +11,7 @@ use crate::room::{Additions, RoomName};
 pub(super) struct Followed {
     /// The rooms of the log that the configuration in force was read with.
     additions: Arc<Additions>,
-    /// Those of them that are in force, as they are asked.
+    /// The added rooms in force, in this gate's form.
     rooms: Vec<AddedRoom>,
     /// Rooms of the log that could not be taken.
     refused: Option<Arc<Additions>>,
@@ -26,7 +26,7 @@ impl Followed {
         !Arc::ptr_eq(known, additions) || self.again.is_some_and(|again| again <= now)
     }
 
-    /// The rooms in force, as they are asked.
+    /// The added rooms in force, in this gate's form.
     pub(super) fn rooms(&self) -> &[AddedRoom] {
         &self.rooms
     }
@@ -52,8 +52,8 @@ impl Followed {
         self.again = Some(now + AGAIN);
     }
 
-    /// An order of this gate's operator has made these the ones in force. What the log has is still to be looked at: another
-    /// gate's word may have come with it.
+    /// An order of this gate's operator has put these in force. The log's rooms are still to be compared, because another
+    /// gate's change may have come with it.
     pub(super) fn ordered(&mut self, rooms: Vec<AddedRoom>) {
         self.rooms = rooms;
     }

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::router::{Per, PerSource};
 
-/// What the change costs whom, in words for the operator.
+/// The effects of the change on visitors and operators, as sentences for the operator.
 pub fn of(old: &Config, new: &Config) -> Vec<String> {
     let mut costs = Vec::new();
     if new.tls.redirect && !old.tls.redirect {

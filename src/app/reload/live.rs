@@ -72,7 +72,7 @@ impl Live {
         let both = new.iter().cloned().chain(gone).collect();
         match self.replica.configure(both).await {
             Ok(()) => Ok(()),
-            // Said, and to be said to the log when that takes anything again: as after a start.
+            // The change is queued, and goes to the log when it accepts entries again, as after a start.
             Err(Unrecorded::CutOff) if added.is_empty() && !self.replica.frozen() => Ok(()),
             Err(Unrecorded::CutOff) if !added.is_empty() => {
                 let _ = self.replica.configure(old).await;
@@ -82,12 +82,12 @@ impl Live {
         }
     }
 
-    /// Lets go of the rooms that are configured no more, once no visitor can come to them.
+    /// Drops the rooms that are no longer configured, once no visitor can reach them.
     pub(super) async fn keep_rooms(&self, new: Vec<(RoomName, Settings)>) {
         let view = self.replica.view();
         let is_kept = |name: &RoomName| new.iter().any(|(kept, _)| kept == name);
         if view.rooms.keys().any(|name| !is_kept(name)) {
-            // The word stands in any case.
+            // The change stays in force in any case.
             let _ = self.replica.configure(new).await;
         }
     }

@@ -74,14 +74,14 @@ pub fn look_after(
     Ok(begin)
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Reloader {
     source: Source,
     /// In force.
     config: Config,
     live: Live,
     filter: Filter,
-    /// For what the rooms have to say.
+    /// For waiting on the replica.
     runtime: tokio::runtime::Runtime,
     reloads: Reloads,
     supervisor: Arc<Supervisor>,
@@ -151,7 +151,7 @@ impl Reloader {
         }
     }
 
-    /// Reads all of it and puts it in force; returns the changes, or why it is refused, and its oddities.
+    /// Reads the configuration and puts it in force; returns the changes, or why it is refused, and its warnings.
     fn take(&mut self) -> (Outcome, Vec<String>) {
         let mut odd = Vec::new();
         let outcome = unless_it_fails(|| {
@@ -280,7 +280,7 @@ fn log(trigger: Trigger, outcome: &Outcome) {
     }
 }
 
-/// At most so many that people read them.
+/// At most as many as people will read.
 fn few(mut mistakes: Vec<String>) -> Vec<String> {
     let more = mistakes.len().saturating_sub(MOST_TOLD);
     mistakes.truncate(MOST_TOLD);

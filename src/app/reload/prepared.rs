@@ -16,7 +16,7 @@ use crate::token::Keyring;
 
 use super::live::Live;
 
-/// All of it: a caller with one of these can put it in force without a failure.
+/// A complete configuration: it can be put in force without a failure.
 pub(super) struct Prepared {
     pub(super) shared: Shared,
     pub(super) keyring: Keyring,
@@ -73,7 +73,7 @@ fn access(live: &Live, config: &Config) -> Result<Access, StartError> {
     access.map_err(StartError::Access)
 }
 
-/// Those in force where nothing about them is otherwise, nor whom they ask; else new ones, who know what those do.
+/// The present ones if their settings and their resolver are unchanged; otherwise new ones that take over their knowledge.
 fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
     let in_force = &live.cores.shared().crawlers;
     if in_force.are_of(&config.crawlers) {

@@ -1,5 +1,5 @@
-//! Rooms that operators add and remove while the gate runs. With the file they make one configuration, which is taken as every
-//! other is: all of it or nothing.
+//! Rooms that operators add and remove while the gate runs. Together with the file they make one configuration, which is
+//! applied as every other is: all of it or nothing.
 //!
 //! The log says which there are. One that this gate's file or machine does not let it take is left out and reported, and tried
 //! again with the next reload and every minute; the file's own rooms never wait for it.
@@ -19,7 +19,7 @@ use crate::time;
 /// A file with the rooms of the log that go with it.
 pub(super) struct Composed {
     pub report: Report,
-    /// Those that it has, as they are asked.
+    /// The added rooms that it has, in this gate's form.
     pub rooms: Vec<AddedRoom>,
     /// The others, but for those that the file has too.
     pub untaken: Vec<api::Untaken>,
@@ -144,7 +144,7 @@ impl Reloader {
     }
 
     pub(super) fn order_room(&mut self, order: RoomOrder) {
-        // The caller has already heard that it did not come to pass.
+        // The caller already has the answer that it failed.
         if order.answer.is_closed() {
             return;
         }
@@ -260,7 +260,7 @@ impl Reloader {
         self.runtime.block_on(said).map(drop).map_err(Refused::Unrecorded)
     }
 
-    /// Takes the file with other rooms, once the log has what `say` says of them.
+    /// Takes the file with other rooms, once the log has the change that `say` makes.
     fn change_rooms(
         &mut self,
         report: Report,
@@ -296,10 +296,10 @@ fn revision_of(view: &View, room: &RoomName, meant: &Added) -> Result<u64, Refus
     Err(Refused::Conflict(why.to_owned()))
 }
 
-/// What `check` refuses too, and a gate that starts has to take.
+/// `check` refuses this too, but a gate that starts has to accept it.
 const OVER: &str = "closes_at: the sale would be over already; right: a later date, or mode = \"closed\"";
 
-/// How often a removal is said again because something else was said of the room first.
+/// How often a removal is sent again because another change of the room came first.
 const TRIES: u32 = 8;
 
 /// Says once which rooms are left out.

@@ -16,7 +16,7 @@ pub struct Source {
     overrides: Overrides,
     pub(super) watch: Option<Watch>,
     pub(super) file: Option<PathBuf>,
-    /// As it was last read, and as it is in force.
+    /// The document as last read, and the one in force.
     latest: Document,
     taken: Document,
     /// The rooms of the log that are in force with it.
@@ -24,7 +24,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A change of the file counts from here on. Without one there are the defaults; what the command line says stays in
+    /// A change of the file counts from here on. Without a file there are the defaults; options of the command line stay in
     /// force.
     #[must_use]
     pub fn new(file: Option<PathBuf>, overrides: Overrides) -> Self {
@@ -38,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Reads and checks the whole file, as it is now. Later writes are a change.
+    /// Reads and checks the whole file. Later writes are a change.
     #[must_use]
     pub fn read(&mut self) -> Report {
         let report = self.read_with_rooms(&Additions::default()).report;
@@ -57,7 +57,7 @@ impl Source {
         Some(config)
     }
 
-    /// Reads the file as it is now, with the rooms that the log has.
+    /// Reads the file with the rooms that the log has.
     pub(super) fn read_with_rooms(&mut self, additions: &Additions) -> Composed {
         let mut read = self.read_once(additions);
         for _ in 0..READS_MORE {
@@ -77,7 +77,7 @@ impl Source {
         compose(&self.latest, &self.overrides, additions)
     }
 
-    /// The file as it is in force, with these rooms of the log.
+    /// The file in force, with these rooms of the log.
     pub(super) fn compose(&mut self, additions: &Additions) -> Composed {
         self.latest = self.taken.clone();
         let read = compose(&self.taken, &self.overrides, additions);
@@ -85,13 +85,13 @@ impl Source {
         read
     }
 
-    /// The file as it is in force, with these rooms. Which files are looked at follows when the log's rooms are.
+    /// The file in force, with these rooms. The list of watched files is updated when the log's rooms are.
     pub(super) fn read_with(&mut self, rooms: &[AddedRoom]) -> Report {
         self.latest = self.taken.clone();
         self.taken.read(&self.overrides, rooms)
     }
 
-    /// A mistake with the file's name, where it stands in there.
+    /// A mistake with the name of the file that contains it.
     pub(super) fn placed(&self, mistake: &Mistake) -> String {
         match (&self.file, &mistake.origin) {
             (Some(file), Origin::Line(_) | Origin::Defaults | Origin::Option(_)) => {

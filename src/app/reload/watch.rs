@@ -1,7 +1,6 @@
-//! The configuration file and those it names, looked at for a change as certificates are: by what they hold, every two seconds,
-//! and a change counts when two looks in a row saw the same of all of them. Links that are swapped (as a Kubernetes
-//! `ConfigMap`'s `..data`), renames and files that are written bit by bit all look alike that way. A file that is gone is a
-//! change too.
+//! Watches the configuration file and the files that it names, as certificates are watched: by content, every two seconds. A
+//! change counts when two looks in a row found the same content of all of them. So swapped links (as a Kubernetes
+//! `ConfigMap`'s `..data`), renames and slow writes need no special handling. A removed file is a change too.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -25,7 +24,7 @@ struct Looked {
     seen: Fingerprint,
 }
 
-/// Tells contents apart; of what cannot be read, the reason.
+/// Distinguishes contents; covers the reason if a file cannot be read.
 type Fingerprint = [u8; 32];
 
 impl Watch {
@@ -40,8 +39,8 @@ impl Watch {
         }
     }
 
-    /// Looks; whether one of them holds something that was not tried yet, and all have held what they do since the last look.
-    /// Those that listeners take by themselves count only where the configuration was refused, which may have been for them.
+    /// Checks the files: true if one of them has content that was not tried yet, and all are unchanged since the last look.
+    /// Files that listeners reload by themselves count only if the configuration was refused, perhaps because of them.
     pub(super) fn has_news(&mut self, is_refused: bool) -> bool {
         let (mut are_settled, mut have_news) = (true, false);
         for looked in self.files.iter_mut().filter(|one| is_refused || !one.file.of_listeners) {

@@ -27,15 +27,14 @@ pub enum PassedError {
 }
 
 impl From<Vec<(String, Listener)>> for Passed {
-    /// What systemd passed to the process before this one.
+    /// The sockets that systemd passed to the process before this one.
     fn from(passed: Vec<(String, Listener)>) -> Self {
         Self(passed)
     }
 }
 
 impl Passed {
-    /// What the environment says was passed to this process and no other. To be called once: the descriptors are owned from
-    /// then on.
+    /// The sockets that the environment assigns to this process. Must be called once: the descriptors are owned from then on.
     pub fn take(env: impl Fn(&str) -> Option<String>) -> Result<Self, PassedError> {
         let pid = env("LISTEN_PID").and_then(|pid| pid.parse::<u32>().ok());
         if pid != Some(std::process::id()) {
@@ -115,7 +114,7 @@ fn listener(socket: OwnedFd, domain: Domain) -> Listener {
     }
 }
 
-/// What it is, if it is one that this gate can listen on; closes it to programs that this one starts.
+/// The domain of a socket that this gate can listen on; sets close-on-exec.
 fn check(socket: &impl AsFd) -> io::Result<Domain> {
     let socket = SockRef::from(socket);
     if socket.r#type()? != Type::STREAM || !socket.is_listener()? {
@@ -129,7 +128,7 @@ fn check(socket: &impl AsFd) -> io::Result<Domain> {
     Ok(domain)
 }
 
-/// What systemd calls a descriptor without a name.
+/// systemd's name for a descriptor without a name.
 const UNKNOWN: &str = "unknown";
 /// Where passed descriptors begin (`SD_LISTEN_FDS_START`).
 const FIRST: RawFd = 3;

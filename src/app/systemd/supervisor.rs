@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A supervisor that wants to hear from this process; says nothing where there is none.
+/// A supervisor that expects notifications from this process; without one nothing is sent.
 #[derive(Debug, Default)]
 pub struct Supervisor {
     ear: Option<(UnixDatagram, SocketAddr)>,
@@ -15,7 +15,7 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// As the environment has it.
+    /// The supervisor in the environment.
     pub fn find(env: impl Fn(&str) -> Option<String>) -> Self {
         let Some(name) = env("NOTIFY_SOCKET") else {
             return Self::default();
@@ -51,8 +51,8 @@ impl Supervisor {
         self.say("STOPPING=1");
     }
 
-    /// That process is the main one from here on: what the unit is judged by, and who may say something about it. Waits for a
-    /// moment where the supervisor is slow to listen; false where it does not.
+    /// That process is the main one from here on: the unit is judged by it, and it may send notifications. Waits for a moment
+    /// if the supervisor is slow to read; false if it does not.
     #[must_use]
     pub fn main_process(&self, pid: u32) -> bool {
         let Some((_, address)) = &self.ear else { return true };
@@ -94,7 +94,7 @@ impl Supervisor {
     }
 }
 
-/// How long a word that must not be lost waits.
+/// How long a notification that must not be lost waits.
 const HEAR_WITHIN: Duration = Duration::from_secs(2);
 
 /// A path, or a name without a file, which begins with `@`.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time;
 
-/// What the process before says.
+/// Messages of the process before.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Before {
@@ -28,7 +28,7 @@ pub enum Before {
     Go,
 }
 
-/// What the old process offers, and how the channel is used.
+/// The old process's offer, and the version of the channel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Hello {
     /// [`FORMAT`].
@@ -40,7 +40,7 @@ pub struct Hello {
     pub sockets: Vec<Named>,
 }
 
-/// A listening socket, by what the configuration calls it.
+/// A listening socket, with its name in the configuration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Named {
     /// The operator's side, not the visitors'.
@@ -49,13 +49,13 @@ pub struct Named {
     pub place: String,
 }
 
-/// What the process after says.
+/// Messages of the process after.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum After {
-    /// Everything but the embedded store is there.
+    /// Everything except the embedded store is ready.
     WantsStore,
-    /// It serves. Of the sockets handed over it keeps these, by their place in the list.
+    /// It serves. It keeps these of the passed sockets, by their place in the list.
     Ready { version: String, kept: Vec<usize> },
     /// It does not, and ends.
     Failed { reason: String },
@@ -87,7 +87,7 @@ impl Channel {
         self.say_with(word, &[])
     }
 
-    /// Says a word with descriptors beside it, at most [`MAX_DESCRIPTORS`].
+    /// Sends a message with descriptors, at most [`MAX_DESCRIPTORS`].
     pub fn say_with<T: Serialize>(&mut self, word: &T, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut line = serde_json::to_vec(word)?;
         line.push(b'\n');

@@ -1,4 +1,4 @@
-//! Live upgrade: the gate starts the binary at its path, hands it the listening sockets, and drains once the new process
+//! Live upgrade: the gate starts the binary at its path, passes it the listening sockets, and drains once the new process
 //! serves. With an embedded store the order is: the new process reads its configuration and takes the sockets, the old one
 //! stops accepting, waits for requests under way, closes the store, and the new one opens it. Connections that come meanwhile
 //! wait in the sockets' queues. If the new process fails, the old one serves again.

@@ -4,13 +4,13 @@
 use std::fs;
 use std::os::unix::process::parent_id;
 
-/// The known facts of it at the start: later a process whose parent has ended belongs to another.
+/// The facts about it at the start: later a process whose parent has ended belongs to another.
 #[derive(Clone, Debug)]
 pub struct Parent {
     own: u32,
     /// 0 where the parent is outside of the container.
     pid: u32,
-    /// What the parent's program is called.
+    /// The name of the parent's program.
     name: Option<String>,
     /// The process that systemd has started, if this one descends from one.
     by_systemd: Option<u32>,
@@ -42,8 +42,8 @@ impl Parent {
         }
     }
 
-    /// The first process of a container has started it, or one outside of it. On a machine of its own a process of the
-    /// first one is one whose parent went into the background.
+    /// The parent is the first process of a container, or one outside of it. On a host, a process whose parent is
+    /// the first one is one whose parent went into the background.
     fn is_first(&self) -> bool {
         let of_machine = |name: &str| MACHINES.contains(&name);
         self.pid == 0 || (self.pid == 1 && !self.name.as_deref().is_some_and(of_machine))
@@ -57,7 +57,7 @@ const UNIT: &str = "systemd watches this process, and when it ends takes the nex
 const SUPERVISOR: &str = "what has started this gate watches this process, and starts another gate beside the next one when it ends: \
      restart the gate instead (docs/guides/operations.md#upgrade)";
 
-/// First processes of containers that end when what they started does.
+/// First processes of containers that end when their child does.
 const INITS: [&str; 7] = [
     "tini",
     "tini-static",

@@ -1,4 +1,4 @@
-//! The old process, as the new one sees it: it hands over its sockets and its store, and hears when the new one serves.
+//! The old process, as the new one sees it: it passes on its sockets and its store, and is notified when the new one serves.
 
 use std::io;
 use std::os::fd::AsFd as _;
@@ -68,7 +68,7 @@ impl Predecessor {
         Ok(former)
     }
 
-    /// Nothing is handed over where the store is shared; another one is none to go on with.
+    /// A shared store is not passed on. A different store cannot be continued with.
     ///
     /// # Errors
     /// When the process before has its rooms elsewhere.
@@ -98,10 +98,11 @@ impl Predecessor {
         }
     }
 
-    /// Says that this process serves; returns when it is in charge, with what tells when the process before has ended.
+    /// Reports that this process serves; returns when it is in charge, with a receiver that shows when the process before has
+    /// ended.
     ///
     /// # Errors
-    /// When the process before says nothing to it.
+    /// If the process before does not answer.
     pub fn ready(mut self, held: &Held) -> Result<watch::Receiver<bool>, TakeOverError> {
         let (give, taken) = sync_channel::<Channel>(1);
         let (tell, gone) = watch::channel(false);
@@ -123,7 +124,7 @@ impl Predecessor {
             Err(error) => tracing::warn!(%error, "the process before is gone before its time"),
         }
         held.take();
-        // It waits for nothing else.
+        // It waits only for this.
         let _ = give.send(self.line);
         Ok(gone)
     }
@@ -155,7 +156,7 @@ fn strange() -> io::Error {
 /// Says that standard input is the line to the process before.
 pub const VARIABLE: &str = "ROPELINE_HANDED_OVER";
 pub const STDIN: &str = "stdin";
-/// The process before waits for requests under way, and writes what it knows.
+/// The process before waits for requests under way, and writes its snapshot.
 const HEAR_WITHIN: Duration = Duration::from_secs(30);
 /// Letters of a reason.
 const MAX_REASON: usize = 4_000;

@@ -41,7 +41,7 @@ impl Program {
         let mut command = Command::new(&self.path);
         command.args(&self.args).stdin(std::os::fd::OwnedFd::from(line));
         command.env(super::predecessor::VARIABLE, super::predecessor::STDIN);
-        // Said of this process; sockets passed to it are handed over.
+        // These concern this process; sockets passed to it are passed on.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID"] {
             command.env_remove(name);
         }

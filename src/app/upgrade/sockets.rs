@@ -1,4 +1,4 @@
-//! Listening sockets: as one process holds and hands them over, and as the next one takes them.
+//! Listening sockets: how one process holds them and passes them on, and how the next one takes them.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use super::channel::Named;
 use crate::app::systemd::{Passed, listening};
 use crate::proxy::{Custody, Listener};
 
-/// What this process listens on. While it lives the sockets stay open: to be dropped before a drain.
+/// The listening sockets of this process. They stay open while it lives: drop it before a drain.
 #[derive(Debug, Default)]
 pub struct Held(Vec<One>);
 
@@ -26,10 +26,10 @@ struct One {
 
 /// A listener of the visitors' that this process has opened or taken over.
 pub struct Opened {
-    /// By which it is handed on.
+    /// The name under which it is passed on.
     pub name: String,
     pub listener: Listener,
-    /// What it is to be when this process is in charge.
+    /// Its settings once this process is in charge.
     pub later: Option<Later>,
 }
 
@@ -43,8 +43,8 @@ impl Opened {
     }
 }
 
-/// What a socket that was handed over is to be by this process's configuration: until it is in charge, the one before goes on with
-/// it as it is.
+/// The settings of a passed socket by this process's configuration: until it is in charge, the one before uses the socket
+/// unchanged.
 #[derive(Clone, Debug)]
 pub struct Later {
     pub backlog: u32,
@@ -128,7 +128,7 @@ impl Held {
     }
 }
 
-/// The sockets handed over and not taken yet. The rest is closed.
+/// The passed sockets that were not taken yet. The others are closed.
 #[derive(Debug, Default)]
 pub struct Inherited {
     left: Vec<(usize, Named, OwnedFd)>,
@@ -187,7 +187,7 @@ impl Inherited {
     }
 }
 
-/// What a socket of systemd's is called.
+/// The name of a socket of systemd's.
 pub fn of_systemd(name: &str) -> String {
     format!("{SYSTEMD}{name}")
 }

@@ -16,7 +16,7 @@ use crate::app::systemd::Supervisor;
 use crate::replica::Replica;
 use crate::time;
 
-/// What this process hands over, and how.
+/// The sockets and the store that this process passes on, and how.
 pub struct Given {
     pub program: Program,
     /// `None` for a process that has taken over: the one that watched the process before has heard of this one, or does not mind.
@@ -43,15 +43,15 @@ impl Given {
 pub struct Successor {
     pub pid: u32,
     pub version: String,
-    /// The supervisor, if there is one, knows of it.
+    /// The supervisor, if there is one, has been notified of it.
     pub is_told: bool,
     child: Child,
     line: Channel,
 }
 
 impl Successor {
-    /// Leaves it alone; this process, whose child it is, would be the first to know of its end. Where a supervisor starts the gate
-    /// anew this one is in the way then, and ends at once. The returned channel is to be kept for as long as this process lives.
+    /// Leaves it alone; as its parent, this process would be the first to notice its end. If a supervisor starts the gate
+    /// anew, this process is in the way, and ends at once. Keep the returned channel as long as this process lives.
     pub fn leave(self, supervisor: &Supervisor, flush: impl FnOnce() + Send + 'static) -> Channel {
         let Self {
             mut child, line, pid, ..
@@ -84,11 +84,11 @@ struct Handing<'a> {
     is_told: bool,
 }
 
-/// Starts the next process and hands it everything, over `line`, whose other end is `theirs`; blocks until that process is in
-/// charge, or has ended and everything is as it was.
+/// Starts the next process and passes everything on, over `line`, whose other end is `theirs`; blocks until that process is
+/// in charge, or has ended and everything is as before.
 ///
 /// # Errors
-/// Why the next process did not come to serve.
+/// Why the next process does not serve.
 pub fn hand_over(given: &Given, line: Channel, theirs: UnixStream) -> Result<Successor, NotUpgraded> {
     let path = given.program.path();
     let until = time::uptime() + given.deadline;
@@ -154,7 +154,7 @@ impl NotUpgraded {
 }
 
 enum Failed {
-    /// It said so.
+    /// Reported by the next process.
     Said(String),
     /// It did not say anything in time.
     Late,
@@ -229,7 +229,7 @@ impl Handing<'_> {
         Ok(())
     }
 
-    /// Serves visitors again, from the store if that was closed; says what became of that where it did not work.
+    /// Serves visitors again, from the store if that was closed; reports the failure if that did not work.
     fn take_back(&self) -> (String, bool) {
         match self.lent.then(|| self.given.service.resume()) {
             Some(Err(error)) => (format!("; and this process cannot serve again: {error}"), true),

@@ -14,7 +14,7 @@ use crate::admin::{Upgraded, Upgrades, Wish};
 use crate::metrics::Metrics;
 use crate::replica::{Charge, Replica};
 
-/// Wishes, as they come in.
+/// Requests for an upgrade, in order.
 pub struct Wishes {
     over_api: mpsc::Receiver<Wish>,
     signal: Signal,
@@ -29,8 +29,8 @@ impl Wishes {
     }
 }
 
-/// What the admin API sends wishes to, and where they and the signal come out. To be called inside a runtime, before anything
-/// listens: without a handler the signal ends the process.
+/// The sender of the admin API's requests, and the receiver of those and of the signal's. Must be called inside a runtime,
+/// before any listener opens: without a handler the signal ends the process.
 pub fn wishes() -> io::Result<(Upgrades, Wishes)> {
     let (send, over_api) = mpsc::channel(MAX_WISHES);
     let signal = signal(SignalKind::user_defined2())?;
@@ -48,7 +48,7 @@ pub struct Upgrader {
     handed: Arc<Mutex<Option<Successor>>>,
 }
 
-/// A thread that hands over; dropping it has the next process end if it is not in charge yet, and waits for that.
+/// A thread that performs the upgrade; dropping it ends the next process if that is not in charge yet, and waits for that.
 struct Attempt {
     line: UnixStream,
     handed: Arc<Mutex<Option<Successor>>>,

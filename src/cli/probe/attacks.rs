@@ -2,13 +2,13 @@
 
 use super::request::Request;
 
-/// What the requests are made of.
+/// The parts of the requests.
 pub struct Site<'s> {
     pub host: &'s str,
     pub room: &'s str,
     /// A protected page.
     pub path: &'s str,
-    /// The room covers the whole site, and so what only the never-waiting paths let past.
+    /// The room covers the whole site, including requests that only the never-waiting paths let past.
     pub is_whole: bool,
     /// A path that the operator left outside the room.
     pub outside: &'s [String],
@@ -18,7 +18,7 @@ pub struct Site<'s> {
     pub account: Option<(&'s str, &'s str)>,
 }
 
-/// One request, and what has to become of it.
+/// One request, and its required result.
 pub struct Attack {
     pub name: String,
     pub request: Request,
@@ -82,7 +82,7 @@ impl Site<'_> {
 const SOCKET: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const PREFLIGHT: &str = "Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n";
 
-/// Row by row: what makes an OPTIONS request no preflight.
+/// Row by row: variations that make an OPTIONS request not a preflight.
 fn preflights(site: &Site<'_>) -> Vec<Attack> {
     let more = [
         ("with a cookie", "Cookie: a=b\r\n", ""),
@@ -210,7 +210,7 @@ fn never_waiting(site: &Site<'_>) -> Vec<Attack> {
         .collect()
 }
 
-/// What the operator left outside is for reading.
+/// Paths that the operator left outside may only be read.
 fn outside(site: &Site<'_>) -> Vec<Attack> {
     let mut all = Vec::new();
     for path in site.outside {
@@ -255,7 +255,8 @@ fn lines(site: &Site<'_>) -> Vec<Attack> {
         .collect()
 }
 
-/// What a proxy tells a gate that it asks, or the gate itself relies on, from a visitor; under names that CGI folds, too.
+/// Fields by which a proxy asks a gate, or on which the gate itself relies, sent by a visitor; also under names that CGI
+/// folds.
 fn told_by_proxies(site: &Site<'_>) -> Vec<Attack> {
     let told = [
         ("X-Forwarded-Uri", "/robots.txt"),
@@ -286,7 +287,7 @@ fn told_by_proxies(site: &Site<'_>) -> Vec<Attack> {
     all
 }
 
-/// Nothing is read of a body before admission: the answer comes without it, and nothing asks for it.
+/// A body is not read before admission: the answer comes without it, and no `100 Continue` is sent.
 fn bodies(site: &Site<'_>) -> Vec<Attack> {
     let post = |fields: &str| site.request("POST", site.path, fields, "");
     vec![

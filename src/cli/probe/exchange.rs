@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::request::Request;
 use crate::cli::rehearse::place::Place;
 
-/// What came back.
+/// The result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     Head(Head),

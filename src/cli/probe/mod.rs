@@ -1,8 +1,9 @@
-//! `ropeline probe`: tries known ways round the line on the operator's own deployment, and says what reached the shop.
+//! `ropeline probe`: tries known ways round the line on the operator's own deployment, and reports the requests that reached
+//! the shop.
 //!
-//! An answer that the gate made bears `Ropeline-Status`, which the gate takes off every answer of the shop: what comes without
-//! was answered behind the gate, or before it. So the room must be held or closed, or ordinary requests reach the shop too.
-//! Exit codes: 0 nothing reached the shop, 1 something did or the probe could not run, 2 wrong usage.
+//! An answer of the gate has the header `Ropeline-Status`, which the gate removes from every answer of the shop: an answer
+//! without it was made behind the gate, or before it. So the room must be held or closed, or ordinary requests reach the shop
+//! too. Exit codes: 0 nothing reached the shop, 1 something did or the probe could not run, 2 wrong usage.
 
 mod attacks;
 mod exchange;
@@ -38,7 +39,7 @@ pub struct ProbeArgs {
     /// Host name to send, if the URL has an address
     #[arg(long)]
     host: Option<String>,
-    /// A path of the room's `except`; repeat it for several
+    /// A path of the room's `except`; repeatable
     #[arg(long, value_name = "PATH")]
     outside: Vec<String>,
     /// The query parameter that chooses a line, in a room with `per`
@@ -66,7 +67,7 @@ Examples:
   ropeline probe http://127.0.0.1:8080 --host shop.example --room seats --path '/buy?id=7' --parameter id
   ropeline probe https://shop.example --room sale --account-path /enter --account email
 
-It sends some eighty requests, one after the other, and most of them again over HTTP/2. It sends them only to a gate that proves that it has the same keys as the gate behind the admin listener.";
+The probe sends some eighty requests, one after the other, and most of them again over HTTP/2. It sends them only to a gate that proves that it has the same keys as the gate behind the admin listener.";
 
 /// Runs `ropeline probe`.
 #[must_use]
@@ -139,10 +140,10 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What the gate says to requests of no room or line.
+/// The gate's statuses for requests of no room or line.
 const ELSEWHERE: [&str; 4] = ["unknown_host", "unknown_line", "malformed", "not_found"];
 
-/// Nothing is tried before the address has proved to be a gate with the keys of the admin listener.
+/// Proves that the address is a gate with the keys of the admin listener, before any attack.
 async fn prove(args: &ProbeArgs, place: &Place, host: &str) -> Result<(), Failure> {
     let room = encoded(&args.room);
     let begun = args.admin.client()?.get(&format!("/api/v1/rooms/{room}/probe")).await?;
@@ -179,7 +180,7 @@ fn holds(expect: Expect, answer: &Answer) -> bool {
     }
 }
 
-/// Tells what became of an attack; 1 if not what had to.
+/// Prints the result of an attack; 1 if it is not the required one.
 fn found(attack: &Attack, how: &str, answer: &Answer) -> usize {
     let holds = holds(attack.expect, answer);
     let verdict = match (holds, attack.expect, answer) {

@@ -18,7 +18,7 @@ pub struct RehearseArgs {
     /// The room's name
     #[arg(long)]
     pub room: String,
-    /// The gates' configuration file: its keys sign the visitors' requests, and its addresses are where they go
+    /// The gates' configuration file: its keys sign the requests, and its addresses are where the requests go
     #[arg(long, default_value = "config.toml")]
     pub config: PathBuf,
     /// How many virtual visitors
@@ -63,7 +63,7 @@ pub struct RehearseArgs {
     /// Authorities to trust over TLS, as PEM; else the system's
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// The host that they ask for; else the room's first, or the address
+    /// The host that the visitors ask for; else the room's first, or the address
     #[arg(long)]
     pub host: Option<String>,
     /// A page of the room
@@ -78,7 +78,7 @@ pub struct RehearseArgs {
     /// Run even while a sale by stock or by draw is on
     #[arg(long)]
     pub anyway: bool,
-    /// Why, for whoever sees it in the room's changes
+    /// Reason, shown in the room's changes
     #[arg(long)]
     pub reason: Option<String>,
     /// End the rehearsal of the room, whoever started it

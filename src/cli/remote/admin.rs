@@ -74,7 +74,7 @@ pub fn show<T: DeserializeOwned>(raw: &Raw, json: bool, draw: impl Fn(&T) -> Str
     }
 }
 
-/// A command, and what of the API it looks at again and again.
+/// A command, and the part of the API that it polls.
 pub struct Watched(pub &'static str, pub &'static str);
 
 /// Draws an answer every second until interrupted; a gate that is away for a moment is waited for.

@@ -62,7 +62,7 @@ impl Raw {
         serde_json::from_slice(&self.0)
     }
 
-    /// Indented, for people and scripts alike.
+    /// Indented, for people and scripts.
     pub fn pretty(&self) -> String {
         let value: Value = self.parse().unwrap_or_default();
         format!("{value:#}\n")
@@ -129,7 +129,7 @@ impl Client {
         self.ask(Method::DELETE, target, Some(body)).await
     }
 
-    /// As [`Client::post`], for what the gate takes its own time for.
+    /// As [`Client::post`], for requests that take the gate longer.
     pub async fn post_patiently(&self, target: &str, body: &Value) -> Result<Raw, Failure> {
         self.ask_within(LONGEST, Method::POST, target, Some(body)).await
     }

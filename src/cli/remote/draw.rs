@@ -18,7 +18,7 @@ pub struct DrawArgs {
     admin: AdminArgs,
     /// The room's name
     room: String,
-    /// Which line, where the room has many
+    /// Name of the line, if the room has several
     #[arg(long)]
     line: Option<String>,
     /// The beacon value, 64 or 128 lower-case hexadecimal digits; makes the draw

@@ -56,8 +56,8 @@ gate stops before it: visitors inside go on, nobody is called, and the gate is n
 (redis-cli XRANGE {ropeline}:log POSITION POSITION, or a copy of the data folder) and report it. With a version that has the
 bug fixed, nothing needs to be skipped.
 
-Cost: what that entry says is lost, on every gate and for good. Visitors who joined with it keep their tickets and join again
-at the back. Sessions that began with it go on, since their passes prove them. If it held a change by an operator, make that change again.
+Cost: the content of that entry is lost, on every gate and for good. Visitors who joined with it keep their tickets and join again
+at the back. Sessions that began with it go on, since their passes prove them. If the entry held a change by an operator, make that change again.
 
 Effect: a note beside the log tells every gate to skip the entry. Frozen gates read the note within three seconds. The command
 is refused if the gate is not frozen at that entry.

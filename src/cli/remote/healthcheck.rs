@@ -14,7 +14,7 @@ Examples:
   ropeline healthcheck
   ropeline healthcheck --admin 127.0.0.1:9925 || echo 'not ready'
 
-Exit codes: 0 ready, 1 not, or nothing answers")]
+Exit codes: 0 ready, 1 not ready, or no answer")]
 pub struct HealthcheckArgs {
     /// The gate's admin listener
     #[arg(

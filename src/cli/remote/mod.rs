@@ -1,7 +1,7 @@
 //! Commands that talk to a running gate's admin listener.
 //!
-//! What they print for people goes to standard output as a table, or as the API's JSON; what went wrong goes to standard
-//! error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
+//! Results go to standard output as a table, or as the API's JSON; an error goes to standard error in one line that says what
+//! to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
 mod admin;
 mod client;

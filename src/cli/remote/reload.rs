@@ -1,4 +1,4 @@
-//! `ropeline reload`: has a running gate take what its configuration file now says, and tells what came of it.
+//! `ropeline reload`: makes a running gate read its configuration file again, and prints the result.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! `ropeline rooms`: the admin API from a shell, for looking at rooms and changing them.
 //!
-//! What it prints for people goes to standard output as a table, or as the API's JSON with `--json`; what went wrong goes
-//! to standard error in one line that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
+//! Results go to standard output as a table, or as the API's JSON with `--json`; an error goes to standard error in one line
+//! that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
 mod additions;
 mod commands;
@@ -77,7 +77,7 @@ enum Command {
         room: String,
         /// The reference that the visitor reads out, in upper or lower case, with or without hyphens
         reference: String,
-        /// Which line, where the room has many
+        /// Name of the line, if the room has several
         #[arg(long)]
         line: Option<String>,
         /// End the session, or take the visitor out of the line
@@ -216,7 +216,7 @@ fn patch(change: &ChangeArgs) -> Value {
     Value::Object(patch)
 }
 
-/// A number as a number; `default` as null; any other word goes as it is, and the gate says what would be right.
+/// A number as a number; `default` as null; any other word unchanged, so that the gate reports the correction.
 fn word(text: &str) -> Value {
     match text {
         "default" => Value::Null,

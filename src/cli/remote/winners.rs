@@ -18,7 +18,7 @@ pub struct WinnersArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    /// Which line, where the room has many; by default all
+    /// Name of the line, if the room has several; default: all lines
     #[arg(long)]
     line: Option<String>,
     /// Output format

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::simulate::MAX_VISITORS;
 
-/// What a log says of who came.
+/// The visitors in an access log.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Replay {
     /// In milliseconds after the first, in order.
@@ -26,7 +26,7 @@ pub struct Replay {
     pub first_unread: Option<u64>,
 }
 
-/// Reads a log. A visitor is over when they have asked for nothing for `idle_ms`.
+/// Reads a log. A visitor has left after `idle_ms` without a request.
 ///
 /// # Errors
 /// When the file cannot be read, holds no request, or more visitors than a simulation takes.
@@ -87,12 +87,12 @@ fn of(log: &mut dyn BufRead, idle_ms: u64) -> std::io::Result<Replay> {
     Ok(replay)
 }
 
-/// The next line without its end, as much of it as can be one; false at the end of the log.
+/// The next line without its end, up to the longest line; false at the end of the log.
 fn next_line(log: &mut dyn BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     let read = log.take(MAX_LINE).read_until(b'\n', line)?;
     if read as u64 == MAX_LINE && line.last() != Some(&b'\n') {
-        // The rest of it is nothing.
+        // The rest of it is skipped.
         skip_line(log)?;
     }
     line.truncate(line.trim_ascii_end().len());

@@ -10,7 +10,7 @@ pub struct Later {
     pub to: u64,
 }
 
-/// What a shop can take, in requests a second, from a time on.
+/// A shop's capacity, in requests per second, from a time on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
     pub at: u64,
@@ -24,7 +24,7 @@ pub struct ShareOf {
     pub share: u16,
 }
 
-/// What an operator does at a time.
+/// An operator's command at a time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     pub at: u64,

@@ -1,4 +1,4 @@
-//! Rooms that stand in no file: operators added them while the gates run, each as the one `[[room]]` table that it would be in
+//! Rooms that are in no file: operators added them while the gates run, each as the one `[[room]]` table that it would be in
 //! a file. They are read with the file and checked with its rooms.
 
 use std::path::{Component, Path, PathBuf};
@@ -28,7 +28,7 @@ impl AddedRoom {
     /// A text that holds exactly one `[[room]]` with a name, also with mistakes elsewhere.
     ///
     /// # Errors
-    /// What it is instead, with lines.
+    /// The mistakes if it is not such a table, with lines.
     pub fn new(text: &str) -> Result<Self, Vec<Mistake>> {
         if text.len() > MAX_ROOM_TEXT {
             let wrong = format!("the text has {} bytes", text.len());
@@ -58,7 +58,7 @@ impl AddedRoom {
     /// The same from JSON: the room's keys in one object, tables as objects in it.
     ///
     /// # Errors
-    /// As of the text that it comes to.
+    /// As from the equivalent text.
     pub fn from_json(room: &serde_json::Map<String, serde_json::Value>) -> Result<Self, Vec<Mistake>> {
         let whole = serde_json::json!({"room": [room]});
         match toml::to_string(&whole) {

@@ -31,7 +31,7 @@ pub(in crate::config) fn named(root: Option<&DeTable<'_>>, added: &[AddedTable<'
         path: Path::new(folder.unwrap_or_default()).join(file.path),
         ..file
     };
-    // Where none may be named, what they name is refused before it is looked at.
+    // If no file may be named here, the key is refused before the file is read.
     files.extend(theirs.into_iter().filter(|_| folder.is_some()).map(within));
     files.into_iter().take(MOST_FILES).collect()
 }

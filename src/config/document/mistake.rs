@@ -26,7 +26,7 @@ pub struct Mistake {
     /// With its table in front, such as `room[1].grace`; empty for the file as a whole.
     pub key: String,
     pub wrong: String,
-    /// What would be right.
+    /// The correction.
     pub right: String,
 }
 
@@ -42,7 +42,7 @@ impl Mistake {
         }
     }
 
-    /// Whether it stands in the text of this room, which was added at run time.
+    /// Whether it is in the text of this room, which was added at run time.
     #[must_use]
     pub fn is_of(&self, room: &RoomName) -> bool {
         matches!(&self.origin, Origin::Added(name, _) if name == room.as_str())

@@ -1,4 +1,4 @@
-//! A value of the document, and what comes of reading it.
+//! A value of the document, and the result of reading it.
 
 use std::ops::Range;
 

@@ -36,7 +36,7 @@ pub(in crate::config) struct Notes {
     pub(in crate::config) warnings: Vec<Mistake>,
     pub(in crate::config) in_force: Vec<InForce>,
     pub(in crate::config) origins: BTreeMap<String, Origin>,
-    /// Keys whose value could not be read, so that the default stands in for it.
+    /// Keys whose value could not be read, so that the default is used instead.
     pub(in crate::config) failed: BTreeSet<String>,
 }
 

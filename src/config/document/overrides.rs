@@ -17,7 +17,7 @@ impl Overrides {
         Self::default()
     }
 
-    /// Sets a key such as `upstream.url` to a text; `option` is what the user wrote, such as `--upstream`.
+    /// Sets a key such as `upstream.url` to a text; `option` is the user's option, such as `--upstream`.
     #[must_use]
     pub fn text(self, key: &'static str, option: &'static str, value: &str) -> Self {
         self.with(key, option, text(value))

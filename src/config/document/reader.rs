@@ -25,10 +25,10 @@ pub(in crate::config) struct Reader<'r> {
     pub(super) notes: RefCell<Notes>,
 }
 
-/// A table that others stand in, and what it was written in.
+/// A table that contains others, and how it was written.
 type Parent<'s> = (Option<&'s DeTable<'s>>, Written<'s>);
 
-/// What a section was written in.
+/// How a section was written.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'s> {
     text: &'s str,
@@ -120,8 +120,8 @@ impl<'r> Reader<'r> {
         self.section(name, path.to_owned(), self.file())
     }
 
-    /// Notes a mistake about a key or a section, at the line of the nearest thing that is written. A key that could not be
-    /// read has its mistake already: what follows from the default in its place is nobody's fault.
+    /// Notes a mistake about a key or a section, at the line of the nearest written item. A key that could not be read has
+    /// its mistake already: consequences of the default in its place are not reported.
     pub(in crate::config) fn mistake(&self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
         if self.notes.borrow().failed.contains(key) {
             return;

@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::store::redis::RedisUrl;
 
-/// Stands for a secret written in the file.
+/// Replaces a secret in the file.
 const MASK: &str = "\"********\"";
 
 /// Keys whose texts are secrets.

@@ -85,7 +85,7 @@ impl<'s> Section<'s> {
         self.list_as(name, T::read)
     }
 
-    /// What one of the words of a key stands for.
+    /// The value of one of the words of a key.
     pub(in crate::config) fn word<T: Copy>(&self, name: &'static str, words: &[(&str, T)]) -> T {
         self.need_as(name, |node, form| value::one_of(node, form, words))
     }
@@ -148,7 +148,7 @@ impl<'s> Section<'s> {
         values.into_iter().flatten().collect()
     }
 
-    /// What a value of the key looks like, for people.
+    /// The form of a key's value, for people.
     pub(in crate::config) fn form(&self, name: &str) -> String {
         self.spec.key(name).map_or_else(String::new, |key| key.form.to_string())
     }

@@ -75,7 +75,7 @@ impl Value for u64 {
         match form {
             Form::Size(least, most) => size(node, form, *least..=*most),
             Form::Duration(least, most) => duration_ms(node, form, *least..=*most),
-            // Where a size may be 0, the number stands for it too.
+            // If a size may be 0, the plain number is accepted too.
             Form::Either(size, _) if !is_zero(node) => Self::read(node, size),
             _ => whole::<u32>(node, form).map(Self::from),
         }
@@ -151,7 +151,7 @@ fn found<T>(node: &Node<'_>, right: impl Display) -> Read<T> {
     wrong(node, format!("found {what}"), right)
 }
 
-/// A text; `right` says what would be right where it is none.
+/// A text; `right` is the correction if it is not one.
 pub(in crate::config) fn text<'n>(node: &'n Node<'_>, right: impl Display) -> Read<&'n str> {
     match node.get_ref().as_str() {
         Some(text) => Ok(text),
@@ -232,7 +232,7 @@ fn parse_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// What one of the form's words stands for.
+/// The value of one of the form's words.
 pub(in crate::config) fn one_of<T: Copy>(node: &Node<'_>, form: &Form, words: &[(&str, T)]) -> Read<T> {
     debug_assert!(matches!(form, Form::Words(all) if all.iter().eq(words.iter().map(|(word, _)| word))));
     let text = text(node, form)?;

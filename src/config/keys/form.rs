@@ -16,9 +16,9 @@ pub enum Form {
     Size(u64, u64),
     /// One of these texts.
     Words(&'static [&'static str]),
-    /// Any other text; the words say what it looks like.
+    /// Any other text, with a description.
     Text(&'static str),
-    /// A secret of at least so many bytes, written here or taken from elsewhere.
+    /// A secret of at least this many bytes, written here or taken from elsewhere.
     Secret(usize),
     List(&'static Form),
     /// An inline table with these names, and an example of it.
@@ -58,7 +58,7 @@ impl Form {
     }
 }
 
-/// What would be right, for people: an inline table by its example, or with `{:#}` by the forms of its fields.
+/// The correction, for people: an inline table by its example, or with `{:#}` by the forms of its fields.
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 
 use super::form::Form;
 
-/// What holds when a key is not set.
+/// The value when a key is not set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preset {
     /// A value: a text without its quotes, anything else as TOML.
     Value(&'static str),
-    /// Nothing; the words say what that means.
+    /// None, with a description of the effect.
     Absent(&'static str),
     /// The key must be set.
     Required,
@@ -22,7 +22,7 @@ pub struct Key {
     pub name: &'static str,
     pub form: Form,
     pub preset: Preset,
-    /// One or two sentences on what it does.
+    /// One or two sentences on its effect.
     pub about: &'static str,
     /// Read when the gate starts, and never again: a reload that would change it is refused.
     pub at_start: bool,
@@ -57,7 +57,7 @@ impl Key {
         }
     }
 
-    /// What stands above it in `config.toml`.
+    /// The comment above it in `config.toml`.
     #[must_use]
     pub fn comment(&self) -> String {
         let unset = match self.preset {
@@ -73,7 +73,7 @@ impl Key {
         Self { preset, ..self }
     }
 
-    /// Without a default; the words say what holds when it is not set.
+    /// Without a default; `means` describes the effect when it is not set.
     pub(super) const fn unset(self, means: &'static str) -> Self {
         let preset = Preset::Absent(means);
         Self { preset, ..self }
@@ -88,7 +88,7 @@ impl Key {
     }
 }
 
-/// What holds when it is not set.
+/// The value when it is not set.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.preset {

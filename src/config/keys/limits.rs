@@ -11,7 +11,7 @@ pub(super) const LIMIT: Table = Table {
         key("name", NAME).about("Name of the limit in metrics and answers."),
         list("hosts", &HOST)
             .or("[]")
-            .about("Hosts of the limit. With none, every host."),
+            .about("Hosts of the limit. An empty list: every host."),
         list("routes", &ROUTE).about("Routes that count together. The opening of a stream counts as one request."),
         key("requests", REQUESTS).about(
             "Requests that are allowed at once. This allowance refills evenly over \
@@ -27,15 +27,15 @@ pub(super) const LIMITS: Table = Table {
     about: "Limits of the gate's own endpoints. A visitor who gets 429 there keeps the place.",
     keys: &[
         key("join", RATE).or("{ requests = 60, window = \"1 min\" }").about(
-            "Joins of a client. A carrier may have some 60 people behind one address, a company or a school \
-                 more. A visitor over this limit or the next two is not lost: the page tries again by itself. See \
-                 docs/guides/bots.md.",
+            "Joins of a client. A carrier may have some 60 people behind one address, a company or a school more. A \
+                visitor over this limit, `join_network` or `join_wide` loses nothing: the page tries again by \
+                itself. See docs/guides/bots.md.",
         ),
         key("join_network", RATE)
             .or("{ requests = 1500, window = \"1 min\" }")
             .about(
                 "Joins of a network, for each room: `requests` at once, and after that as fast as the allowance \
-                    refills. If it is not set, it is at least `join`.",
+                    refills. If you do not set it, the default rises with `join` and is never below it.",
             ),
         key("join_network_prefix", PREFIXES)
             .or("{ ipv4 = 24, ipv6 = 48 }")
@@ -43,12 +43,12 @@ pub(super) const LIMITS: Table = Table {
         key("join_wide", RATE)
             .or("{ requests = 30000, window = \"1 min\" }")
             .about(
-                "Joins of a wider network, against clients with many networks. If it is not set, it is at least \
-                    `join_network`.",
+                "Joins of a wider network, against clients with many networks. If you do not set it, the default \
+                    rises with `join_network` and is never below it.",
             ),
         key("join_wide_prefix", PREFIXES).or("{ ipv4 = 16, ipv6 = 40 }").about(
-            "Size of a wider network for `join_wide`. If it is not set, it is at least as wide as \
-                `join_network_prefix`.",
+            "Size of a wider network for `join_wide`. If you do not set it, the default widens with \
+                `join_network_prefix` and is never narrower.",
         ),
         key("join_without_proof", RATE)
             .or("{ requests = 30, window = \"1 min\" }")
@@ -57,25 +57,25 @@ pub(super) const LIMITS: Table = Table {
                     JavaScript, which wait instead of computing a proof.",
             ),
         key("status", RATE).or("{ requests = 2, window = \"1s\" }").about(
-            "Requests to the gate's endpoints by one session, by one ticket, or by one client with neither. Not \
-                counted are a request to leave that frees something, and the answer to a new visitor that everything \
-                is sold or the room is not open.",
+            "Requests to the gate's endpoints by one session, by one ticket, or by one client with neither. A \
+                request to leave does not count if it frees a place or a slot. A new visitor's request does not \
+                count if all is sold, or if the room is closed or not open yet.",
         ),
         key("status_network", RATE)
             .or("{ requests = 2000, window = \"1s\" }")
             .about(
-                "The same for a network; requests of a session do not count. If it is not set, it is at least \
-                `status`.",
+                "Requests to the gate's endpoints by one network. Requests of a session do not count. If you do not \
+                    set it, the default rises with `status` and is never below it.",
             ),
         number("streams", 1..=100)
             .or("4")
-            .about("Event streams at once of a ticket. One is enough for all tabs of a browser."),
+            .about("Maximum number of open event streams for one ticket. One is enough for all tabs of a browser."),
         number("streams_per_client", 1..=1_000_000)
             .or("500")
-            .about("Event streams at once of a client. Above it a page polls its status instead."),
+            .about("Maximum number of open event streams for one client. Further pages poll their status instead."),
         key("preflight", RATE).or("{ requests = 100, window = \"10s\" }").about(
-            "CORS preflights of a client. They are forwarded without a pass, since browsers send them without \
-                 cookies.",
+            "CORS preflights of a client. They are forwarded without a pass, since browsers send preflights without \
+                cookies.",
         ),
         key("returns", RATE)
             .or("{ requests = 30, window = \"1 min\" }")
@@ -85,8 +85,8 @@ pub(super) const LIMITS: Table = Table {
             .about("Largest body of a request to `return_routes`."),
         number("clients", 1_000..=1_000_000).or("100000").about(
             "Clients that each limit remembers, some 100 bytes each. A client is forgotten ten minutes after its \
-                 allowance is whole again, one over its limit never. If all are over it, new clients share one \
-                 allowance for each network.",
+                allowance is full again. A client over its limit is not forgotten. If all remembered clients are \
+                over the limit, new clients share one allowance for each network.",
         ),
     ],
 };

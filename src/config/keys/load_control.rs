@@ -6,24 +6,24 @@ use super::key::{Table, duration, key, number, words};
 pub(super) const LOAD_CONTROL: Table = Table {
     name: "room.load_control",
     many: false,
-    about: "Calls visitors as the upstream can take them, within `total_active_users` and `new_users_per_minute`. \
-            Without `by` only these two count. See docs/guides/load-control.md.",
+    about: "Calls visitors as fast as the upstream can serve them, within `total_active_users` and \
+        `new_users_per_minute`. Without `by` only these two limits apply. See docs/guides/load-control.md.",
     keys: &[
-        words("by", &["linear", "adaptive"]).unset("nothing is followed").about(
+        words("by", &["linear", "adaptive"]).unset("no load control").about(
             "`linear`: the more requests the upstream has, the fewer visitors are called. `adaptive`: as many \
                  are called as latency and errors of the upstream allow.",
         ),
         duration("ttl", 5 * SECOND..=HOUR).or("10s").about(
-            "Time for which figures of the upstream are current. Without current figures, calls pause; page, log \
-                 and metrics say so.",
+            "Time for which a measurement of the upstream (requests, latency, failures) is used. Without a \
+                measurement that is recent enough, calls pause; page, log and metrics say so.",
         ),
         key("calls", CALLS).or("{ most = 50, least = 1 }").about(
             "For `linear`: visitors called in each `call_every`, `most` while the upstream has few requests and \
                  `least` while it has many. In between the number falls evenly.",
         ),
         key("requests", REQUESTS).or("{ few = 0, many = 100 }").about(
-            "For `linear`: requests a second of the upstream. Up to `few` the most visitors are called, from \
-                 `many` on the least.",
+            "For `linear`: requests a second of the upstream. Up to `few` requests a second, `most` visitors are \
+                called; from `many` on, `least`.",
         ),
         duration("p95", 10..=MINUTE).or("1500ms").about(
             "For `adaptive`: the latency that 95 of 100 requests must stay below. Above it calls pause; they \

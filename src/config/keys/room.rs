@@ -9,29 +9,31 @@ use crate::room::{MAX_BYPASS, MAX_STOCK};
 pub(super) const ROOM: Table = Table {
     name: "room",
     many: true,
-    about: "Routes that are protected together, and their line. Where several rooms take a request, the first one in \
-            the file gets it. Without any, one room with these values protects the whole site.",
+    about: "Routes that are protected together, and their line. If several rooms match a request, the first one in \
+        the file gets it. Without any `[[room]]`, one room with these values protects the whole site.",
     keys: &[
         key("name", NAME)
             .or("shop")
             .about("Name of the room in cookies, in metrics and in the admin API."),
         list("hosts", &HOST).or("[]").about(
-            "Hosts of the room, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is \
-                 80 or 443. With none, the room takes every host.",
+            "Hosts of the room, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is 80 or \
+                443. An empty list: every host.",
         ),
         list("routes", &ROUTE)
             .or("[\"/*\"]")
             .about("Protected routes, in any letter case."),
         list("except", &EXCEPTION).or("[]").about(
-            "Paths that are left outside, compared exactly. An entry without a method takes GET and HEAD without \
-                 a body. Their query may hold only `v`, `ver`, `version`, `t`, `h` and `hash`; an entry that ends in \
-                 `?*` takes any query. An entry with a method takes every request by that method, as a payment \
-                 provider's callback needs. A WebSocket passes only by an entry with its method. A later room that \
-                 takes such a path gets the request.",
+            "Paths that the room does not protect. They match exactly as written. An entry without a method matches \
+                GET and HEAD without a body. The query of such a request may hold only `v`, `ver`, `version`, `t`, \
+                `h` and `hash`; an entry that ends in `?*` matches any query. An entry with a method matches every \
+                request by that method, as a payment provider's callback needs. A WebSocket is let through only by \
+                an entry with a method, as in `GET /socket`. If a later room protects such a path, it gets the \
+                request.",
         ),
         list("return_routes", &ROUTE).or("[]").about(
-            "Routes to which a payment provider sends the visitor back. They are forwarded without a pass, under \
-                 a limit and a body cap, since the browser may send no cookies there.",
+            "Routes to which a payment provider sends the visitor back. Requests there are forwarded even without a \
+                pass (the admission cookie), since some browsers do not send it. `returns` and `return_body` in \
+                `[limits]` bound them.",
         ),
         text(
             "per",
@@ -40,9 +42,9 @@ pub(super) const ROOM: Table = Table {
         .unset("one line for all")
         .about("One line for each value of a path variable that all routes have, or of a query parameter."),
         list("allow", &LINE).or("[]").about(
-            "With `per`, the only values that name a line; any other is 404. List them where you can; \
-                 `\"{uuid}\"` stands for any UUID. Without a list, a value that begins with a digit or sign must be \
-                 a whole number, and letter case does not matter.",
+            "With `per`, the only values that name a line; a request with any other value gets 404. List the values \
+                if you know them; `\"{uuid}\"` stands for any UUID. Without a list, a value that begins with a digit \
+                or sign must be a whole number, and letter case does not matter.",
         ),
         number("max_lines", 1..=100_000)
             .or("1000")
@@ -57,8 +59,8 @@ pub(super) const ROOM: Table = Table {
                 serve."),
         text("prequeue_from", FORMS).unset("no prequeue").about(
             "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue begins a \
-                new sale: visitors who still wait from the last one join anew, and its sessions run out. Before this time \
-                 visitors see a countdown.",
+                new sale. Visitors who still wait from the sale before join anew; sessions of that sale run out. \
+                Before this time visitors see a countdown.",
         ),
         text("opens_at", FORMS).unset("open at once").about(
             "Time from which visitors are called, in the order in which they joined. Once: \
@@ -69,43 +71,42 @@ pub(super) const ROOM: Table = Table {
             .unset("open until the next prequeue or opening")
             .about("Time from which nobody joins and nobody is called. Visitors inside go on."),
         text("results_at", FORMS)
-            .unset("with the end of the sale")
+            .unset("buyers are told at once, all others at the end of the sale")
             .about("Time from which visitors are told whether they have bought a piece of the `stock`."),
         number("stock", 1..=MAX_STOCK).unset("nothing is counted").about(
             "Number of pieces for sale, for each line of visitors. No more visitors are called than there are pieces, and \
                 the page says when all are sold. See docs/guides/stock.md.",
         ),
         list("completes_on", &ANSWER).or("[]").about(
-            "Responses of the upstream to a purchase. Each counts one piece of the `stock` and ends the session \
-                 as `ends_on` does. Name the response that places the order, or the receipt page. See \
-                 docs/guides/stock.md.",
+            "Responses of the upstream to a purchase. Each counts one piece of the `stock` and ends the session as \
+                `ends_on` does. Name the response to the order, or the receipt page. See docs/guides/stock.md.",
         ),
         words("queueing_method", &METHODS).or(ARRIVAL).about(
-            "Order in which visitors of the prequeue are called: the order of joining, or one that is drawn at \
-                 the opening and that anyone can verify. Later visitors stand behind them. See \
-                 docs/reference/draw.md.",
+            "Order in which visitors of the prequeue are called. `fifo`: the order of joining. `random`: an order \
+                drawn at the opening, which anyone can verify. Later visitors stand behind them. See \
+                docs/reference/draw.md.",
         ),
         text(
             "draw_beacon",
             "which public value, such as \"drand quicknet round 22000000, randomness\"",
         )
-        .unset("none: the draw proves that nothing was changed later, not that it was impartial")
+        .unset("no beacon. The draw then proves that nothing was changed afterwards, but not that it was impartial")
         .about(
-            "Name of a public value that is known only after the opening. A draw is decided by it and the gates' \
-                 secret. Nobody is called until an operator enters the value.",
+            "Name of a public random value (a beacon) that becomes known only after the opening. That value and the \
+                gates' secret decide the draw. Nobody is called until an operator enters the value.",
         ),
         number("new_users_per_minute", 1..=10_000_000)
             .unset("no limit but the capacity")
             .about("Maximum number of visitors called per minute."),
         duration("call_every", 250..=10 * MINUTE).or("1s").about(
-            "Interval at which a share of `new_users_per_minute` is called: `\"10s\"` calls a sixth of it every \
-                 ten seconds. The intervals follow the clock, so a given minute may contain the share of one \
-                 interval more.",
+            "Interval at which a share of `new_users_per_minute` is called: `\"10s\"` calls a sixth of it every ten \
+                seconds. Intervals need not begin with a minute, so one minute may include the calls of one more \
+                interval.",
         ),
         duration("session_duration", 0..=DAY).or("5 min").about(
-            "Longest idle time of a visitor inside. It starts anew with each forwarded request in the room, but \
-                 not with those that `except` leaves outside. A request within a tenth of this time after another is \
-                 not recorded, so a slot may be held for a tenth longer.",
+            "Longest idle time of a visitor inside. It starts anew with each forwarded request in the room, but not \
+                with requests that match `except`. Requests are recorded at most once in a tenth of this time. So a \
+                slot may be held for a tenth longer.",
         ),
         duration("session_max", 0..=7 * DAY)
             .or("2 h")
@@ -116,23 +117,23 @@ pub(super) const ROOM: Table = Table {
         ),
         duration("grace", 0..=DAY)
             .or("4 min")
-            .about("Longest absence for which a waiting visitor may still count as present. An absence of up to half \
-                of it always counts as present."),
+            .about("A waiting visitor who has been away for longer than this counts as absent. A visitor who has \
+                been away for up to half of it always counts as present."),
         duration("firm_within", 0..=DAY).or("20s").about(
-            "Time for which a new visitor counts as present before the first check-in. A visitor who has not \
-                 checked in by then is gone.",
+            "Time for which a new visitor counts as present before the page has sent its first heartbeat (check-in). \
+                A visitor who has not checked in by then counts as absent.",
         ),
         duration("late_window", 0..=DAY).or("10 min").about(
             "Time after a missed turn within which a returning visitor is called next. A visitor who returns later \
                 joins at the back.",
         ),
         list("ends_on", &ANSWER).or("[]").about(
-            "Responses of the upstream that end the session of their request. Name the receipt page, not the \
-                 return from the payment provider.",
+            "Responses of the upstream that end the visitor's session. Name the receipt page, not the return from \
+                the payment provider.",
         ),
         duration("end_grace", 0..=DAY)
             .or("30s")
-            .about("Time from such a response to the end of the session."),
+            .about("Time from a response of `ends_on` or `completes_on` to the end of the session."),
         duration("outage_extension", 0..=7 * DAY)
             .unset("one `session_duration`")
             .about(
@@ -141,16 +142,17 @@ pub(super) const ROOM: Table = Table {
             ),
         words("on_outage", &["wait", "open"]).or("wait").about(
             "What new visitors get while the gate is cut off from its store. `wait`: the waiting page; they get \
-                 numbers when the store is back, in order of arrival at each gate. `open`: in mode `auto` all are \
-                 forwarded without line or capacity, and counted.",
+                numbers when the store is back, in order of arrival at each gate. `open`: in mode `auto` all are \
+                forwarded and counted, without a line and beyond the capacity.",
         ),
         key("waiting_status", Form::Numbers(&[200, 202, 429, 503]))
             .or("200")
             .about("Status of the waiting page."),
         words("same_site", &["lax", "strict", "none"]).or("lax").about(
-            "SameSite of the cookies; \"none\" needs TLS. With \"strict\", browsers send no cookies when a link \
-                 of another site leads here. Such a visitor sees a page that goes on by itself after a second. A \
-                 browser without Sec-Fetch-Site (without TLS, or Safari before 16.4) loses its place.",
+            "SameSite of the cookies; \"none\" needs TLS. With \"strict\", browsers send no cookies when a visitor \
+                follows a link of another site to this one. Such a visitor sees a page that goes on by itself after \
+                a second. In a browser without Sec-Fetch-Site (without TLS, or Safari before 16.4) the visitor loses \
+                the place.",
         ),
         text(
             "cookie_domain",
@@ -169,14 +171,13 @@ pub(super) const ROOM: Table = Table {
                  share.",
         ),
         number("bypass_codes", 0..=MAX_BYPASS).or("0").about(
-            "Maximum number of visitors with codes who are called or inside at once in each line, above \
-                `total_active_users`. \
-                 The upstream must be able to serve both. 0: no such codes are accepted. See docs/guides/codes.md.",
+            "Maximum number of visitors with bypass codes who are called or inside at once in each line. They come \
+                on top of `total_active_users`. The upstream must be able to serve `total_active_users` + \
+                `bypass_codes` visitors. 0: no bypass codes are accepted. See docs/guides/codes.md.",
         ),
         number("pass_networks", 2..=16).unset("any number of networks").about(
-            "Maximum number of networks from which one pass may be used at one gate. From any further network it is \
-                refused. \
-                 A phone on the move has several: 8 leaves room. See docs/guides/bots.md.",
+            "Maximum number of networks from which one pass may be used at one gate. From any further network the \
+                pass is refused. A phone on the move has several: 8 leaves room. See docs/guides/bots.md.",
         ),
         number("crawler_max", 0..=1_000).or("4").about(
             "Maximum number of requests of verified crawlers that are forwarded past the line at once, at each gate, \

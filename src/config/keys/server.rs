@@ -30,21 +30,21 @@ pub(super) const SERVER: Table = Table {
             .unset("no token is asked for")
             .about("The token that the admin API asks for in `Authorization: Bearer`."),
         list("admin_tokens", &NAMED_TOKEN).or("[]").about(
-            "A token for each operator, beside or instead of `admin_token`. The operator's name is logged with \
-                 every change; `may` is `read` or `change`. No two tokens may be the same. Changes made with \
-                 `admin_token` are logged under the name `operator`.",
+            "A token for each operator, in addition to `admin_token` or instead of it. The operator's name is logged \
+                with every change; `may` is `read` or `change`. No two tokens may be the same. Changes made with \
+                `admin_token` are logged under the name `operator`.",
         ),
         key("verify_token", TOKEN)
-            .unset("as for the rest of the admin API")
+            .unset("this endpoint asks for the same token as the rest of the admin API")
             .about("A token that is good for `GET /api/v1/verify` only, for a shop that asks about a session."),
         list("trusted_proxies", &NETWORK).or("[]").about(
             "Peers whose `X-Forwarded-For` is believed, such as a load balancer. From any other peer the header \
                  is dropped.",
         ),
         list("proxy_protocol", &NETWORK).or("[]").about(
-            "Peers whose connections begin with a PROXY header (version 1 or 2); without one they are closed. \
-                 The client in the header counts as the peer. From any other peer such a header is a malformed \
-                 request.",
+            "Peers whose connections begin with a PROXY header (version 1 or 2); a connection without this header is \
+                closed. The client address in that header is then used in place of the connection's own. From any \
+                other peer such a header is a malformed request.",
         ),
         number("threads", 1..=256)
             .unset("one per core")
@@ -63,12 +63,12 @@ pub(super) const SERVER: Table = Table {
             .or("30s")
             .about("Longest pause of a client within a request body."),
         size("body_rate", 0..=1 << 30).or("240 B").about(
-            "Lowest average rate of a request body, per second, that is accepted once the gate has waited for the \
-                body for `body_timeout` in total.",
+            "Lowest accepted average rate of a request body, in bytes per second. It is checked once the gate has \
+                spent `body_timeout` in total waiting for the body.",
         ),
         duration("write_timeout", 1..=DAY)
             .or("30s")
-            .about("Longest time for which a client may read nothing of a response that is ready for it."),
+            .about("Longest time that a client may stop reading while response data is ready."),
         size("max_head", 1 << 10..=1 << 20)
             .or("32 KiB")
             .about("Largest request head. A larger one gets 431."),
@@ -80,9 +80,9 @@ pub(super) const SERVER: Table = Table {
             .about("Maximum number of connections at once. Any further one is closed."),
         number("max_connections_per_client", 1..=10_000_000).or("2000").about(
             "Maximum number of connections at once from one client: an IPv4 address or an IPv6 /64. Any further one \
-                is closed. \
-                 On an HTTP/2 connection each additional concurrent request counts as one more connection. Peers in `trusted_proxies` \
-                 have no such limit. All visitors behind a proxy that is not listed there share one limit.",
+                is closed. On an HTTP/2 connection each additional concurrent request counts as one more connection. \
+                Peers in `trusted_proxies` have no such limit. If a proxy is not listed there, all visitors behind \
+                it share one limit.",
         ),
         duration("drain_deadline", 1..=HOUR)
             .or("30s")
@@ -90,8 +90,8 @@ pub(super) const SERVER: Table = Table {
         duration("upgrade_deadline", 1..=HOUR)
             .or("30s")
             .about(
-                "Longest time that the new process of an upgrade may take until it serves. After that it is ended, \
-                    and the old process goes on.",
+                "Longest time that the new process of an upgrade may take until it serves. After that the new \
+                    process is ended, and the old one goes on.",
             )
             .at_start(),
         number("backlog", 1..=1 << 20)
@@ -102,19 +102,19 @@ pub(super) const SERVER: Table = Table {
             )
             .at_start(),
         flag("h2c").or("false").about(
-            "HTTP/2 without TLS for clients that begin with it, such as a proxy. `Upgrade: h2c` is never \
-                 accepted.",
+            "Accepts HTTP/2 without TLS from clients that start with it (prior knowledge), such as a proxy. \
+                `Upgrade: h2c` is never accepted.",
         ),
         text("room_files", "the path of a folder")
             .unset("such rooms may name no files")
-            .about("Folder of the templates and public keys that rooms added at run time may name."),
+            .about("Folder of templates and public keys. A room that is added at run time may name only files in it."),
     ],
 };
 
 pub(super) const FORWARD_AUTH: Table = Table {
     name: "forward_auth",
     many: false,
-    about: "Proxies that forward requests themselves and ask the gate about each.",
+    about: "Proxies that forward requests themselves and ask the gate about each request.",
     keys: &[list("proxies", &PROXY).or("[]").about(
         "The proxies that may ask, each at `/.ropeline/forward/NAME`, from addresses in `trusted_proxies` of \
             `[server]`.",

@@ -50,8 +50,8 @@ pub(super) const STORE: Table = Table {
         number("machine_version", 1..=65_535)
             .unset("the newest that all gates know")
             .about(
-                "Highest version of the rooms' state machine that may be used. Set the version in force before an \
-                    upgrade, so that you can still go back to the older binary.",
+                "Highest version of the rooms' state machine that may be used. Before an upgrade, set this key to \
+                    the version in force. Then you can still go back to the older binary.",
             )
             .at_start(),
     ],
@@ -60,19 +60,20 @@ pub(super) const STORE: Table = Table {
 pub(super) const TOKENS: Table = Table {
     name: "tokens",
     many: false,
-    about: "Keys that sign tickets and passes.",
+    about: "Keys that sign tickets (the cookies of a place in line) and passes (the cookies of an admission).",
     keys: &[
         list("keys", &SIGNING_KEY).or("[]").about(
-            "Signing keys of tickets and passes. The first one signs, all verify. To rotate: add the new key \
-                 second on every gate, make it first on every gate, and remove the old one a week later. See \
-                 docs/guides/runbook.md. Without any, the gate makes a key and keeps it in its data folder.",
+            "Signing keys of tickets and passes. The first one signs, all verify. To rotate: add the new key second \
+                on every gate, make it first on every gate, and remove the old one a week later. See \
+                docs/guides/runbook.md. With an empty list, the gate makes a key and keeps it in its data folder.",
         ),
         key("audience", Form::Either(&Form::List(&AUDIENCE), &AUDIENCE))
             .or("[]")
             .about(
                 "Name of this installation, the same on all its gates. It is mixed into the keys, so that production \
-                 refuses what staging signs with the same keys. With a list, the first name signs and all of them \
-                 verify, so that the name can be changed. In the list, \"\" stands for no name.",
+                    refuses what staging signs with the same keys. With a list, the gate signs with the first name \
+                    and verifies with all of them, so that the name can be changed. In the list, \"\" stands for no \
+                    name.",
             ),
     ],
 };

@@ -10,12 +10,15 @@ pub(super) const TLS: Table = Table {
     keys: &[
         list("listen", &LISTENER)
             .or("[]")
-            .about("The listeners with TLS, besides those in `[server]`, whose limits apply here too.")
+            .about(
+                "The listeners with TLS, in addition to those in `[server]`. The limits in `[server]` apply to \
+                them too.",
+            )
             .at_start(),
         list("certificates", &CERTIFICATE).or("[]").about(
-            "Certificates and their keys. `cert_file` holds a certificate, followed by those that issued it. A \
-                 visitor gets the certificate for the requested host, or else the first one. New files are loaded \
-                 within seconds.",
+            "Certificates and their keys. `cert_file` holds a certificate, followed by the certificates that issued \
+                it. A visitor gets the certificate for the requested host, or else the first one. New files are \
+                loaded within seconds.",
         ),
         words("min_version", &["1.2", "1.3"])
             .or("1.2")
@@ -29,7 +32,7 @@ pub(super) const TLS: Table = Table {
                  TLS.",
         ),
         number("redirect_port", 1..=65_535)
-            .unset("the port of the first listener with TLS, or 443 for one without")
+            .unset("the port of the first listener with TLS that has one, or 443 if none has one (Unix sockets)")
             .about(
                 "Port of the redirect, if visitors reach the gate through a port other than its own, as with a \
                     container.",

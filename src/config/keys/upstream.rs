@@ -16,8 +16,9 @@ pub(super) const UPSTREAM: Table = Table {
                  socket. All addresses of a name are used.",
             ),
         list("servers", &SERVER).unset("none").about(
-            "Addresses of an upstream of several servers. `weight` is a server's share, 1 if left out; a server \
-                 of weight 0 gets nothing new. A request goes to the less busy of two that are drawn by weight.",
+            "Addresses of an upstream of several servers. `weight` is a server's share, 1 if left out; a server of \
+                weight 0 gets no new requests. For each request two servers are picked at random by weight, and the \
+                less busy one gets it.",
         ),
         duration("resolve_every", 1..=DAY)
             .or("30s")
@@ -25,8 +26,8 @@ pub(super) const UPSTREAM: Table = Table {
         text("host", "\"pass\", or a host such as \"shop.example\"")
             .or("pass")
             .about(
-                "The Host that the upstream gets: the visitor's, or always this one. `X-Forwarded-Host` holds the \
-                 visitor's.",
+                "The Host that the upstream gets. `pass`: the visitor's. Any other value: always that host. \
+                    `X-Forwarded-Host` holds the visitor's.",
             ),
         words("http2", &["off", "alpn", "prior-knowledge"]).or("off").about(
             "HTTP/2 to the upstream. `alpn`: over `https://`, if the server chooses it. `prior-knowledge`: \
@@ -39,16 +40,16 @@ pub(super) const UPSTREAM: Table = Table {
             "Longest time until the head of the response is complete, for each attempt. Then the answer is 504.",
         ),
         duration("total_timeout", 1..=DAY).unset("none").about(
-            "Longest time until the head of the response is complete, over all attempts and waits. Then the \
-                 answer is 504. It starts when the whole request body, or its first `request_buffer` bytes, has \
-                 arrived.",
+            "Longest time until the head of the response is complete, over all attempts and waits. Then the answer \
+                is 504. The time starts when the whole request body, or its first `request_buffer` bytes, has \
+                arrived.",
         ),
         duration("body_timeout", 1..=DAY)
             .or("5 min")
-            .about("Longest pause within a response body. It is long for the sake of event streams."),
+            .about("Longest pause within a response body. The default is long because event streams may pause."),
         duration("write_timeout", 1..=DAY)
             .or("30s")
-            .about("Longest time for which the upstream may read nothing of a request body that is ready for it."),
+            .about("Longest time that the upstream may stop reading while data of a request body is ready."),
         duration("tunnel_timeout", 1..=7 * DAY)
             .or("10 min")
             .about("Longest silence of a WebSocket in both directions."),
@@ -63,68 +64,69 @@ pub(super) const UPSTREAM: Table = Table {
         .or("64 KiB")
         .about(
             "Maximum number of bytes of a request body that are received before a connection to the upstream is \
-                taken. A body \
-                 within this size is sent whole, a larger one is streamed from then on. 0: all bodies are streamed.",
+                taken. A body within this size is sent whole. A larger one is streamed from then on. 0: all bodies \
+                are streamed.",
         ),
         size("buffer_memory", 1 << 20..=1 << 40).or("256 MiB").about(
-            "Memory for the received parts of request bodies. One client may use an eighth. Requests that pass a \
-                 room by `return_routes` or `except` without a session may use half together. A body for which no memory is free waits in the client's socket for `body_timeout` of `[server]`, then gets 503. The first 4 KiB of a \
-                 body count only in its client's eighth, and a body of up to 1 KiB counts nowhere. So that bodies do \
-                 not block each other, one body of each client may exceed that client's share, and two bodies in all \
-                 may exceed the total.",
+            "Memory for the received parts of request bodies. One client may use an eighth. All requests that are \
+                let through by `return_routes` or `except` without a session may together use half. If no memory is \
+                free, the gate does not read the body. After `body_timeout` of `[server]` the request gets 503. The \
+                first 4 KiB of a body count only against the client's share, not against the total. A body of up to \
+                1 KiB does not count at all. One body of each client may exceed the client's share, and two bodies \
+                in all may exceed the total. Otherwise bodies could block each other.",
         ),
         number("max_streaming_bodies", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
+            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
             .about(
-                "Maximum number of request bodies that are streamed at once, over all servers. Others wait as for \
-                 `max_connections`. One client may have half of this number, and so may all requests together that \
-                 pass a room without a session.",
+                "Maximum number of request bodies that are streamed at once, over all servers. Further ones wait, \
+                    for `wait_timeout` at most. One client may have half of this number. All requests that are let \
+                    through without a session may together have half of it too.",
             ),
         list("stream_routes", &ROUTE).or("[]").about(
-            "Requests whose bodies are streamed from the first byte, as those of type `application/grpc` are. \
-                 They are for clients that read the response while they send.",
+            "Requests whose bodies are streamed from the first byte. Bodies of type `application/grpc` always are. \
+                Use it for clients that read the response while they still send the request.",
         ),
-        number("max_connections", 1..=1_000_000)
-            .unset("no bound")
-            .about("Maximum number of requests at once at each server, WebSockets included. Others wait for the \
-                first free server."),
+        number("max_connections", 1..=1_000_000).unset("no bound").about(
+            "Maximum number of requests at once at each server, WebSockets included. Further ones wait for \
+                the first free server.",
+        ),
         number("max_waiting", 0..=1_000_000).or("1000").about(
-            "Maximum number of requests that wait for a server, and of bodies that wait to be streamed. A request \
-                that may \
-                 go to any server counts at each. One client may have half of these places. A further request gets \
-                 503 with Retry-After.",
+            "Maximum number of requests that wait for a server, and of bodies that wait to be streamed. Each server \
+                has its own queue of this size. A request that may go to any server waits, and counts, in the queue \
+                of each. One client may fill half of a queue. A further request gets 503 with Retry-After.",
         ),
         duration("wait_timeout", 1..=DAY).or("5s").about(
             "Longest wait of a request for a server, and of a body to be streamed. Then the answer is 503 with \
                  Retry-After.",
         ),
         number("max_unadmitted_reads", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
+            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
             .about(
-                "Maximum number of requests at once that pass a line without a session to read something: by \
-                    `except`, on paths \
-                 that are never queued, by crawlers. The same number of preflights is allowed in addition. A further request takes the \
-                 place of the client that reads a long response most slowly, or gets 503 with Retry-After. One \
-                 client may have half of them.",
+                "Maximum number of read requests without a session that are forwarded at once. These are requests by \
+                    `except`, on paths that are never queued, and of crawlers. The same number of preflights is \
+                    allowed in addition. For a further request, the slowest reader of a long response is cut off. If \
+                    no client reads slowly, the further request gets 503 with Retry-After. One client may have half \
+                    of this number.",
             ),
         number("max_unadmitted_posts", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 where that is not set")
+            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
             .about(
-                "The same limit for requests that send something: by `return_routes`, or by an entry of `except` \
-                    with a method other than GET, HEAD and OPTIONS, such as a payment provider's callback.",
+                "The same limit for requests that send something, such as a payment provider's callback. These match \
+                    `return_routes`, or an entry of `except` with a method other than GET, HEAD and OPTIONS.",
             ),
         number("retries", 0..=2).or("1").about(
-            "Maximum number of retries of a request. A retry needs a request without a body, an idempotent method, no \
-                byte of a response, and another server, unless a kept connection had ended. A failed connection is \
-                always tried elsewhere.",
+            "Maximum number of retries of a request. A request is retried only if it has no body and an idempotent \
+                method, and if no byte of a response has come. It goes to another server; if a reused connection had \
+                died, it may go to the same one. If no connection can be opened, any request is tried at another \
+                server.",
         ),
-        number("retry_budget", 0..=100)
-            .or("20")
-            .about("Maximum number of retries in a hundred requests over time, so that an upstream in trouble is not \
-                hit harder."),
+        number("retry_budget", 0..=100).or("20").about(
+            "Maximum number of retries per hundred requests, so that retries do not overload an upstream in \
+                trouble.",
+        ),
         number("max_failures", 0..=1_000).or("3").about(
-            "Failures of a server in a row (no connection, no response, a broken response) after which it is \
-                 passed over. 0: never. When all servers are out, all are tried.",
+            "Failures of a server in a row (no connection, no response, a broken response) after which it is passed \
+                over. 0: never. When all servers are passed over, all are tried.",
         ),
         flag("fail_on_5xx")
             .or("false")
@@ -172,8 +174,8 @@ pub(super) const UPSTREAM: Table = Table {
         )
         .unset("none")
         .about(
-            "Certificate that the gate shows the upstream, followed by those that issued it. It needs \
-                 `client_key_file`.",
+            "Certificate that the gate shows the upstream, followed by the certificates that issued it. It needs \
+                `client_key_file`.",
         ),
         text("client_key_file", "the path of a PEM file with a private key")
             .unset("none")
@@ -182,8 +184,8 @@ pub(super) const UPSTREAM: Table = Table {
             .unset("requests are not signed")
             .about(
                 "Key that signs every forwarded request in `Ropeline-Signature`, for an upstream that can be reached \
-                    without going through the gate. See docs/guides/back-door.md. To rotate, give the upstream the new key before the \
-                 gate.",
+                    without going through the gate. See docs/guides/back-door.md. To rotate, give the new key first \
+                    to the upstream and then to the gate.",
             ),
     ],
 };

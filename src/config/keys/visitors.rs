@@ -35,8 +35,8 @@ pub(super) const PROOF: Table = Table {
                  With a `least` of 0 nobody is asked while few join.",
         ),
         key("joins_per_minute", JOINS).or("{ few = 300, many = 6000 }").about(
-            "Joins of the room at one gate: up to `few` the least price applies, from `many` on the highest. In \
-                 between it rises evenly.",
+            "Joins of the room at one gate: up to `few` the price is `least`, from `many` on it is `most`. In \
+                between it rises evenly.",
         ),
     ],
 };
@@ -57,32 +57,38 @@ pub(super) const IDENTITY: Table = Table {
             "name",
             "a name, such as \"X-User\" for a header or \"session\" for a cookie",
         )
-        .unset("for `jwt` the header `Authorization: Bearer`")
+        .unset("`jwt` reads the header `Authorization: Bearer`; the other sources need a name")
         .about("Name of the header, the cookie or the field; for `jwt` the cookie that holds the token."),
         text("on", "a method and a path, such as \"POST /enter\"")
-            .unset("only for `field`, which needs it")
+            .unset("none")
             .about(
-                "The request whose body has the field, such as `\"POST /enter\"`. Up to 16 KiB of the body are read.",
+                "The request whose body has the field, such as `\"POST /enter\"`. Up to 16 KiB of the body are read. \
+                    `field` needs this key; no other source uses it.",
             ),
         text(
             "key_file",
             "the path of a PEM file with 1 to 4 public keys (BEGIN PUBLIC KEY)",
         )
-        .unset("only for `jwt`, which needs it")
-        .about("Public keys that verify tokens, 1 to 4. Each is tried."),
-        words("algorithm", &["EdDSA", "RS256"])
-            .unset("only for `jwt`, which needs it")
-            .about("The only accepted algorithm, whatever a token says."),
+        .unset("none")
+        .about(
+            "1 to 4 public keys that verify tokens. Each key is tried. `jwt` needs this key; no other source uses \
+                it.",
+        ),
+        words("algorithm", &["EdDSA", "RS256"]).unset("none").about(
+            "The only accepted algorithm, whatever a token says. `jwt` needs this key; no other source uses it.",
+        ),
         key("claim", PLAIN)
             .unset("`\"sub\"`")
-            .about("Claim that names the account."),
-        key("issuer", PLAIN).unset("any").about("Required value of `iss`."),
+            .about("For `jwt`: claim that names the account."),
+        key("issuer", PLAIN)
+            .unset("any")
+            .about("For `jwt`: required value of `iss`."),
         key("audience", PLAIN)
-            .unset("only tokens without one")
-            .about("Required value of `aud`, or one of its values."),
+            .unset("only tokens without `aud` are accepted")
+            .about("For `jwt`: required value of `aud`, or one of its values."),
         duration("leeway", 0..=5 * MINUTE)
             .unset("`\"0s\"`")
-            .about("Largest difference between the clocks of issuer and gate."),
+            .about("For `jwt`: largest difference between the clocks of issuer and gate."),
         key("lane_claim", PLAIN)
             .unset("no lane by claim")
             .about("For `jwt`: claim of the same token that selects the lane of the account, by the lanes' `claims`."),
@@ -96,9 +102,9 @@ pub(super) const IDENTITY: Table = Table {
         )
         .unset("no link")
         .about(
-            "Target of the link to sign in. The page and its form must be reachable without a place: in `except` \
-                 of the room, or outside every room. As entries of `except`, `\"/login\"` allows reads, `\"POST \
-                 /login\"` the form, `\"/login?*\"` reads with a query.",
+            "Target of the link to sign in. The page and its form must be reachable without a place in line: by \
+                `except` of the room, or because no room protects them. As entries of `except`, `\"/login\"` allows \
+                reads, `\"POST /login\"` the form, `\"/login?*\"` reads with a query.",
         ),
     ],
 };
@@ -106,9 +112,9 @@ pub(super) const IDENTITY: Table = Table {
 pub(super) const LANE: Table = Table {
     name: "room.lane",
     many: true,
-    about: "Classes of visitors with an order of their own, one to eight. Visitors stay in their lane. One lane has \
-            neither networks nor claims nor codes: it is for all others. Without any there is one lane. See \
-            docs/guides/lanes.md.",
+    about: "One to eight classes of visitors, each with its own order. Visitors stay in their lane. One lane has \
+        neither networks nor claims nor codes: it is for all others. Without any `[[room.lane]]` there is one lane. \
+        See docs/guides/lanes.md.",
     keys: &[
         key("name", NAME).or("main").about(
             "Name of the lane. After a change of the name, the lane of the old name goes on until its visitors \
@@ -120,9 +126,10 @@ pub(super) const LANE: Table = Table {
         list("networks", &NETWORK)
             .or("[]")
             .about("Networks whose clients belong to the lane."),
-        list("claims", &PLAIN)
-            .or("[]")
-            .about("Values of `lane_claim` in a token whose accounts belong to the lane, compared byte for byte."),
+        list("claims", &PLAIN).or("[]").about(
+            "Values of `lane_claim`, compared byte for byte. An account whose token has one of them belongs \
+                to the lane.",
+        ),
         flag("code")
             .or("false")
             .about("`true`: codes can be issued for the lane."),

@@ -19,7 +19,7 @@ pub struct Identities {
     pub missing: Missing,
     /// A path of the shop where visitors sign in.
     pub sign_in: Option<String>,
-    /// The claim of the same token that says which lane its account stands in.
+    /// The claim of the same token that names its account's lane.
     pub lane_claim: Option<String>,
 }
 
@@ -39,7 +39,7 @@ pub enum Source {
     Field { name: String, on: Route },
 }
 
-/// What a visitor without an account gets.
+/// The treatment of a visitor without an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// They join as visitors without an account.

@@ -14,14 +14,14 @@ pub struct Lane {
     pub weight: u16,
     /// Clients that belong to it.
     pub networks: Vec<IpNet>,
-    /// Accounts stand in it whose token says one of these.
+    /// Accounts whose token has one of these values stand in it.
     pub claims: Vec<String>,
     /// Codes lead into it.
     pub code: bool,
 }
 
 impl Lane {
-    /// Nothing leads to it: it is for all visitors who belong to no other.
+    /// No rule leads to it: it is for all visitors without another lane.
     #[must_use]
     pub fn is_for_the_rest(&self) -> bool {
         self.networks.is_empty() && self.claims.is_empty() && !self.code
@@ -52,7 +52,7 @@ pub(in crate::config) fn lanes(
     rest.into_iter().chain(others).take(MAX_LANES).collect()
 }
 
-/// What the log carries of the lanes: their weights, and their names unless there is only the usual one.
+/// The lanes as the log carries them: their weights, and their names unless there is only the usual one.
 pub(in crate::config) fn weights_and_names(lanes: &[Lane]) -> (Vec<u16>, Vec<NamedLane>) {
     let weights = lanes.iter().map(|lane| lane.weight).collect();
     match lanes {

@@ -4,7 +4,7 @@ use crate::config::document::Section;
 use crate::config::document::value::{one_of, pair};
 use crate::room::{Bounds, Controller, Linear, LoadControl};
 
-/// What the file may name.
+/// The sources that the file may name.
 #[derive(Clone, Copy)]
 enum By {
     Linear,

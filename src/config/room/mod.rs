@@ -44,7 +44,7 @@ pub struct Room {
     pub except: Vec<Route>,
     pub return_routes: Vec<Route>,
     pub per: Option<Per>,
-    /// What the log carries.
+    /// The settings that the log carries.
     pub settings: Settings,
     /// With those that complete a session, at most 32.
     pub ends_on: Vec<EndsOn>,
@@ -57,7 +57,7 @@ pub struct Room {
     pub cookie_domain: Option<String>,
     pub message: Option<String>,
     pub page: Page,
-    /// What newcomers are asked for, if anything.
+    /// The proof that newcomers must give, if any.
     pub proof: Option<Proof>,
     /// The source of accounts; `None` where the room knows none.
     pub identity: Option<Identities>,
@@ -72,7 +72,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// What the router goes by. `ends_on` are the routes of the room's rules of that name.
+    /// The routes for the router. `ends_on` are the routes of the room's rules of that name.
     pub(in crate::config) fn routes_for<'r>(&'r self, ends_on: &'r [Route]) -> RoomRoutes<'r> {
         RoomRoutes {
             hosts: &self.hosts,
@@ -95,7 +95,7 @@ pub struct EndsOn {
     pub completes: bool,
 }
 
-/// What new visitors get while the gate is cut off from its store.
+/// The treatment of new visitors while the gate is cut off from its store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OnOutage {
     /// They get the page, and are numbered when the store is back.
@@ -108,7 +108,7 @@ pub enum OnOutage {
 const MAX_ROOMS: usize = 1_000;
 const MAX_ENDS_ON: usize = 32;
 
-/// The shop shows what one step was only after the next ones, if they are many.
+/// With many calls in a step, the shop shows its effect only after the next steps.
 const MAX_FOLLOWED_STEP_MS: u64 = 10_000;
 
 /// The rooms in order: those added at run time, then the file's; one with the defaults when the file has none.

@@ -40,7 +40,7 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], trials: &Tri
     }
 }
 
-/// What a source of accounts needs of the rest of the configuration.
+/// The requirements of a source of accounts on the rest of the configuration.
 pub(in crate::config) fn sources(reader: &Reader<'_>, server: &Server, rooms: &[Room], asked: bool) {
     for room in rooms {
         let key = format!("{}.identity.from", room.place);

@@ -99,12 +99,12 @@ fn routes(reader: &Reader<'_>, path: &str, room: &Room) {
             .iter()
             .all(|route| room.except.iter().any(|out| out.leaves_out(route)))
     {
-        let wrong = "everything in routes is left outside again, so nothing is protected";
+        let wrong = "except lets everything in routes through, so nothing is protected";
         reader.mistake(&format!("{path}.except"), wrong, "only what nobody can wait for");
     }
 }
 
-/// What must lie within the room's routes to act at all.
+/// Entries that must lie within the room's routes to have an effect.
 fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &Trials<'_>) {
     let within = |route: &Route| room.routes.iter().any(|own| own.overlaps(route));
     let answers = |completes: bool| {
@@ -130,7 +130,7 @@ fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &
             } else if room.except.iter().any(|out| out.leaves_out(route)) {
                 reader.mistake(
                     &key,
-                    format!("{route} is left outside by except, so it never acts"),
+                    format!("{route} is let through by except, so it never acts"),
                     "one of the two",
                 );
             } else if !(*name == "return_routes" && route.is_own()) {
@@ -179,7 +179,7 @@ fn reachable(reader: &Reader<'_>, path: &str, at: usize, trials: &Trials<'_>) {
 fn assets(reader: &Reader<'_>, path: &str, room: &Room) {
     let everything = room.routes.iter().any(Route::is_everything);
     if everything && room.except.is_empty() && room.settings.mode != Mode::Off {
-        let wrong = "the whole site is protected and no static files are left outside, so caches, mails and pages of other \
+        let wrong = "the whole site is protected and no static files are let through, so caches, mails and pages of other \
                      sites cannot load them while people wait";
         reader.warning(
             &format!("{path}.except"),

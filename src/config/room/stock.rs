@@ -1,4 +1,4 @@
-//! The stock of a room: the number of pieces, and what needs one.
+//! The stock of a room: the number of pieces, and the settings that need one.
 
 use crate::config::document::Section;
 use crate::room::Settings;

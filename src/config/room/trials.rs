@@ -52,7 +52,7 @@ impl<'r> Trials<'r> {
         hosts(room).find_map(at)
     }
 
-    /// A rule that never acts is a mistake, and one that does not act for some of its requests is odd.
+    /// A rule that never applies is a mistake, and one that does not apply to some of its requests is a warning.
     pub fn rule(&self, reader: &Reader<'_>, key: &str, (at, route): (usize, &Route)) {
         let ends: Vec<_> = self.rooms.get(at).map_or_else(Vec::new, |room| {
             let samples = samples(route, room, &["", "?o=3"]);
@@ -63,7 +63,7 @@ impl<'r> Trials<'r> {
             let Sample { method, host, target } = sample;
             let (wrong, right) = match end {
                 End::Here | End::Unclear => continue,
-                End::Outside => ("is left outside by except".to_owned(), "one of the two"),
+                End::Outside => ("is let through by except".to_owned(), "one of the two"),
                 End::Own => ("is the gate's own".to_owned(), "a route of the shop"),
                 End::Room(other) => (
                     format!("is taken by the room \"{}\"", other.name),
@@ -83,7 +83,7 @@ impl<'r> Trials<'r> {
         }
     }
 
-    /// What a room leaves outside, and another takes.
+    /// Paths that a room leaves outside, and another room takes.
     pub fn exception(&self, reader: &Reader<'_>, key: &str, (at, route): (usize, &Route)) {
         let Some(room) = self.rooms.get(at) else { return };
         let other = samples(route, room, &[""]).find_map(|sample| match self.end(at, &sample) {
@@ -92,7 +92,7 @@ impl<'r> Trials<'r> {
         });
         if let Some(other) = other {
             let wrong = format!(
-                "{route} is left outside by this room alone: the room \"{}\" takes it",
+                "{route} is let through by this room alone: the room \"{}\" protects it",
                 other.name
             );
             reader.warning(key, wrong, "it in that room's except too, unless it is to wait there");
@@ -173,7 +173,7 @@ fn samples(route: &Route, room: &Room, queries: &[&str]) -> impl Iterator<Item =
     })
 }
 
-/// A route's path, as it is written.
+/// A route's path, as written.
 fn path_of(route: &Route) -> String {
     let text = route.to_string();
     let path = text.find('/').map_or("", |at| &text[at..]);

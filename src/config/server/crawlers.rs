@@ -16,7 +16,7 @@ pub struct Crawlers {
     /// Empty: those of the system.
     pub resolvers: Vec<SocketAddr>,
     pub lookups_per_second: u32,
-    /// So many verified addresses, and twice as many others.
+    /// Number of verified addresses; of others twice as many are kept.
     pub remember: usize,
 }
 
@@ -34,7 +34,7 @@ pub struct Crawler {
 /// Most crawlers: the agent of every request is held against each.
 const MAX_CRAWLERS: usize = 32;
 
-/// What browsers say of themselves, in lower case.
+/// User agents of browsers, in lower case.
 const BROWSERS: &str = "mozilla/5.0 (macintosh; windows nt 10.0; win64; x64; x11; linux x86_64; iphone; android; mobile; rv:109.0) \
                         applewebkit/537.36 (khtml, like gecko) version/17.0 chrome/130.0.0.0 safari/537.36 edg/130.0 gecko/20100101 \
                         firefox/130.0 opr/ samsungbrowser/";

@@ -43,7 +43,7 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server) -> Vec<Asker
     askers
 }
 
-/// What a room asks of a shop that the gate never hears.
+/// Checks the settings of a room that depend on answers of the shop, which the gate does not see.
 pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room]) {
     for room in rooms.iter().filter(|room| !room.ends_on.is_empty()) {
         let wrong = format!(

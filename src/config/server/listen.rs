@@ -98,7 +98,7 @@ pub(in crate::config) fn mode(node: &Node<'_>, form: &Form) -> Read<u32> {
 
 const UNIX: &str = "unix:";
 const SYSTEMD: &str = "systemd";
-/// What the kernel takes: 108 bytes with the NUL behind them (unix(7)).
+/// The kernel's limit: 108 bytes with the final NUL (unix(7)).
 const MAX_PATH: usize = 107;
 
 /// True when a connection to `host` and `port` from this machine would come in at `listener`.

@@ -1,4 +1,4 @@
-//! The gate's listeners, the bounds on what comes in there, and the operator's side.
+//! The gate's listeners, the bounds on their clients, and the operator's side.
 
 pub(in crate::config) mod crawlers;
 pub(in crate::config) mod forward_auth;
@@ -28,7 +28,7 @@ pub struct Server {
     pub listen: Vec<Listen>,
     /// The access mode of Unix sockets' files.
     pub unix_mode: u32,
-    /// Peers whose `X-Forwarded-For` is believed.
+    /// Peers whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// Peers whose connections begin with a PROXY header.
     pub proxy_protocol: Vec<IpNet>,

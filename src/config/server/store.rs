@@ -14,7 +14,7 @@ use crate::token::Key;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Store {
     pub kind: StoreKind,
-    /// What the names of a shared store's keys begin with.
+    /// The prefix of the names of a shared store's keys.
     pub prefix: String,
     /// The authorities that a shared store's certificate is checked against; `None` for the system's.
     pub ca_file: Option<CaFile>,
@@ -131,7 +131,7 @@ fn kind(node: &Node<'_>, form: &Form) -> Read<StoreKind> {
     wrong(node, "this names no store", form)
 }
 
-/// It stands in a cluster's hash tag, so it must not hold braces.
+/// It is part of a cluster's hash tag, so it must not contain braces.
 fn prefix(node: &Node<'_>, form: &Form) -> Read<String> {
     let text = text(node, form)?;
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':');

@@ -10,7 +10,7 @@ use crate::config::server::{Admin, Server};
 use crate::time;
 use crate::tls::{Files, Pair, Version};
 
-/// Listeners with TLS, and what they show.
+/// Listeners with TLS, and their certificates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tls {
     /// None of them is another listener's. Empty: no listener has TLS.

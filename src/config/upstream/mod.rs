@@ -22,7 +22,7 @@ use crate::token::Key;
 use http2::http2;
 use uploads::Uploads;
 
-/// Where the shop listens, and what bounds the way to it.
+/// The address of the shop, and the limits of requests to it.
 #[derive(Clone, Debug)]
 pub struct Upstream {
     /// At least one; at least one with a weight.
@@ -51,7 +51,7 @@ pub struct Upstream {
     pub http2: UpstreamHttp2,
     pub uploads: Uploads,
     pub unadmitted: unadmitted::Unadmitted,
-    /// What the servers take at once, all together.
+    /// Simultaneous requests of all servers together.
     pub takes: Option<u32>,
 }
 
@@ -298,5 +298,5 @@ fn statuses(node: &Node<'_>, form: &Form) -> Read<RangeInclusive<u16>> {
 }
 
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
-/// What the kernel takes, its closing zero left out.
+/// The kernel's limit, without the final NUL.
 const LONGEST_SOCKET: usize = 107;

@@ -12,7 +12,7 @@ use crate::proxy::{UpstreamServer, check_authorities, check_name};
 use crate::tls::Files;
 use ropeline_ids::Secret;
 
-/// TLS to the servers that are reached by it.
+/// TLS to the servers that use it.
 #[derive(Clone, Debug)]
 pub struct Tls {
     /// The system's authorities when there is none.

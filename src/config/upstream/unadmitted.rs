@@ -19,7 +19,8 @@ impl Default for Unadmitted {
     }
 }
 
-/// Each a quarter of what the shop's servers take together, where that is bounded; half of the bodies that are streamed at once.
+/// Each bound is a quarter of the servers' simultaneous requests, if those are bounded; and half of the bodies that are
+/// streamed at once.
 pub(in crate::config) fn read(section: &Section<'_>, shop_takes: Option<u32>, streaming: u32) -> Unadmitted {
     let preset = shop_takes.map_or(UNADMITTED, |all| (all / 4).max(1));
     let most = |name| section.get(name).unwrap_or(preset);

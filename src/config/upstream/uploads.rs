@@ -17,7 +17,8 @@ pub struct Uploads {
     pub stream_routes: Vec<Route>,
 }
 
-/// With what the shop's servers take together, where that is bounded, and how many wait for it, and for how long.
+/// The bound on simultaneous requests of the shop's servers, if there is one, and the number and time of those that wait for
+/// it.
 pub(in crate::config) fn read(
     section: &Section<'_>,
     shop_takes: Option<u32>,
@@ -46,7 +47,7 @@ pub(in crate::config) fn read(
     }
 }
 
-/// So many clients with their whole share use all of the memory.
+/// This many clients with their whole share use all of the memory.
 const CLIENTS: u64 = crate::proxy::MEMORY_SHARES as u64;
 /// Bodies that are streamed at once where the shop's connections have no bound.
 const STREAMING: u32 = 64;

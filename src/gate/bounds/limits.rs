@@ -53,7 +53,7 @@ pub struct Limits {
 
 struct Rule {
     rate: Rate,
-    /// So many are remembered.
+    /// Number of clients that are remembered.
     clients: usize,
     limiter: Limiter,
     policy: HeaderValue,
@@ -61,7 +61,7 @@ struct Rule {
     refused: Counter,
 }
 
-/// Who asks a question at the endpoints.
+/// The sender of a question to the endpoints.
 #[derive(Clone, Copy)]
 pub enum Asker<'t> {
     /// The holder of a pass whose session is live.
@@ -78,7 +78,7 @@ impl<'t> Asker<'t> {
         ticket.map_or(Self::Nobody, Self::Ticket)
     }
 
-    /// By what it is counted.
+    /// The key under which it is counted.
     fn key(&self, client: IpAddr) -> ClientKey {
         match self {
             Self::Session(pass) => ClientKey::named(&(&pass.room, &pass.line, pass.lane, pass.id), client),
@@ -88,7 +88,7 @@ impl<'t> Asker<'t> {
     }
 }
 
-/// Over a limit: what to say.
+/// Over a limit: the answer's data.
 #[derive(Clone, Debug)]
 pub struct Over {
     retry_after: Duration,
@@ -149,7 +149,7 @@ impl Limits {
         }
     }
 
-    /// Takes over what counts streams, from the limits that these were made of.
+    /// Takes over the counts of streams from the limits before these.
     pub fn take_force(&self) {
         self.streams.allow(self.streams_allowed.0);
         self.client_streams.allow(self.streams_allowed.1);
@@ -163,7 +163,7 @@ impl Limits {
     }
 
     /// Counts a join. Networks are counted for each room, so a flood of one room does not affect another. A refused join
-    /// counts nowhere, so that a network over its bound does not use up what its addresses have.
+    /// counts nowhere, so that a network over its bound does not use up its addresses' own limits.
     pub fn join(&self, room: &RoomName, client: IpAddr) -> Result<(), Over> {
         self.joins(&self.join_bounds(room, client))
     }
@@ -194,7 +194,7 @@ impl Limits {
             })
     }
 
-    /// Whether a pass may be used from where the client is, in a room that allows so many networks.
+    /// Whether a pass may be used from the client's address, in a room that allows this number of networks.
     #[must_use]
     pub fn pass(&self, pass: &Pass, client: IpAddr, allowed: Option<u8>) -> bool {
         let allows = |allowed| self.sharing.allows(pass, self.network(client), allowed);
@@ -301,8 +301,8 @@ impl Rule {
 }
 
 impl Over {
-    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11). A newcomer's page loads
-    /// itself again (`Refresh`, which needs no script and no word of a template's), at a moment of its own.
+    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11). A newcomer's page reloads
+    /// itself (`Refresh`, which needs no script and no text of a template), at a random moment.
     #[must_use]
     pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
         let stays = self.joining && visit.kind == Kind::Navigation;
@@ -332,7 +332,8 @@ impl Over {
     }
 }
 
-/// A newcomer's page waits as long at least, and up to so much longer, so that those of a network come evenly.
+/// A newcomer's page waits at least as long as the limit requires, and up to this much longer, so that the reloads of a
+/// network are spread evenly.
 const AGAIN_SECS: u32 = 4;
 const AGAIN_SPREAD_SECS: u16 = 8;
 

@@ -15,7 +15,7 @@ use crate::gate::state::in_flight::Right;
 pub struct Sockets {
     of_visitors: Arc<Held<Arc<Visitor>>>,
     of_clients: Arc<Held<ClientKey>>,
-    /// Of one client: half of what the shop takes at once.
+    /// Sockets per client: half of the requests that the shop takes at once.
     most_of_client: usize,
     refused: Counter,
 }
@@ -34,7 +34,8 @@ pub struct TooMany;
 const MOST_OF_VISITOR: usize = 8;
 
 impl Sockets {
-    /// The upstream takes so many requests at once, if there is a bound. Sockets open under `before` stay counted.
+    /// `shop_takes` is the upstream's bound on simultaneous requests, if there is one. Sockets open under `before` stay
+    /// counted.
     pub fn new(shop_takes: Option<u32>, metrics: &Metrics, before: Option<&Self>) -> Self {
         let half = |takes: u32| usize::try_from(takes.div_ceil(2)).unwrap_or(usize::MAX);
         let most_of_client = shop_takes.map_or(usize::MAX, half);
@@ -51,7 +52,7 @@ impl Sockets {
         self.of_clients.allow(self.most_of_client);
     }
 
-    /// One more by this right.
+    /// Counts one more socket under this right.
     pub fn take(&self, right: &Right, client: IpAddr) -> Result<Socket, TooMany> {
         let taken = match right {
             Right::Session(visitor) => self.of_visitors.take(Arc::clone(visitor)).map(Socket::OfVisitor),

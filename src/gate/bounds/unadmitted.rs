@@ -42,7 +42,7 @@ struct Bound {
 /// One of the crawlers' requests that a room lets past its line; counts until it drops.
 pub type CrawlerHold = limit::Hold<()>;
 
-/// What a request without a session holds while it is under way; counts until it drops.
+/// The place of a request without a session while it is under way; counts until it drops.
 pub struct Place {
     readers: Arc<Readers>,
     held: (limit::Hold<ClientKey>, Option<CrawlerHold>),
@@ -77,7 +77,7 @@ impl Sort {
         if body.is_complete() { self } else { Self::Stream }
     }
 
-    /// As the answer to a proxy that asks names it.
+    /// The name in the answer to a proxy that asks.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read | Self::Preflight => "reads",

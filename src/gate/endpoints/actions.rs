@@ -96,7 +96,7 @@ pub async fn join_app(gate: &Gate, seat: &Seat<'_>, visit: &mut Visit, head: &Pa
     answer
 }
 
-/// `POST afresh?to=PATH`: puts away what the browser holds of another account's place, which stays as it is, and goes back.
+/// `POST afresh?to=PATH`: removes the browser's cookies of another account's place, which stays valid, and goes back.
 pub fn afresh(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let response = if visit.kind.is_navigation() {
         let to = parameter(head.uri.query().unwrap_or_default(), "to").and_then(|to| String::from_utf8(to).ok());

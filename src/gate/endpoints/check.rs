@@ -1,6 +1,6 @@
 //! Without a script, a page finds out here whether the browser kept its ticket, and goes back to where it was.
 //!
-//! The page's Refresh passes here too, and only where no script runs, since it stands in a `noscript`: a visitor who comes by it
+//! The page's Refresh passes here too, and only where no script runs, since it is in a `noscript`: a visitor who comes by it
 //! is marked and gets the bare page from then on, so that an hour of reloads stays small.
 
 use http::header::{CACHE_CONTROL, LOCATION, REFERER, SET_COOKIE};

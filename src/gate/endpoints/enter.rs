@@ -20,8 +20,8 @@ use crate::gate::verdict::decide::{Door, PassState, TicketState};
 use crate::gate::verdict::join;
 use crate::room::Mode;
 
-/// `GET enter?proof=CHALLENGE&to=PATH`: joins, and on to `to` by way of the check for cookies. A visitor who has a place already,
-/// or needs none, is sent on at once. SECURITY: `to` is only ever a path on this host.
+/// `GET enter?proof=CHALLENGE&to=PATH`: joins, and redirects to `to` via the check for cookies. A visitor who has a place
+/// already, or needs none, is redirected at once. SECURITY: `to` is only ever a path on this host.
 pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let query = head.uri.query().unwrap_or_default();
     let text = |name| parameter(query, name).and_then(|value| String::from_utf8(value).ok());
@@ -32,7 +32,7 @@ pub async fn enter(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     };
     let placed = !matches!(worth.ticket(), TicketState::None | TicketState::Void(_));
     let no_line = worth.door == Door::LetPast || matches!(worth.mode, Mode::Closed | Mode::Off);
-    // A visitor who has to sign in first is asked there.
+    // A visitor who must sign in first is asked to on that page.
     if placed || no_line || ownership::is_nameless(seat) || worth.pass() == PassState::Valid {
         return sent_on(to, Vec::new());
     }

@@ -19,7 +19,7 @@ use crate::gate::request::visit::Visit;
 use crate::gate::seat::ownership;
 use crate::gate::state::shared::Shared;
 
-/// What a stream knows of its connection, and whom it speaks for.
+/// A stream's connection, and the visitor it serves.
 struct Listening {
     conn: Weak<Conn>,
     /// The socket is the visitor's own: behind a proxy, or among other streams, an acknowledged heartbeat proves nothing.

@@ -81,8 +81,8 @@ impl Endpoint {
         }
     }
 
-    /// Counts as a question of the ticket's holder. Streams have a bound of their own, a join is counted where it is known
-    /// what it asks for, and a check comes before a page that is not counted either.
+    /// Whether it counts as a question of the ticket's holder. Streams have a bound of their own, a join is counted where its
+    /// purpose is known, and a check comes before a page that is not counted either.
     fn is_counted(self) -> bool {
         matches!(
             self,
@@ -177,7 +177,7 @@ fn health() -> Answer {
     )
 }
 
-/// The same for everybody, and at an address of its own for each version.
+/// The same for every visitor, at a separate address for each version.
 fn worker() -> Answer {
     let content_type = "text/javascript; charset=utf-8";
     let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.clone());

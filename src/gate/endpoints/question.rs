@@ -36,7 +36,7 @@ fn counted(seat: &Seat<'_>, visit: &Visit, leaves: bool) -> Result<(), Over> {
         if frees(worth) {
             return Ok(());
         }
-        // It may free a place, and stays as it is afterwards: only the ticket itself counts.
+        // A leave may free a place, and the ticket stays the same afterwards: it is counted by the ticket alone.
         if let (TicketState::Pending(_) | TicketState::Unknown, Some(ticket)) = (worth.ticket(), seat.shown.ticket()) {
             return seat.shared.limits.leave(ticket, visit.client);
         }

@@ -20,7 +20,7 @@ use crate::gate::verdict::decide::{Door, PassState, Purpose, TicketState, Void, 
 use crate::gate::verdict::line_page::reference;
 use crate::gate::verdict::{join, refusals, settle};
 
-/// What goes with a status besides the figures.
+/// The parts of a status besides the figures.
 #[derive(Default)]
 pub(super) struct Handed {
     /// Tokens for an app that keeps them itself.

@@ -1,7 +1,8 @@
 //! Requests that go on though their client has hung up.
 //!
-//! Shops work on although no client waits for the answer. So a place in a bound is kept until the upstream has answered, or has not in time; and
-//! what the answer says of the session is noted. What no server has when the client hangs up is not sent.
+//! Shops continue to work although no client waits for the answer. So a place in a bound is kept until the upstream has
+//! answered, or its deadline is over, and the answer's effect on the session is noted. A request that no server has when the
+//! client hangs up is not sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,8 @@ use crate::gate::state::gate::Gate;
 use crate::gate::state::in_flight::Guard;
 use crate::gate::state::shared::Shared;
 
-/// What goes with a request to the upstream, and what is done with its answer. PERF: in a box, since it is handed on twice.
+/// State that travels with a request to the upstream and is needed to handle its response. PERF: boxed, because it is moved
+/// twice.
 pub struct Taken {
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,

@@ -45,14 +45,14 @@ pub fn former(seat: &Seat<'_>, worth: &Worth) -> Option<Former> {
     })
 }
 
-/// The session of a request whose answer may end it, or say that its visitor has bought.
+/// The session of a request whose answer may end it, or report that its visitor has bought.
 #[derive(Clone)]
 pub struct Endable {
     visitor: Arc<Visitor>,
     edition: Edition,
     /// Bits of the `ends_on` rules that the request meets.
     met: u32,
-    /// The request is not forwarded by it.
+    /// The request is forwarded by another session.
     is_former: bool,
     /// The request may be a purchase.
     buys: bool,
@@ -73,7 +73,7 @@ impl Endable {
         }
     }
 
-    /// Of a session that the request is not forwarded by: a completion counts, and nothing else is said of it.
+    /// For a session that the request is not forwarded by: only a completion counts.
     pub fn of_former(former: Former, met: u32) -> Self {
         Self {
             visitor: Arc::new(former.visitor),
@@ -84,9 +84,9 @@ impl Endable {
         }
     }
 
-    /// Whether the answer is waited for though the visitor does not, where a server has the request. Who presses "pay" twice, or
-    /// closes the page, breaks off the request, and the shop has sold all the same. In a room that sells nothing by stock, and of what
-    /// only reads, only an answer that a rule of `ends_on` or `completes_on` looks at can matter so much.
+    /// Whether the answer is read even if the visitor hangs up while a server has the request. A visitor who presses "pay"
+    /// twice, or closes the page, breaks off the request, and the shop has sold all the same. In a room without stock, and
+    /// for requests that only read, this applies only to answers that a rule of `ends_on` or `completes_on` may match.
     pub fn is_detachable(&self, head: &Parts, shared: &Shared) -> bool {
         self.met != 0 || (shared.sells(&self.visitor.room) && !method::is_read(head))
     }
@@ -95,7 +95,7 @@ impl Endable {
         &self.visitor
     }
 
-    /// It has ended since the request was judged, which may not be sent again by it.
+    /// The session has ended since the request was judged; the request may not be sent again under it.
     pub fn is_over(&self, shared: &Shared) -> bool {
         !self.is_former && sessions::is_over(shared, &self.visitor, self.edition)
     }

@@ -35,7 +35,7 @@ pub struct Session<'a> {
     pub must_set: bool,
     /// Where a newcomer's browser shows whether it keeps cookies, and is sent back from.
     pub check: Option<String>,
-    /// Its visitor was called, and comes in by this very request.
+    /// Its visitor was called, and is admitted by this request.
     pub is_new: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum Permission<'a> {
 }
 
 impl<'a> Permission<'a> {
-    /// What is watched while the request is under way: a session, and a socket that the open room let in.
+    /// The right that is watched while the request is under way: a session, or a socket that the open room admitted.
     pub fn held(&self, head: &Parts) -> Option<Right> {
         match self {
             Self::Session(session) => Some(Right::Session(Arc::clone(&session.visitor))),
@@ -89,7 +89,7 @@ impl<'a> Permission<'a> {
         }
     }
 
-    /// Whose memory the body takes.
+    /// The owner of the body's memory.
     pub fn body_of(&self, client: IpAddr) -> BodyOf {
         match self {
             Self::Bounded(..) => BodyOf::Stranger(client),
@@ -104,7 +104,7 @@ impl<'a> Permission<'a> {
         }
     }
 
-    /// The answer to what came into an open room that closed while the request waited: as if it came now.
+    /// The answer to a request that entered an open room which closed while it waited: as if it came now.
     pub fn refused(&self, error: ForwardError, visit: &Visit) -> Option<Answer> {
         let (Self::Open(seat) | Self::LetPast(seat), proxy::Kind::Withdrawn) = (self, error.kind) else {
             return None;

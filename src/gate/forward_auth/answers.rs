@@ -35,7 +35,8 @@ pub fn go_on(visit: &Visit, head: &Parts, outcome: Outcome, session: Option<&Ses
     }
 }
 
-/// Leave to pass for what has no session, with the bound that it counts against: the proxy alone sees how long it is under way.
+/// Permission for a request without a session, with the bound that it counts against: only the proxy sees how long it is
+/// under way.
 #[must_use]
 pub fn bounded(mut answer: Answer, bound: &'static str) -> Answer {
     if is_leave(&answer) {
@@ -77,7 +78,7 @@ pub fn close(aim: Aim, mut answer: Answer) -> Answer {
     answer
 }
 
-/// 200, which all of them take for a yes, and what the shop may know, for the proxies that can hand it on.
+/// 200, which all proxies take for a yes, with the fields for the shop, for proxies that can pass them on.
 fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -103,7 +104,7 @@ fn leave(aim: Aim, head: &Parts, session: Option<&Session<'_>>) -> Response<Body
             let gone = HeaderValue::try_from(gone.join(",")).expect("names of fields are header text");
             headers.insert(TO_REMOVE, gone);
         }
-        // Of a field that is not there, Caddy 2.6 copies the name of its own variable.
+        // For a missing field, Caddy 2.6 copies the name of its own variable.
         Aim::LeaveOrWords(Asker::Caddy) => {
             for name in gone {
                 headers.insert(name, HeaderValue::from_static(""));
@@ -124,8 +125,9 @@ fn cookies(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&lines.join(&b"; "[..])).ok()
 }
 
-/// Back to the same address: by GET after a GET, and with its form after a POST, which the shop has not seen yet. A newcomer goes
-/// by `check`, or one who keeps no cookies would be sent round, joining each time; but not with a form, which would be lost.
+/// A redirect to the same address: by GET after a GET, and with its form after a POST, which the shop has not seen yet. A
+/// newcomer goes via `check`, because a visitor who keeps no cookies would be redirected forever, joining each time; but not
+/// with a form, which would be lost.
 fn back(visit: &Visit, head: &Parts, cookies: &[HeaderValue], check: Option<&str>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     let has_form = !matches!(head.method, Method::GET | Method::HEAD);
@@ -153,11 +155,11 @@ fn once_more() -> Response<Body> {
     response
 }
 
-/// Those among the gate's fields that have a place of their own in the list of what goes.
+/// Those of the gate's fields that have a fixed place in the list of fields to pass on.
 const OWN: [HeaderName; 3] = [TICKET_HEADER, PASS_HEADER, SESSION_HEADER];
 /// Which of its bounds a proxy should keep a request within.
 const BOUND: HeaderName = HeaderName::from_static("ropeline-bound");
-/// What Envoy takes out of the request before it sends it on.
+/// Fields that Envoy removes from the request before it forwards it.
 const TO_REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
 #[cfg(test)]

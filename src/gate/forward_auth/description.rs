@@ -18,7 +18,7 @@ use crate::router::OWN_PREFIX;
 
 use super::FORWARD;
 
-/// What the description lacks, in words for the operator of the proxy.
+/// The missing part of the description, in a text for the operator of the proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the question has no single well-formed {0}")]
 pub struct Lacks(pub &'static str);
@@ -82,7 +82,7 @@ pub fn of(asker: Asker, mut head: Parts, said_by_proxies: &[HeaderName]) -> Resu
     Ok((head, bodiless))
 }
 
-/// SECURITY: what the gate takes out of a request in the path, the proxy would pass on.
+/// SECURITY: refuses fields that the gate would remove in the request path, because the proxy would pass them on.
 fn clean(headers: &HeaderMap, said_by_proxies: &[HeaderName]) -> Result<(), Lacks> {
     if headers.keys().any(|name| is_alias(name, said_by_proxies)) {
         return Err(Lacks(
@@ -104,7 +104,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName, called: &'static str) -> 
     }
 }
 
-/// The visitor's `Host` as the proxy sends it on to the shop, which may go by the spelling.
+/// The visitor's `Host` as the proxy sends it to the shop, which may depend on the spelling.
 fn as_sent(head: &Parts) -> Result<HeaderValue, Lacks> {
     let host = only(&head.headers, &HOST, "Host")?;
     let spelled = head.extensions.get::<SpelledHost>();
@@ -115,7 +115,7 @@ fn method(headers: &HeaderMap, name: &HeaderName, called: &'static str) -> Resul
     Method::from_bytes(only(headers, name, called)?.as_bytes()).map_err(|_| Lacks(called))
 }
 
-/// A path with its query, as it stands in a request line.
+/// A path with its query, as in a request line.
 fn target(text: &[u8], called: &'static str) -> Result<PathAndQuery, Lacks> {
     if text.first() != Some(&b'/') || text.iter().any(|byte| *byte == b'#' || !byte.is_ascii_graphic()) {
         return Err(Lacks(called));

@@ -1,10 +1,10 @@
 //! A proxy carries the traffic and asks the gate who may pass: nginx by `auth_request`, Traefik by `ForwardAuth`, Caddy by
 //! `forward_auth`, `HAProxy`, Envoy by `ext_authz`.
 //!
-//! The request that is asked about goes the way of the gate's own, through the same rooms, limits and [`decide`]; only where
-//! that way ends at the shop, the answer is that it may pass. Nothing else is ever 2xx, and nothing is set on it: not every
-//! proxy would hand a cookie on. A proxy that can take no answer but yes or no asks twice, for leave and then for the words,
-//! and the first question changes nothing unless the answer is yes.
+//! The described request goes through the same rooms, limits and [`decide`] as the gate's own requests. Where it would be
+//! forwarded to the shop, the answer is that it may pass. No other answer is ever 2xx, and a 2xx answer sets no cookie,
+//! because not every proxy would pass it on. A proxy that understands only yes or no asks twice, first for permission and
+//! then for the answer to show, and the first request changes nothing unless it is permitted.
 //!
 //! [`decide`]: mod@crate::gate::verdict::decide
 
@@ -69,7 +69,7 @@ impl Question {
 /// Below [`OWN_PREFIX`].
 const FORWARD: &str = "/forward/";
 
-/// Answers a proxy. SECURITY: only one in `trusted_proxies` is believed what it says of a request.
+/// Answers a proxy. SECURITY: only a proxy in `trusted_proxies` may describe a request.
 pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut request: Box<Halves>) -> Response<Body> {
     let shared = &*gate.shared;
     let own = Visit::of(conn, &request.head, false, &shared.trusted);
@@ -94,7 +94,7 @@ pub async fn judge(gate: &Gate, conn: &Arc<Conn>, question: Question, mut reques
     if visit.kind == Kind::Preflight && preflight::brings_more(&request.head.headers, question.asker) {
         visit.kind = Kind::of_no_crawler(&request.head.method, &request.head.headers);
     }
-    // SECURITY: a yes would send a virtual visitor's request to the shop. They come to the gate itself.
+    // SECURITY: a yes would send a virtual visitor's request to the shop. They must come to the gate itself.
     if own.mark.is_some() || visit.mark.is_some() {
         return shared.finish(&own, record, None, unmarked(&shared.pages, &own));
     }
@@ -115,7 +115,7 @@ async fn asked(gate: &Gate, visit: &mut Visit, request: Box<Halves>) -> (Option<
         return refuse(StatusCode::BAD_REQUEST, "malformed", Outcome::Malformed);
     };
     if routed.own {
-        // To be sent here by the proxy, not asked about: a yes would send it to the shop.
+        // The proxy must send it here, not ask about it: a yes would send it to the shop.
         return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
     }
     let limits = routed.limits.clone();
@@ -130,7 +130,7 @@ async fn asked(gate: &Gate, visit: &mut Visit, request: Box<Halves>) -> (Option<
 }
 
 impl Question {
-    /// The status for a question that does not say what it is about: nginx takes nothing but 401 and 403 for an answer.
+    /// The status for a question without a description of a request: nginx accepts only 401 and 403 as an answer.
     fn misunderstood(self) -> StatusCode {
         match self.aim {
             Aim::Leave(_) => StatusCode::FORBIDDEN,

@@ -10,7 +10,7 @@ use super::witnesses::ENOUGH;
 use crate::proxy::{FailureRules, Health};
 use crate::room::Circuit;
 
-/// So many visitors failed one after the other, without an answer between them: the upstream is out for a time, and then tried.
+/// This many visitors failed in a row, without an answer between them: the upstream is out for a time, and then tried.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
     /// Visitors who failed since the last answer; visitors share a bit by chance.

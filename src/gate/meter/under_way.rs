@@ -23,7 +23,7 @@ pub(super) struct Hanging {
     pub looked_at: bool,
 }
 
-/// What a slot holds: microseconds of the machine's life above these bits.
+/// The content of a slot: microseconds of uptime above these bits.
 const TAKEN: u64 = 1;
 const TIMED: u64 = 2;
 const COUNTED: u64 = 4;
@@ -70,7 +70,7 @@ impl UnderWay {
             if held & TIMED == 0 || hanging.since_us > until_us {
                 return None;
             }
-            // Where it is over meanwhile its end says what it was.
+            // If it has ended meanwhile, its end has reported the outcome.
             let counted = slot.compare_exchange(held, held | COUNTED, Ordering::Relaxed, Ordering::Relaxed);
             counted.is_ok().then_some(hanging)
         });

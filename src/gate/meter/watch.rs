@@ -1,4 +1,4 @@
-//! One room's requests, from when they are sent until their answer's head is here.
+//! One room's requests, from when they are sent until their answer's head arrives.
 
 use std::array;
 use std::sync::Arc;
@@ -12,25 +12,24 @@ use super::answering::Answering;
 use super::under_way::{Hanging, MOST_OF_ONE, UnderWay};
 use super::witnesses::{CELLS, ENOUGH, Met, Witnesses};
 
-/// What sessions of a room met since the last report. PERF: a few additions to counters that cores share.
+/// The results of a room's sessions since the last report. PERF: a few additions to counters that cores share.
 #[derive(Debug)]
 pub struct RoomMeter {
     times: [AtomicU32; STEPS],
     ended: AtomicU32,
     errors: AtomicU32,
     in_flight: AtomicU32,
-    /// Requests looked at in this report, by whose they are, and whether one of them was answered: visitors share a cell by
-    /// chance.
+    /// Requests measured in this report, by visitor, and whether one of them was answered: visitors share a cell by chance.
     looked: [AtomicU8; CELLS],
-    /// When the latest request that was answered had been sent, by whose it was; 0: none was.
+    /// When the latest answered request had been sent, by visitor; 0: none.
     answered_us: [AtomicU64; CELLS],
-    /// Requests under way, looked at or not: what hangs weighs no more than what fails.
+    /// Requests under way, measured or not: hanging ones weigh no more than failed ones.
     under_way: UnderWay,
-    /// Who met a failure of late, and who an answer that was late.
+    /// Visitors with a recent failure, and visitors with a late answer.
     failed: Witnesses,
     late: Witnesses,
     answering: Answering,
-    /// An answer that takes so long is late, before it is here and also when its client is gone.
+    /// An answer that takes this long is late, even before it has arrived and when its client is gone.
     late_us: u64,
 }
 
@@ -46,9 +45,9 @@ pub struct Watched {
     since: Duration,
     /// How long it takes is the shop's doing alone: it has no body that its client has yet to send.
     timed: bool,
-    /// What becomes of it counts. Of one that is not looked at it counts that it hangs, and that it was answered.
+    /// Its outcome counts. For a request that is not measured, only hanging and being answered count.
     looked_at: bool,
-    /// What became of it: whether it failed, or by whom it was given up.
+    /// Its outcome: whether it failed, or who gave it up.
     end: Option<End>,
 }
 
@@ -139,8 +138,8 @@ impl RoomMeter {
         }
     }
 
-    /// Visitors whose requests hang, as far as that is believed: as many as have to meet a late answer, or at least
-    /// half of those who were answered or hang since theirs was sent.
+    /// Number of visitors whose requests are believed to hang: the number that must meet a late answer, or at least half of
+    /// the visitors who were answered or hang since theirs was sent.
     fn believed_to_hang(&self, mut hanging: Vec<Hanging>, late: Met) -> u32 {
         // Of one visitor the request that was sent last counts: visitors answered since say more of the upstream now.
         hanging.sort_unstable_by_key(|hangs| (hangs.cell, std::cmp::Reverse(hangs.since_us)));
@@ -192,7 +191,7 @@ impl RoomMeter {
                     self.note_time(took_us, cell);
                 }
             }
-            // A request that fails at once says nothing of how long requests take, and one that fails late counts by that.
+            // A request that fails at once does not show how long requests take, and one that fails late counts by that.
             Some(End::Failed) if watched.looked_at => {
                 self.errors.fetch_add(1, Ordering::Relaxed);
                 self.failed.note(cell);
@@ -208,7 +207,7 @@ impl RoomMeter {
     }
 }
 
-/// Keeps so many of these times, the shorter ones first.
+/// Keeps at most this many of the times, the shorter ones first.
 fn keep(times: &mut [u32], most: u32) {
     let mut left = most;
     for count in times {
@@ -217,7 +216,7 @@ fn keep(times: &mut [u32], most: u32) {
     }
 }
 
-/// Lines begin their numbers alike: the line and the lane count too. PERF: without a hasher's set-up.
+/// Lines begin with the same numbers, so the line and the lane count too. PERF: without a hasher's set-up.
 fn cell_of(visitor: &Visitor) -> usize {
     let spread = |hash: u32, byte: u8| hash.wrapping_mul(31).wrapping_add(byte.into());
     let line = visitor.line.as_str().bytes().fold(u32::from(visitor.lane.0), spread);
@@ -225,7 +224,7 @@ fn cell_of(visitor: &Visitor) -> usize {
 }
 
 impl Watched {
-    /// The head of the answer is here, or there will be none by the shop's fault; `None`: by the client's.
+    /// The head of the answer has arrived, or there will be none by the shop's fault; `None`: by the client's.
     pub fn over(mut self, failed: Option<bool>) {
         self.end = Some(match failed {
             Some(true) => End::Failed,

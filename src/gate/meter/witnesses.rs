@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 /// Visitors who are distinguished; they share a cell by chance.
 pub(super) const CELLS: usize = 1_024;
 
-/// For each visitor the reports of late in which they met it: the last bit is this one's.
+/// For each visitor the recent reports in which they met it: the last bit is this report's.
 #[derive(Debug)]
 pub(super) struct Witnesses([AtomicU16; CELLS]);
 
@@ -41,7 +41,7 @@ impl Witnesses {
         self.0[cell].load(Ordering::Relaxed).count_ones() >= OFTEN
     }
 
-    /// Who met it. The next report begins.
+    /// The witnesses so far. The next report begins.
     pub fn turn(&self) -> Met {
         let (mut now, mut of_late, mut often, mut often_now) = (0, 0, 0, 0);
         for cell in &self.0 {
@@ -64,8 +64,7 @@ impl Witnesses {
 }
 
 impl Met {
-    /// How often it was met in this report as far as that is believed: of so many times, where so many visitors were looked
-    /// at.
+    /// How many of these times are believed in this report, if this many visitors were measured.
     pub fn believed(self, looked_at: usize, times: u32) -> u32 {
         let most_meet_it = usize::try_from(self.now).is_ok_and(|now| now * 2 >= looked_at);
         match () {
@@ -76,7 +75,7 @@ impl Met {
         }
     }
 
-    /// Enough visitors have met it of late.
+    /// Enough visitors have met it recently.
     pub fn is_met_by_many(self) -> bool {
         self.of_late >= ENOUGH
     }
@@ -87,10 +86,10 @@ impl Met {
     }
 }
 
-/// So many witnesses in the last sixteen reports are believed.
+/// From this number of witnesses in the last sixteen reports on, they are believed.
 pub(super) const ENOUGH: u32 = 3;
 
-/// A visitor who has met it in so many of them looks for it.
+/// A visitor who has met it in this many reports is assumed to seek it.
 const OFTEN: u32 = 4;
 
 #[cfg(test)]

@@ -17,18 +17,18 @@ use super::visit::Visit;
 use crate::gate::state::rules::Rules;
 use crate::gate::state::shared::Shared;
 
-/// Whom a request names.
+/// The account that a request names.
 #[derive(Clone, Default)]
 pub struct Named {
     /// The tags of the account; none where it is anonymous, or the room knows no accounts yet.
     pub tags: Vec<Tag>,
-    /// The lane that the account's token says it stands in, by its index in the room's configuration.
+    /// The lane in the account's token, by its index in the room's configuration.
     pub lane: Option<usize>,
     /// The shop may read another account than the gate, or one where the gate reads none.
     pub doubtful: bool,
 }
 
-/// What a request's head says of its visitor.
+/// The account in a request's head.
 #[must_use]
 pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Named {
     let Some(identities) = rules.room.identity.as_ref().filter(|_| visit.rehearsed.is_none()) else {
@@ -42,7 +42,7 @@ pub fn named(shared: &Shared, rules: &Rules, head: &Parts, visit: &Visit) -> Nam
     };
     let (identity, claim) = said.unzip();
     let tags = tags_of(shared, rules, identity);
-    // SECURITY: a token that names no account would stand there as often as it is shared.
+    // SECURITY: a token that names no account could be shared without limit.
     let claim = claim.flatten().filter(|_| !tags.is_empty());
     let of = |claim: String| rules.room.lanes.iter().position(|lane| lane.claims.contains(&claim));
     Named {
@@ -59,7 +59,7 @@ pub fn tags_of(shared: &Shared, rules: &Rules, identity: Option<Identity>) -> Ve
     })
 }
 
-/// Who a request's head says it is, and what a token's claim says of the lane.
+/// The identity in a request's head, and the lane in a token's claim.
 fn said(identities: &Identities, head: &Parts, visit: &Visit) -> Result<Option<(Identity, Option<String>)>, Doubtful> {
     let text = match &identities.source {
         // SECURITY: any other peer could make the value up.
@@ -112,7 +112,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_ascii())
 }
 
-/// Whose a number is in a view.
+/// The account of a number in a view.
 #[must_use]
 pub fn account(view: &View, visitor: &Visitor) -> Option<Tag> {
     let line = view.rooms.get(&visitor.room)?.line(&visitor.line)?;

@@ -16,7 +16,7 @@ pub enum Aim {
 }
 
 impl Aim {
-    /// The limits on routes are counted before anything is decided. Who asks twice is counted when the answer is final.
+    /// The limits on routes are counted before the decision. A proxy that asks twice is counted when the answer is final.
     #[must_use]
     pub fn counts_first(self) -> bool {
         !self.is_for_leave_only()

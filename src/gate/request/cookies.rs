@@ -26,7 +26,8 @@ pub struct Policy {
     pub pass_max_age_secs: i64,
 }
 
-/// How long a browser keeps a ticket: a line can be longer than a session, and the room alone decides what it is worth.
+/// How long a browser keeps a ticket: a line can be longer than a session, and only the room decides whether the ticket is
+/// valid.
 pub const TICKET_MAX_AGE_SECS: i64 = 7 * 24 * 3_600;
 
 impl Policy {
@@ -40,13 +41,13 @@ impl Policy {
         }
     }
 
-    /// A `Set-Cookie` value for what a session needs; `name` is the one on the wire, here as below.
+    /// A `Set-Cookie` value for a pass; `name` is the cookie's full name, here as below.
     #[must_use]
     pub fn set_pass(&self, name: &str, value: String) -> HeaderValue {
         self.header(name, value, Some(self.pass_max_age_secs))
     }
 
-    /// A `Set-Cookie` value for what a wait needs.
+    /// A `Set-Cookie` value for a ticket.
     #[must_use]
     pub fn set_ticket(&self, name: &str, value: String) -> HeaderValue {
         self.header(name, value, Some(TICKET_MAX_AGE_SECS))
@@ -58,7 +59,7 @@ impl Policy {
         self.header(name, value, Some(self.pass_max_age_secs))
     }
 
-    /// A `Set-Cookie` value for what the browser may forget when it is closed.
+    /// A `Set-Cookie` value that the browser may forget when it is closed.
     #[must_use]
     pub fn set_for_now(&self, name: &str, value: &str) -> HeaderValue {
         self.header(name, value.to_owned(), None)

@@ -1,8 +1,8 @@
 //! Requests that say to be a crawler's.
 //!
-//! One that is verified never joins: it is forwarded past the line, a few at a time, or asked to come again. So is one of
-//! unknown address, since a crawler that got the waiting page would take it for the shop's. One that is
-//! refuted is anybody's, and stands in line.
+//! A verified crawler never joins: its request is forwarded past the line, within a bound, or it is asked to come again. A
+//! crawler of unknown address is asked to come again too, because it would take the waiting page for the shop's. A refuted
+//! one is treated as any visitor, and stands in line.
 
 use http::Method;
 use http::header::USER_AGENT;
@@ -33,10 +33,10 @@ pub fn visit((trusted, crawlers): (&[IpNet], &Crawlers), conn: &Conn, head: &mut
     visit
 }
 
-/// What kind of request it is.
+/// The kind of the request.
 fn met(standing: Verification, head: &Parts, has_body: bool) -> Kind {
     let kind = Kind::of_no_crawler(&head.method, &head.headers);
-    // SECURITY: what brings a body, or the name of another method, may be a form to the shop.
+    // SECURITY: a request with a body, or with the name of another method, may be a form to the shop.
     let reads = matches!(head.method, Method::GET | Method::HEAD) && payload::of(head, has_body) != Brings::More;
     match standing {
         Verification::Verified if reads => Kind::Crawler,

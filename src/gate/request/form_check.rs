@@ -55,16 +55,16 @@ impl Refused {
     }
 }
 
-/// What a form in the body could say otherwise than the head, by which the request was decided.
+/// The facts decided by the head that a form in the body could contradict.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// The room whose lines a parameter of the query distinguishes.
     line: Option<usize>,
-    /// What the request would be under another method, if that is something else.
+    /// The route of the request under another method, if that differs.
     routed: Option<Box<Routed>>,
 }
 
-/// What has to be looked for in the body of a request that belongs there.
+/// The facts to look for in the body of a request with this route.
 #[must_use]
 pub fn told(shared: &Shared, head: &Parts, routed: &Routed) -> Told {
     let by_query = |at: &usize| {
@@ -131,7 +131,7 @@ pub async fn agrees(
 }
 
 impl Told {
-    /// Nothing that a body could say would change anything.
+    /// No content of a body could change the decision.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.line.is_none() && self.routed.is_none()

@@ -1,4 +1,4 @@
-//! The fields of the gate's own on a request that is forwarded: whose session it is, and the gate's signature.
+//! The gate's own fields on a forwarded request: the session name, and the gate's signature.
 
 use http::HeaderValue;
 use http::header::HeaderName;
@@ -13,7 +13,7 @@ pub const TICKET_HEADER: HeaderName = HeaderName::from_static("ropeline-ticket")
 pub const PASS_HEADER: HeaderName = HeaderName::from_static("ropeline-pass");
 const SIGNATURE: HeaderName = HeaderName::from_static("ropeline-signature");
 
-/// At most two. PERF: what has no session, at a gate that signs nothing, costs no allocation.
+/// At most two. PERF: a request without a session, at a gate that signs nothing, costs no allocation.
 #[derive(Default)]
 pub struct Fields(Vec<(HeaderName, HeaderValue)>);
 

@@ -27,13 +27,13 @@ pub enum Kind {
     CrossSitePost,
     /// A page inside another site's page: Lax cookies are neither sent from there nor kept.
     CrossSiteFrame,
-    /// Fetched ahead of need, by HEAD, as a part of a page, or by what says to be a crawler: never a ticket.
+    /// Fetched ahead of need, by HEAD, as a part of a page, or by a client that names itself a crawler: never gets a ticket.
     Passive,
     /// Read by a verified crawler: never a ticket.
     Crawler,
     /// An app, a script, a webhook, a socket: wants JSON, never a ticket.
     Api,
-    /// What a page's script or an app sends to name its visitor's account: a form by another means, and wants JSON.
+    /// Sent by a page's script or an app to name its visitor's account: a form by other means, which wants JSON.
     SignIn,
 }
 
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// The same request as one that names its visitor's account by what it sends.
+    /// The same request as one that names its visitor's account.
     #[must_use]
     pub fn signing_in(self) -> Self {
         if self == Self::Api { Self::SignIn } else { self }
@@ -98,8 +98,8 @@ enum Want {
     Data,
 }
 
-/// What a head says of the kind; of a field with several lines the first counts. PERF: one pass over all fields costs a fraction of
-/// looking for each.
+/// The fields that determine the kind; of a field with several lines the first counts. PERF: one pass over all fields costs a
+/// fraction of looking for each.
 #[derive(Default)]
 struct Told<'h> {
     mode: Option<&'h HeaderValue>,
@@ -181,8 +181,8 @@ fn is_ahead_of_need(purpose: &HeaderValue) -> bool {
         .any(|word| purpose.contains(word))
 }
 
-/// Sent from another site. Without Fetch Metadata an Origin is another site's whose host is neither the request's own nor, of a
-/// trusted proxy ([`FORWARDED_HOST`] of others is not there), the first that it says its visitor asked for; as there, ports do not count.
+/// Sent from another site. Without Fetch Metadata, an Origin belongs to another site if its host is neither the request's own
+/// nor, with a trusted proxy ([`FORWARDED_HOST`] of others is removed), the first host that it reports; ports do not count.
 pub fn is_cross_site(headers: &HeaderMap) -> bool {
     if let Some(site) = text(headers.get(SEC_FETCH_SITE)) {
         return site == "cross-site";
@@ -217,8 +217,8 @@ pub fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     text(headers.get(SEC_FETCH_SITE)) == Some("cross-site")
 }
 
-/// A page of this very origin leads here, or the visitor's own hand. Without Fetch Metadata, no other site's Origin says otherwise. What a
-/// service worker has made anew does not say who led here.
+/// The visitor came from a page of this origin, or by typing the address. Without Fetch Metadata, no Origin of another site
+/// contradicts that. A request that a service worker has made anew does not show where it came from.
 pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
     match text(headers.get(SEC_FETCH_SITE)) {
         Some("same-origin") if text(headers.get(SEC_FETCH_MODE)) == Some("same-origin") => false,

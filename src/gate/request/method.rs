@@ -1,7 +1,7 @@
 //! Fields by which a client asks that its request be taken for one with another method.
 //!
-//! Frameworks obey them, so a rule for some methods could be walked round by one. They are forwarded as they came: a shop
-//! that tunnels its methods works on. But where it matters which of the two methods counts, the request is refused.
+//! Frameworks obey them, so a rule for some methods could be bypassed by one. They are forwarded unchanged: a shop that
+//! tunnels its methods works on. But where it matters which of the two methods counts, the request is refused.
 
 use http::request::Parts;
 use http::{HeaderMap, Method};

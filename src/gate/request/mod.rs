@@ -1,4 +1,4 @@
-//! A request: who sent it, from where, what it wants and brings.
+//! A request: its sender and origin, its target and its content.
 
 pub mod account;
 pub mod aim;

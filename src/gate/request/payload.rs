@@ -9,7 +9,7 @@ use crate::router::Brings;
 
 use super::method;
 
-/// Who sends it says who they are.
+/// The request contains credentials.
 #[must_use]
 pub fn has_credentials(headers: &HeaderMap) -> bool {
     headers.contains_key(COOKIE) || headers.contains_key(AUTHORIZATION)
@@ -23,7 +23,7 @@ pub fn of(head: &Parts, has_body: bool) -> Brings {
     }
     // PERF: one pass over all fields costs less than looking for each.
     let of_fields = head.headers.keys().map(|name| match *name {
-        // SECURITY: what may become a tunnel is no reading.
+        // SECURITY: a request that may become a tunnel does not only read.
         UPGRADE => Brings::More,
         COOKIE | AUTHORIZATION => Brings::Credentials,
         _ if names::field::names_a_method(name.as_str()) => Brings::More,

@@ -31,7 +31,7 @@ pub fn is_one(head: &Parts, has_body: bool) -> bool {
         }
         && !has_body
         && !has_credentials(headers)
-        // SECURITY: a shop would do what this asks for.
+        // SECURITY: a shop would carry this method out.
         && !method::is_claimed(head)
 }
 
@@ -50,7 +50,7 @@ pub fn speaks_for_proxies(head: &Parts) -> bool {
     }
 }
 
-/// Takes out what does not belong to a preflight; what a trusted peer says of the client stays.
+/// Removes the fields that do not belong to a preflight; a trusted peer's fields about the client stay.
 pub fn cut_down(headers: &mut HeaderMap, peer_trusted: bool) {
     let stays = |name: &HeaderName| belongs(name) || (peer_trusted && (is_said_of_client(name) || *name == VIA));
     let gone: Vec<HeaderName> = headers.keys().filter(|name| !stays(name)).cloned().collect();
@@ -59,9 +59,9 @@ pub fn cut_down(headers: &mut HeaderMap, peer_trusted: bool) {
     }
 }
 
-/// Where a proxy asks, which carries the request on as it is: whether there is something in it that neither a browser puts into a
-/// preflight nor the proxy into what it asks. What browsers put there beside (`Referer`) means no harm, and not every proxy could
-/// take it out.
+/// For a proxy that asks and forwards the request unchanged: whether it contains a field that neither a browser puts into a
+/// preflight nor the proxy into its question. Other fields of browsers (`Referer`) are harmless, and not every proxy could
+/// remove them.
 #[must_use]
 pub fn brings_more(headers: &HeaderMap, asker: Asker) -> bool {
     let known = |name: &HeaderName| {
@@ -79,7 +79,7 @@ fn belongs(name: &HeaderName) -> bool {
     [HOST, USER_AGENT, ORIGIN].contains(name) || PREFIXES.into_iter().any(begins)
 }
 
-/// What a proxy adds of its own to the visitor's fields.
+/// Fields that a proxy adds to the visitor's.
 fn is_put_there(name: &HeaderName, asker: Asker) -> bool {
     let name = name.as_str();
     match asker {
@@ -122,7 +122,7 @@ fn is_origin(text: &[u8]) -> bool {
 /// `Accept`, `Accept-Language` and the like; Fetch Metadata; the requested method and fields.
 const PREFIXES: [&str; 3] = ["accept", "sec-fetch-", "access-control-request-"];
 
-/// What browsers send with a preflight beside what belongs to it, or a hop does.
+/// Fields that browsers send with a preflight in addition to those that belong to it, or that a hop adds.
 const OF_BROWSERS: [HeaderName; 10] = [
     REFERER,
     CONNECTION,

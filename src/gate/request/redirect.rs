@@ -1,7 +1,7 @@
 //! Requests that come in the clear are sent to the same address over TLS, if the operator wants it.
 //!
-//! What proves a host to a certificate authority, and what a load balancer asks for, stays in the clear: both are asked
-//! without looking at certificates. A host that no room is for is not put into a link of ours.
+//! Requests by which a certificate authority verifies a host, and a load balancer's checks, are answered over plain HTTP:
+//! both ignore certificates. A redirect never contains a host without a room.
 
 use http::StatusCode;
 use http::header::LOCATION;
@@ -15,7 +15,7 @@ use super::visit::{self, Visit};
 use crate::gate::state::shared::Shared;
 use crate::gate::verdict::answers::{Answer, plain};
 
-/// The redirect; none for what goes its way as it came.
+/// The redirect; none for a request that may stay in the clear.
 pub fn answer(shared: &Shared, visit: &Visit, head: &Parts) -> Option<Answer> {
     let port = shared.redirect.filter(|_| !visit.secure && !stays(head.uri.path()))?;
     let host = normal_host(visit::host(head)).filter(|host| shared.router.serves(host))?;

@@ -27,7 +27,7 @@ pub enum Refused {
     Off,
 }
 
-/// What a mark is worth in a room now.
+/// The validity of a mark in a room now.
 pub fn judge(keyring: &Keyring, view: &View, room: &RoomName, visit: &Visit) -> Result<Rehearsed, Refused> {
     let text = visit.mark.as_ref().and_then(|mark| mark.to_str().ok());
     let mark = text

@@ -21,10 +21,10 @@ use super::kind::Kind;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Carries the mark; the answers say in it whose visitors they were given to.
+/// Carries the mark; in answers it names the visitors to whom they were given.
 pub const REHEARSAL_HEADER: HeaderName = HeaderName::from_static("ropeline-rehearsal");
 
-/// Whose a virtual visitor is.
+/// The rehearsal of a virtual visitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rehearsed {
     pub id: RehearsalId,
@@ -43,16 +43,16 @@ pub struct Visit {
     pub client: IpAddr,
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,
-    /// The socket is the visitor's own and carries nothing else: what it has taken, the visitor has.
+    /// The socket belongs to this visitor alone, so bytes that it has taken have reached the visitor.
     pub direct: bool,
     /// The visitor's own connection is encrypted, here or at a trusted proxy.
     pub secure: bool,
     pub kind: Kind,
     /// A body comes, or may come.
     pub has_body: bool,
-    /// Who asks, and for what: the visitor for a page of the shop, or a proxy for a word about it.
+    /// The purpose of the request: a page of the shop for the visitor, or a proxy's question about it.
     pub aim: Aim,
-    /// What the request shows for a mark of a rehearsal, genuine or not.
+    /// The request's mark of a rehearsal, genuine or not.
     pub mark: Option<HeaderValue>,
     /// The visitor is a virtual one: the mark was judged.
     pub rehearsed: Option<Rehearsed>,
@@ -126,7 +126,7 @@ impl Visit {
         }
     }
 
-    /// The languages asked for, as they were sent.
+    /// The requested languages, as sent.
     #[must_use]
     pub fn languages(&self) -> &str {
         self.languages
@@ -159,14 +159,14 @@ impl Visit {
         self.started + self.waited
     }
 
-    /// Its body was waited for since `begun`: later decisions go by the present time.
+    /// The gate has waited for its body since `begun`: later decisions use the present time.
     pub fn has_waited(&mut self, begun: Duration) {
         self.waited += time::uptime().saturating_sub(begun);
         self.wall = time::wall();
     }
 }
 
-/// What the nearest proxy says of the visitor's connection: the last value, as each hop appends its own.
+/// The nearest proxy's value for the visitor's connection: the last one, because each hop appends its own.
 fn says_https(headers: &HeaderMap) -> bool {
     let last = headers
         .get_all(FORWARDED_PROTO)
@@ -186,18 +186,18 @@ pub fn host(head: &Parts) -> &str {
         .unwrap_or_default()
 }
 
-/// What a request asks for; `None` for a malformed target.
+/// The target of a request; `None` if it is malformed.
 pub fn target(head: &Parts) -> Option<Target<'_>> {
     target_at(host(head), head)
 }
 
-/// What it would ask for at another host.
+/// Its target at another host.
 pub fn target_at<'a>(host: &'a str, head: &'a Parts) -> Option<Target<'a>> {
     let target = head.uri.path_and_query().map_or("/", PathAndQuery::as_str);
     Target::parse(host, target).ok()
 }
 
-/// What the access log says about the sender's program.
+/// The user agent for the access log.
 #[must_use]
 pub fn user_agent(head: &Parts) -> Option<HeaderValue> {
     head.headers.get(USER_AGENT).cloned()

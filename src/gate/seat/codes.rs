@@ -26,7 +26,7 @@ use crate::gate::verdict::answers::{Answer, Refusal, page};
 use crate::gate::verdict::decide::{PassState, TicketState};
 use crate::gate::verdict::refusals;
 
-/// What a code is worth before this line, now.
+/// The validity of a code for this line, now.
 pub fn judge_code(seat: &Seat<'_>, text: &str, visit: &Visit) -> Result<Code, CodeFate> {
     let room = &seat.rules.room.name;
     let keyring = &seat.shared.keyring;
@@ -48,8 +48,9 @@ pub fn judge_code(seat: &Seat<'_>, text: &str, visit: &Visit) -> Result<Code, Co
     }
 }
 
-/// The lane that a newcomer stands in: by a code, else by a claim of their token, else by their network. The lanes of the room decide which number it has: another gate may have
-/// configured them otherwise, and then a visitor without a lane there stands with all others.
+/// The lane of a newcomer: by a code, else by a claim of their token, else by their network. The lanes of the room decide
+/// which number it has: another gate may have configured them differently, and then a visitor without a lane there gets the
+/// common one.
 #[must_use]
 pub fn lane(seat: &Seat<'_>, visit: &Visit) -> LaneId {
     let Some(lane) = seat.rules.lane(visit.client, seat.shown.claimed_lane()) else {
@@ -70,8 +71,7 @@ fn lane_by_code(seat: &Seat<'_>, visit: &Visit) -> Option<(LaneId, Code)> {
     }
 }
 
-/// Writes down, by its id, the code by which a newcomer stands in this lane. A code that is only shown, which is free,
-/// writes nothing.
+/// Logs, by its id, the code by which a newcomer gets this lane. A code that is only shown, which is free, is not logged.
 pub fn note_code(seat: &Seat<'_>, lane: LaneId, visit: &Visit) {
     let room = &seat.rules.room.name;
     if let Some((_, code)) = lane_by_code(seat, visit).filter(|(index, _)| *index == lane) {
@@ -103,7 +103,7 @@ pub fn take_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Option<Answer>
     }
     let verdict = judge_code(seat, &text, visit);
     let verdict = verdict.and_then(|code| redeem::unspent(seat, &text, code));
-    // SECURITY: any site can have a visitor follow a link. A place that they have goes by a form of the gate's own alone.
+    // SECURITY: any site can have a visitor follow a link. Only a form of the gate's own can give up their present place.
     let worth = seat.worth(visit);
     if let (Ok(code), Some(worth)) = (&verdict, &worth)
         && costs_a_place(seat, code, worth)
@@ -174,7 +174,7 @@ pub fn use_code(seat: &Seat<'_>, text: &str, to: &str, visit: &Visit) -> Answer 
     answer
 }
 
-/// Counts what became of a code that was shown.
+/// Counts the outcome of a code that was shown.
 pub fn tell(seat: &Seat<'_>, verdict: &Result<Code, CodeFate>) {
     let room = &seat.rules.room.name;
     let fate = verdict.as_ref().map_or_else(|fate| *fate, |_| CodeFate::Accepted);
@@ -268,7 +268,7 @@ fn without_code(target: &str) -> Option<(String, String)> {
     Some((here, text.to_owned()))
 }
 
-/// What waits only for a better moment is worth another try.
+/// A code that is refused only for now is worth another try.
 fn status_of(fate: CodeFate) -> StatusCode {
     if fate == CodeFate::NotNow {
         StatusCode::SERVICE_UNAVAILABLE
@@ -281,13 +281,13 @@ fn retry_of(fate: CodeFate) -> Option<u32> {
     (fate == CodeFate::NotNow).then_some(RETRY_SECS)
 }
 
-/// Stands in a link in place of a code: a visitor who follows it has none any more.
+/// Replaces the code in a link: a visitor who follows it has none any more.
 pub const NO_CODE: &str = "none";
 
 /// When a code that is not taken at the moment may be.
 const RETRY_SECS: u32 = 10;
 
-/// Rooms that a code is tried for besides the one it came to: each try costs a MAC.
+/// Rooms that a code is tried for in addition to the one it came to: each try costs a MAC.
 const OTHER_ROOMS: usize = 32;
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub struct CookieWriter<'a> {
 }
 
 impl<'a> CookieWriter<'a> {
-    /// For a visitor whose connection is encrypted (`secure`), or is not.
+    /// For a visitor on an encrypted connection (`secure`) or not.
     #[must_use]
     pub fn new(
         keyring: &'a Keyring,
@@ -41,7 +41,7 @@ impl<'a> CookieWriter<'a> {
         }
     }
 
-    /// What the cookies are called on the wire.
+    /// The full names of the cookies.
     #[must_use]
     pub fn names(&self) -> &Names {
         &self.names

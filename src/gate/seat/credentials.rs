@@ -1,5 +1,5 @@
-//! The credentials of a request: tokens, account, code, and how the browser works. Read once; what it entitles to is
-//! `worth`'s to say.
+//! The credentials of a request: tokens, account, code, and the browser's capabilities. They are read once; `worth` decides
+//! what they entitle to.
 
 use http::request::Parts;
 
@@ -20,7 +20,7 @@ use crate::gate::request::visit::Visit;
 use crate::gate::state::known_tokens::{KnownPass, Memory, Tokens};
 use crate::gate::state::rules::Rules;
 
-/// What a request shows before one line.
+/// The credentials of a request for one line.
 #[derive(Clone)]
 pub struct Credentials {
     tokens: Tokens,
@@ -46,7 +46,8 @@ struct Browser {
 }
 
 impl Credentials {
-    /// The genuine tokens that a request carries for this line, and what else it shows. Tokens that are not genuine are counted.
+    /// Reads the genuine tokens that a request carries for this line, and its other credentials. Tokens that are not genuine
+    /// are counted.
     #[must_use]
     pub fn read(
         (keyring, metrics): (&Keyring, &Metrics),
@@ -165,7 +166,7 @@ impl Credentials {
         self.code.as_ref().map(|code| code.text.as_str())
     }
 
-    /// The visitor has said that the code may take the place away that they have.
+    /// The visitor has confirmed that the code may replace their present place.
     #[must_use]
     pub fn confirms_code(&self) -> bool {
         self.code.as_ref().is_some_and(|code| code.confirmed)
@@ -195,7 +196,7 @@ impl Credentials {
         self.browser.held_back
     }
 
-    /// The rehearsal whose virtual visitor it is.
+    /// The rehearsal of its virtual visitor.
     #[must_use]
     pub fn rehearsal(&self) -> Option<RehearsalId> {
         self.rehearsal

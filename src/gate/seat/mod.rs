@@ -1,4 +1,4 @@
-//! A request before one line of a room: what it shows, and how its answer sets cookies.
+//! A request before one line of a room: its credentials, and how its answer sets cookies.
 
 pub mod codes;
 pub mod cookie_writer;
@@ -37,7 +37,7 @@ pub struct Seat<'a> {
 }
 
 impl<'a> Seat<'a> {
-    /// Reads what a request shows before this line.
+    /// Reads the credentials of a request for this line.
     #[must_use]
     pub fn of(shared: &'a Shared, rules: &'a Rules, line: LineName, head: &Parts, visit: &Visit) -> Self {
         let rehearsal = visit.rehearsed.map(|rehearsed| rehearsed.id);
@@ -88,7 +88,7 @@ impl<'a> Seat<'a> {
         Worth::of(&self.shown, (&self.shared.keyring, self.rules, &self.line), &moment)
     }
 
-    /// What a lane is called that is not the one of everybody else.
+    /// The name of a lane other than the common one.
     #[must_use]
     pub fn lane_name<'v>(&self, view: &'v RoomView, lane: LaneId) -> Option<&'v str> {
         let settings = &view.settings;

@@ -1,7 +1,7 @@
 //! A check that the place of a request belongs to the account that it names.
 //!
-//! A ticket or pass of an account counts under that account alone: not under another, and not under none, where each request
-//! can name it. A visitor whose token has run out keeps the place in line, and is let in once signed in again.
+//! A ticket or pass of an account counts under that account alone: not under another, and not without one, where each request
+//! can name it. A visitor whose token has expired keeps the place in line, and is admitted once signed in again.
 
 use http::StatusCode;
 
@@ -28,7 +28,7 @@ pub fn is_nameless(seat: &Seat<'_>) -> bool {
     !named && seat.rules.room.identity.as_ref().is_some_and(refuses)
 }
 
-/// What the tokens show is another account's.
+/// The tokens belong to another account.
 #[must_use]
 pub fn is_foreign(seat: &Seat<'_>, worth: &Worth) -> bool {
     let other = |tag: Tag| !seat.shown.tags().contains(&tag);
@@ -66,12 +66,12 @@ pub fn must_sign_in(seat: &Seat<'_>, worth: &Worth) -> bool {
     (seated || worth.pass() == PassState::Valid) && lacks_account(seat, worth)
 }
 
-/// Whose the pass and the ticket are, as far as they count.
+/// The accounts of the pass and the ticket, as far as these count.
 fn owners(seat: &Seat<'_>, worth: &Worth) -> [Option<Tag>; 2] {
     let pass = worth
         .live_pass()
         .and_then(|pass| account(seat, &seat.visitor(pass.pass.lane, pass.pass.number)));
-    // The room first: it has the tag by the key that signs as soon as the account has come by it, by whichever browser.
+    // The room is asked first: it has the tag of the signing key as soon as the account has joined, with any browser.
     let by_room = || account(seat, &seat.ticket_visitor()?);
     let of_ticket = |live: &TicketWorth| by_room().or(live.ticket.identity);
     [pass, worth.live_ticket().and_then(of_ticket)]
@@ -159,7 +159,7 @@ pub fn sign_in(seat: &Seat<'_>, visit: &Visit) -> Answer {
     .answer(&seat.rules.pages, visit)
 }
 
-/// Whose a number is, as far as the room knows.
+/// The account of a number, as far as the room knows it.
 pub fn account(seat: &Seat<'_>, visitor: &Visitor) -> Option<Tag> {
     account::account(&seat.shared.replica.load(), visitor)
 }

@@ -1,8 +1,9 @@
-//! A newcomer is asked for a proof of work: the price by how many join, the challenge, and what comes back for it.
+//! A proof of work for newcomers: the price, which depends on the number of joins, the challenge, and the check of the
+//! answer.
 //!
-//! No gate remembers a challenge. Its id is the join's pending id, so the room itself gives one number for it, whichever gate
-//! it is shown to and however often. Who runs no script shows the challenge alone, later; since that costs a program nothing
-//! but time, it is bounded by network.
+//! No gate remembers a challenge. Its id is the join's pending id, so the room itself gives one number for it, at any gate
+//! and however often it is shown. A visitor without a script shows the challenge alone, later; since that costs a program
+//! only time, it is bounded by network.
 
 use std::net::IpAddr;
 
@@ -32,7 +33,7 @@ pub const PROOF_HEADER: HeaderName = HeaderName::from_static("ropeline-proof");
 /// prices of calmer minutes are gone as soon.
 const LIFE_MS: u64 = 300_000;
 
-/// Who runs no script waits for as long at least, and at the highest price for so much more.
+/// A visitor without a script waits at least this long, and at the highest price this much more.
 const WAIT_SECS: u32 = 10;
 const WAIT_MORE_SECS: u64 = 50;
 
@@ -43,18 +44,18 @@ pub enum Proof {
     /// It was given, and is good for this one join.
     Given(PendingId),
     Asked(Asked),
-    /// It was waited for instead, which so many of a network may do.
+    /// The visitor waited instead, which a limited number of visitors per network may do.
     Waited(PendingId),
 }
 
-/// What to ask for.
+/// The challenge to show.
 pub struct Asked {
     challenge: String,
     price: u32,
     wait_secs: u32,
 }
 
-/// Shows what a join of each room would be asked now.
+/// Publishes the present price of a join for each room.
 pub fn show_prices(shared: &Shared) {
     let now = time::uptime();
     let price = |rules: &Rules| Some(rules.room.proof.as_ref()?.price_at(rules.joins.per_minute(now)));
@@ -179,7 +180,7 @@ fn ask_page(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
     Answer::new(Outcome::Proof, response)
 }
 
-/// How long a wait stands for a proof at this price.
+/// How long a wait replaces a proof at this price.
 fn wait_secs(terms: &config::Proof, price: u32) -> u32 {
     let most = u64::from(terms.price.1).max(1);
     let more = WAIT_MORE_SECS * u64::from(price).min(most) / most;

@@ -27,24 +27,24 @@ pub struct Reader<'a> {
     pub voided: Edition,
     /// From this epoch on a token's number counts with any lower edition ([`crate::room::RoomView::spared`]).
     pub spared: Option<Epoch>,
-    /// The view's clock with what has passed since the view was published.
+    /// The view's clock plus the time since the view was published.
     pub now: Clock,
     pub wall: Wall,
     /// Set while the gate is cut off from the log: how much longer those inside may go on.
     pub extension_ms: Option<u64>,
 }
 
-/// A genuine pass and what it is worth.
+/// A genuine pass and its validity.
 #[derive(Clone, Debug)]
 pub struct PassWorth {
     pub pass: Pass,
     pub state: PassState,
     pub standing: Standing,
-    /// What the log should learn from its being shown.
+    /// The note for the log that follows from its use.
     pub note: Option<Note>,
 }
 
-/// A genuine ticket and what it is worth.
+/// A genuine ticket and its validity.
 #[derive(Clone, Debug)]
 pub struct TicketWorth {
     pub ticket: Ticket,
@@ -157,8 +157,8 @@ impl Reader<'_> {
         self.is_reset(ticket.edition, number) && !goes_on()
     }
 
-    /// Where a number of the line stands by the view's own clock: while cut off, that stands still.
-    /// Of an edition that the log has lost the room knows nothing.
+    /// The standing of a number of the line by the view's own clock, which stands still while cut off. An edition that the
+    /// log has lost is unknown to the room.
     fn standing(&self, edition: Edition, lane: LaneId, number: Number) -> Standing {
         if edition > self.edition {
             return Standing::Unknown;
@@ -206,8 +206,8 @@ impl Reader<'_> {
     }
 }
 
-/// What the log should learn of a request that is forwarded as the visitor's: with the pass (`carried`), or without it. `now` is
-/// the room's clock, `None` where the gate is cut off from the log.
+/// The note for the log on a request that is forwarded as the visitor's: with the pass (`carried`), or without it. `now` is
+/// the room's clock, `None` if the gate is cut off from the log.
 #[must_use]
 pub fn used(standing: Standing, carried: bool, now: Option<Clock>) -> Option<Note> {
     match (standing, now) {

@@ -1,4 +1,4 @@
-//! Codes whose use the log decides: those good for one visitor, and those that lead past the line.
+//! Codes whose use the log decides: single-use codes, and codes that lead past the line.
 //!
 //! The visitor's cookie holds a mark beside the code, and the log a hash of both: a visitor who comes again with it is the same
 //! visitor, at any gate and after any loss. A code is not taken where another visitor may have used it.
@@ -65,7 +65,7 @@ pub fn joins_by_code(seat: &Seat<'_>, visit: &Visit) -> bool {
     }
 }
 
-/// The visitor waits, and comes for what a code gives beyond that: it asks the log, and joins nothing without one.
+/// The visitor waits, and comes to use a code: it asks the log, and does not join without one.
 pub fn waits_with_code(seat: &Seat<'_>, visit: &Visit) -> bool {
     let waits = || {
         seat.worth(visit)
@@ -116,7 +116,7 @@ fn has(seat: &Seat<'_>, lane: LaneId, number: Number) -> bool {
     seat.ticket_visitor() == visitor || seat.pass_visitor() == visitor
 }
 
-/// The code with a mark of its own; one that the browser has for it already stays.
+/// The code with a mark; the browser's present mark for it stays.
 pub fn marked(seat: &Seat<'_>, text: &str) -> String {
     let shown = seat.shown.code().filter(|shown| {
         let (code, mark) = parted(shown);
@@ -134,7 +134,7 @@ fn refuse_code_page(seat: &Seat<'_>, fate: CodeFate, visit: &Visit) -> Answer {
     let here = visit.here();
     let separator = if here.contains('?') { '&' } else { '?' };
     let mut answer = codes::refuse_code(seat, &format!("{here}{separator}{PARAMETER}={NO_CODE}"), fate, visit);
-    // What may be taken later is kept for the next try.
+    // A code that may be taken later is kept for the next try.
     if fate != CodeFate::NotNow {
         answer
             .response

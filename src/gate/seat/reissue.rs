@@ -16,7 +16,7 @@ pub fn has_old_pass(seat: &Seat<'_>, worth: &Pass) -> bool {
     !seat.shown.signers()[1].is_first() || seat.shown.pass().is_some_and(|own| own.id != worth.id)
 }
 
-/// The answer with the ticket set once more, where it is to be another. An app finds its own in what a status says.
+/// The answer with the ticket set again, if it has to change. An app finds its own in a status.
 #[must_use]
 pub fn with_ticket_anew(seat: &Seat<'_>, worth: &Worth, mut answer: Answer) -> Answer {
     let ticket = worth.live_ticket().filter(|_| !seat.shown.is_app());

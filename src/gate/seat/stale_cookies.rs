@@ -1,9 +1,10 @@
 //! Cookies that a browser is to forget which has been in many lines of one room.
 //!
-//! Each line has a ticket and a pass of its own. Who looks at a hundred events would bring two hundred: browsers keep some 180 cookies
-//! for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a browser keeps those of a few lines. First go
-//! the lines whose pass ran out more than a session ago, then those whose pass runs out first, then the oldest places in line. But a cookie
-//! of any worth goes for no link of another site: its visitor is asked first.
+//! Each line has a ticket and a pass of its own. A visitor who looks at a hundred events would get two hundred cookies:
+//! browsers keep some 180 for a host and then drop any of them, and many servers refuse a head of more than 8 KB. So a
+//! browser keeps the cookies of a few lines. The first to be removed are lines whose pass expired more than a session ago,
+//! then those whose pass expires first, then the oldest places in line. But no valid cookie is removed because of a link on
+//! another site: its visitor is asked first.
 
 use std::collections::BTreeMap;
 
@@ -42,19 +43,19 @@ enum Rank {
     Waits(Wall),
 }
 
-/// What a browser is to forget.
+/// Cookies that a browser is to forget.
 #[derive(Default)]
 pub struct Worn {
     /// `Set-Cookie` values that make it do so; as a rule there are none.
     pub cleared: Vec<HeaderValue>,
-    /// Some of it may be a place in line or a session.
+    /// One of them may be a place in line or a session.
     pub costs_a_place: bool,
 }
 
 impl Line<'_> {
     fn rank(&self, over_after_ms: Option<u64>, now: Wall) -> Rank {
         match (self.expires, self.joined) {
-            // A pass is of the session that came of the ticket, unless its visitor has joined again since.
+            // A pass belongs to the session of the ticket, unless its visitor has joined again since.
             (Some(expires), joined) if joined.is_none_or(|joined| joined <= expires) => {
                 // Answers set the pass anew while its session is used, so only a socket or stream is left that keeps it alive.
                 let is_over = over_after_ms.is_some_and(|after_ms| expires.plus(after_ms) < now);
@@ -66,7 +67,7 @@ impl Line<'_> {
     }
 }
 
-/// What a browser is to forget of lines of the room, other than this one.
+/// The cookies that a browser is to forget, of lines of the room other than this one.
 pub fn worn(shared: &Shared, place: &InRoom, head: &Parts, visit: &Visit) -> Worn {
     let rules = &shared.rules[place.index];
     let LineOf::Line(line) = &place.line else {
@@ -90,7 +91,8 @@ pub fn worn(shared: &Shared, place: &InRoom, head: &Parts, visit: &Visit) -> Wor
     forgotten(others, policy, over_after_ms, visit.wall)
 }
 
-/// The room's cookies of other lines, by their tags, than the one whose cookies `kinds` are: what their names begin with, and its tag.
+/// The room's cookies of other lines, by their tags. `kinds` are the cookies of the present line: the prefixes of their
+/// names, and its tag.
 fn others<'a>(head: &'a Parts, [ticket_kind, pass_kind, told_kind]: [(&str, &str); 3]) -> BTreeMap<&'a str, Line<'a>> {
     let mut lines = BTreeMap::<&str, Line<'_>>::new();
     for (name, value) in head.headers.get_all(COOKIE).iter().flat_map(cookies::pairs) {

@@ -1,6 +1,6 @@
 //! The wait that a visitor without a script was shown, in a cookie of their own; an app sends it with its question.
 //!
-//! SECURITY: unsigned on purpose. It changes nothing but what its owner is shown, and within bounds.
+//! SECURITY: unsigned on purpose. It changes only what is shown to its owner, and within bounds.
 
 use crate::pages::{Kept, Reload, Stall};
 use crate::room::{Estimate, Wall};
@@ -9,7 +9,7 @@ use crate::gate::request::cookies::Own;
 use crate::gate::request::visit::Visit;
 use crate::gate::state::rules::Names;
 
-/// What the cookie of a visitor without a script says; nothing where a script keeps it.
+/// Reads the cookie of a visitor without a script; empty if a script keeps the value.
 pub fn read(names: &Names, reload: Reload, own: &Own<'_>) -> Kept {
     if !without_script(reload) {
         return Kept::default();
@@ -24,7 +24,7 @@ pub fn without_script(reload: Reload) -> bool {
     matches!(reload, Reload::Bare | Reload::Stopped)
 }
 
-/// What is shown of an estimate and of why calls have stopped, and what is remembered of it.
+/// The part of an estimate and of a stall's reason that is shown, and the part that is kept for the next request.
 pub fn tell(
     kept: Kept,
     (estimate, stall): (Option<Estimate>, Option<Stall>),
@@ -112,7 +112,7 @@ mod tests {
             let (kept, shown, why) = tell(far, (Some(mins(4, 8)), None), false, NOW);
             assert_eq!((shown, why), (Some(mins(4, 8)), None));
             assert_eq!(kept.by, NOW.plus(480_000).0);
-            // Where nothing is known it would be shown as it is.
+            // Without a known value it would be shown unchanged.
             let (kept, shown, why) = tell(far, (None, None), false, NOW);
             assert_eq!((kept.by, shown, why), (0, None, None));
         }

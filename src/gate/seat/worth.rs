@@ -11,7 +11,7 @@ use crate::gate::state::let_past::OPENS_AFTER;
 use crate::gate::state::rules::Rules;
 use crate::gate::verdict::decide::{Door, PassState, TicketState, Void};
 
-/// What a request's tokens are worth at one moment.
+/// The validity of a request's tokens at one moment.
 pub struct Worth {
     pub ticket: Option<TicketWorth>,
     pub pass: Option<PassWorth>,
@@ -28,10 +28,10 @@ pub struct Worth {
     pub now: Clock,
 }
 
-/// When credentials are judged, and what the gate knows then.
+/// The moment at which credentials are judged, and the gate's state then.
 pub struct Moment<'a> {
     pub view: &'a View,
-    /// The view's clock with what has passed since the view was published.
+    /// The view's clock plus the time since the view was published.
     pub now: Clock,
     pub wall: Wall,
     /// For how long the gate has been cut off from the log, if it is.
@@ -105,7 +105,7 @@ impl Worth {
         self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)
     }
 
-    /// The ticket, where it stands for a place.
+    /// The ticket, if it gives a place.
     pub fn live_ticket(&self) -> Option<&TicketWorth> {
         let is_live = |state| {
             matches!(
@@ -130,8 +130,8 @@ impl Worth {
         self.ticket.as_ref().map_or(TicketState::None, |ticket| ticket.state)
     }
 
-    /// After the room was asked to give an unknown place back and took its time to answer: what it still does not know
-    /// never was.
+    /// After the room was asked to give an unknown place back and had time to answer: a place that it still does not know
+    /// never existed.
     #[must_use]
     pub fn without_unknown(mut self) -> Self {
         if let Some(ticket) = self

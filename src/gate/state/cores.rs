@@ -1,7 +1,7 @@
 //! The gate in force on each core, and how another takes its place while requests go on.
 //!
-//! A request takes the gate of its core once, at its head, and lives with it to its end. What must outlive a change of
-//! configuration is handed on: sessions with something under way, event streams' feeds, the counts of limits that stay.
+//! A request takes the gate of its core once, at its start, and keeps it to its end. State that must outlive a change of
+//! configuration is passed on: sessions with requests under way, event streams' feeds, the counts of limits that stay.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,7 +34,7 @@ struct State {
 }
 
 impl Core {
-    /// The gate for one request. PERF: what every request pays for a configuration that can change.
+    /// The gate for one request. PERF: every request's cost for a configuration that can change.
     #[must_use]
     pub fn gate(&self) -> Arc<Gate> {
         self.gate.load_full()
@@ -75,7 +75,7 @@ impl Cores {
         core
     }
 
-    /// What all cores share now.
+    /// The present shared state of all cores.
     #[must_use]
     pub fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.lock().shared)

@@ -20,12 +20,12 @@ pub struct Gate {
     pub in_flight: Arc<InFlight>,
 }
 
-/// A request as it goes from one step to the next. PERF: in a box of its own, since a step's future keeps what it was given beside
-/// what it makes of it (<https://github.com/rust-lang/rust/issues/62958>).
+/// A request as it goes from one step to the next. PERF: boxed, because a step's future keeps its argument beside the value
+/// made from it (<https://github.com/rust-lang/rust/issues/62958>).
 pub struct Halves {
     pub head: Parts,
     pub body: RequestBody,
-    /// What a form in the body must not say otherwise.
+    /// The facts that a form in the body must not contradict.
     pub told: form_check::Told,
     /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
     pub meets: u32,

@@ -29,11 +29,11 @@ pub struct Held {
     pub cancel: CancellationToken,
 }
 
-/// By what right it goes on.
+/// The right by which a request goes on.
 #[derive(Clone, Debug)]
 pub enum Right {
     Session(Arc<Visitor>),
-    /// The room was open, or off; for as long as it is one of these.
+    /// The room was open, or off; valid as long as it is one of these.
     Open(RoomName, LineName),
     /// An outage had opened the room; until the store is back, and then for as long as the room is open.
     LetPast(RoomName, LineName),

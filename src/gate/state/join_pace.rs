@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often newcomers join a room at this gate: what the price follows.
+/// How often newcomers join a room at this gate, which determines the price.
 #[derive(Debug, Default)]
 pub struct JoinPace {
     /// Joins, each of which fades away, and when they were last looked at.
@@ -16,7 +16,7 @@ impl JoinPace {
         self.fade(now, 1.0);
     }
 
-    /// Joins a minute, of late.
+    /// Recent joins per minute.
     pub fn per_minute(&self, now: Duration) -> u32 {
         let minute = 60.0 / FADE.as_secs_f64() * self.fade(now, 0.0);
         #[expect(
@@ -36,7 +36,7 @@ impl JoinPace {
     }
 }
 
-/// What the joins of a moment have faded to a third after.
+/// Time in which the weight of a join fades to a third.
 const FADE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

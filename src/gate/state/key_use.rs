@@ -1,8 +1,8 @@
 //! The time when each key was last in use, across reloads: so that a reload warns of one that goes too early, and a visitor who follows a line by an
 //! event stream comes for a ticket by the key that signs.
 //!
-//! A gate knows what it did and saw since it started. A key that was configured then counts as in use until then, the key that
-//! signs until it signs no more, and any key whenever a ticket or a pass that it signed is shown.
+//! A gate knows only its own actions and observations since it started. A key that was configured then counts as in use until
+//! then, the key that signs until it signs no more, and any key whenever a ticket or a pass that it signed is presented.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ struct Known {
 }
 
 impl Known {
-    /// What there is to say when it goes.
+    /// The warning when the key is removed.
     fn gone(&self, now: Wall, session_max_ms: u64) -> Option<Odd> {
         let last = self.last?;
         let tickets_until = last.plus(TICKET_LIFE_MS);

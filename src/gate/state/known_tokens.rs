@@ -1,7 +1,8 @@
 //! Tokens that were found genuine, remembered by the connection that brought them.
 //!
-//! A browser sends the same pass with every request for a tenth of a session, and its page asks with the same ticket. What follows
-//! from the bytes alone comes out the same each time: that they are genuine, what they say, and the session's name. What a token is worth is asked of the room each time.
+//! A browser sends the same pass with every request for a tenth of a session, and its page asks with the same ticket. Facts
+//! that follow from the bytes alone are the same each time: whether they are genuine, their content, and the session's name.
+//! The validity of a token is asked of the room each time.
 //!
 //! SECURITY: remembered for the same bytes under the same keys, room and line. A connection knows of no other's tokens, and a
 //! trusted proxy's, which many share, of none, so that timing reveals nothing about another visitor's tokens.
@@ -27,7 +28,7 @@ struct Text {
     text: Box<str>,
 }
 
-/// A genuine pass, and what else was computed of it.
+/// A genuine pass, and the values computed from it.
 pub struct KnownPass {
     text: Text,
     pass: Pass,

@@ -19,7 +19,8 @@ use super::pages::Pages;
 use crate::gate::meter::{self, RoomMeter};
 use crate::gate::request::cookies::Policy;
 
-/// What the request path needs of one room's configuration; what an operator can change lives in the room's view.
+/// The parts of one room's configuration that the request path needs; settings that an operator can change are in the room's
+/// view.
 pub struct Rules {
     pub room: config::Room,
     pub pages: Pages,
@@ -28,21 +29,21 @@ pub struct Rules {
     pub joins: Arc<JoinPace>,
     /// Requests of crawlers that are past the line now.
     pub crawlers: Arc<Held<()>>,
-    /// Of a room that goes by what its shop can take.
+    /// For a room with load control.
     pub meter: Option<Arc<RoomMeter>>,
-    /// How cookies are set in the clear and over TLS, and what they are called there, for the one line that most rooms have.
+    /// The policies and names of cookies in the clear and over TLS, for the one line that most rooms have.
     cookies: [(Policy, Names); 2],
 }
 
-/// What the shop says of a session.
+/// The shop's report about a session.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Ending {
     End,
-    /// And its visitor has bought what there was to buy.
+    /// The session is over, and its visitor has completed the purchase.
     Complete,
 }
 
-/// What the cookies of one line are called on the wire.
+/// The full names of the cookies of one line.
 #[derive(Clone, Debug)]
 pub struct Names {
     pub ticket: String,
@@ -71,7 +72,7 @@ impl Rules {
         })
     }
 
-    /// Takes over what goes on under these rules, from those before.
+    /// Takes over the state that continues under these rules from the former ones.
     pub fn go_on(&mut self, before: &Self) {
         self.joins = Arc::clone(&before.joins);
         self.meter = meter::of_room(&self.room, before.meter.as_ref());
@@ -80,8 +81,8 @@ impl Rules {
         }
     }
 
-    /// How cookies are set for a visitor whose connection is encrypted, or is not, and what those of a line are called: a virtual
-    /// visitor has some of its own.
+    /// The policy and the names of the cookies of a line, on an encrypted connection or not: a virtual visitor has separate
+    /// ones.
     #[must_use]
     pub fn cookies(&self, secure: bool, rehearsal: Option<RehearsalId>, line: &LineName) -> (&Policy, Cow<'_, Names>) {
         let (policy, only) = &self.cookies[usize::from(secure)];
@@ -117,7 +118,7 @@ impl Rules {
         self.room.lanes.iter().any(|lane| lane.code && lane.name == name)
     }
 
-    /// While cut off, everybody goes past the line. What an operator holds or has closed stays so.
+    /// While cut off, all visitors pass the line. A room that an operator holds or has closed stays so.
     #[must_use]
     pub fn opens_in_outage(&self, mode: Mode) -> bool {
         self.room.on_outage == OnOutage::Open && mode == Mode::Auto
@@ -128,7 +129,7 @@ impl Rules {
     #[must_use]
     pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
         let set = &view.overrides;
-        // PERF: most rooms have no message by language, and need not read what the visitor's are.
+        // PERF: most rooms have no message by language, and need not read the visitor's languages.
         if set.messages.is_empty() {
             return set.message.as_deref().or(self.room.message.as_deref());
         }
@@ -140,7 +141,8 @@ impl Rules {
             .or_else(|| of(Language::any_of(&tags)))
     }
 
-    /// What the shop's answer with this status says of the session of the request, if it matched these of the room's rules.
+    /// The report of the shop's answer with this status about the session of the request, if it matched these of the room's
+    /// rules.
     #[must_use]
     pub fn ends(&self, matched: u32, status: StatusCode) -> Option<Ending> {
         let rules = self.room.ends_on.iter().enumerate();
@@ -150,7 +152,7 @@ impl Rules {
     }
 }
 
-/// How a room's cookies are set, and what those of its only line are called.
+/// The policy of a room's cookies, and the names of those of its only line.
 fn cookies_of(room: &config::Room, secure: bool) -> (Policy, Names) {
     let policy = Policy {
         secure,

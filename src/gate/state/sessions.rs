@@ -13,7 +13,7 @@ pub fn is_over(shared: &Shared, visitor: &Visitor, edition: Edition) -> bool {
     is_void || ends(shared, visitor, view.standing(visitor, view.clock))
 }
 
-/// While cut off, those inside go on: only what the log says ends a session, or too long an outage.
+/// While cut off, sessions go on: only the log, or too long an outage, ends one.
 pub fn ends(shared: &Shared, visitor: &Visitor, standing: Standing) -> bool {
     match standing {
         Standing::Inside(inside) => outlived(shared, &visitor.room, inside.expires),

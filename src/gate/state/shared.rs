@@ -34,7 +34,7 @@ use crate::gate::request::visit::{self, Visit};
 use crate::gate::request::{method, payload, preflight};
 use crate::gate::verdict::answers::{Answer, Refusal};
 
-/// What a gate is made of, besides its configuration.
+/// The parts of a gate besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
     /// Signs forwarded requests.
@@ -59,7 +59,7 @@ pub struct Shared {
     pub detached: Detached,
     pub sockets: Sockets,
     pub keyring: Keyring,
-    /// What the ring's signers are called in `key_use`.
+    /// The names of the ring's signers in `key_use`.
     signers: Vec<SignerMark>,
     pub key_use: Arc<KeyUse>,
     pub signer: Option<RequestSigner>,
@@ -76,7 +76,7 @@ pub struct Shared {
     pub let_past: Arc<LetPast>,
     pub crawlers: Crawlers,
     pub redirect: Option<u16>,
-    /// Of a gate with rooms that go by what their shop can take.
+    /// For a gate with rooms that have load control.
     pub meter: Option<Arc<Meter>>,
     outside: Requests,
     access: Option<AccessLog>,
@@ -89,7 +89,7 @@ fn said_by_proxies(config: &Config) -> Vec<HeaderName> {
         .collect()
 }
 
-/// What the access log wants to know of a request that is given away with its head.
+/// The data for the access log about a request whose head is passed on.
 pub struct Record {
     method: Method,
     uri: Uri,
@@ -97,7 +97,7 @@ pub struct Record {
 }
 
 impl Shared {
-    /// What goes on under another configuration is taken from the one in force `before`.
+    /// State that continues under another configuration is taken from the one in force `before`.
     ///
     /// # Errors
     /// When a room's page template cannot be used; `check` has reported it before.
@@ -174,9 +174,9 @@ impl Shared {
         self.key_use.change(&self.keyring, now, session_max_ms)
     }
 
-    /// A genuine token by this signer was shown.
+    /// A genuine token by this signer was presented.
     pub fn was_shown(&self, by: SignedBy, now: Wall) {
-        // PERF: what the first signs is not looked for.
+        // PERF: the first signer is not searched for.
         if let Some(mark) = self.signers.get(by.index()).filter(|_| !by.is_first()) {
             self.key_use.shown(mark, now);
         }
@@ -192,8 +192,8 @@ impl Shared {
         self.access = access;
     }
 
-    /// Where a request belongs; `None` when its target is malformed, or target or method can be read in two ways where it
-    /// matters, or it asks for what no script may send.
+    /// The room of a request; `None` when its target is malformed, when target or method can be read in two ways where it
+    /// matters, or when it asks for something that no script may send.
     #[must_use]
     pub fn route(&self, head: &Head, visit: &Visit) -> Option<Routed> {
         if preflight::speaks_for_proxies(head) {
@@ -204,7 +204,7 @@ impl Shared {
             self.router.route(&head.method, &target, Brings::Nothing).ok()?,
             Brings::Nothing,
         );
-        // PERF: what a request brings along is looked for only where it matters.
+        // PERF: a request's content is examined only where it matters.
         if routed.outside.is_some() {
             brings = payload::of(head, visit.has_body);
             if brings != Brings::Nothing {
@@ -234,8 +234,9 @@ impl Shared {
         fits.then_some(routed)
     }
 
-    /// A trusted proxy says that its client asked for another host, for which the request would be treated differently, or for a text that is no
-    /// host. SECURITY: many proxies pass on what the client says in such a field, and many shops go by it, each as it reads it.
+    /// A trusted proxy reports that its client asked for another host, for which the request would be treated differently, or
+    /// for an invalid host. SECURITY: many proxies pass on the client's own text in such a field, and many shops use it, each
+    /// in its own reading.
     fn is_elsewhere_by_said_host(&self, head: &Head, brings: Brings, routed: &Routed) -> bool {
         let is_here = |host: &str| {
             let other = visit::target_at(host, head).map(|target| self.router.route(&head.method, &target, brings));
@@ -281,7 +282,7 @@ impl Shared {
         view.rooms.get(room).is_some_and(|view| view.settings.mode == Mode::Off)
     }
 
-    /// What holds all lines of this gate, which no view knows.
+    /// The reason that stops all lines of this gate, which no view knows.
     #[must_use]
     pub fn outage(&self) -> Option<Pause> {
         // The time left is the log's own, and stands still while the store does not answer.
@@ -330,7 +331,7 @@ impl Shared {
         .answer(pages, visit)
     }
 
-    /// Keeps what the access log will want; nothing when there is none.
+    /// Keeps the data for the access log; none without one.
     #[must_use]
     pub fn record(&self, head: &Head) -> Option<Record> {
         self.access.as_ref().map(|_| Record {

@@ -15,7 +15,7 @@ use crate::gate::request::kind::Kind;
 use crate::gate::request::visit::Visit;
 use crate::gate::state::pages::Pages;
 
-/// An answer and what became of the request.
+/// An answer and the outcome of the request.
 pub struct Answer {
     pub response: Response<Body>,
     pub outcome: Outcome,
@@ -34,7 +34,7 @@ impl Answer {
     }
 }
 
-/// A refusal: its status, the word for it, and which page says it to a person.
+/// A refusal: its status, its code, and the page for a person.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal<'a> {
     pub status: StatusCode,
@@ -120,7 +120,7 @@ pub fn json(status: StatusCode, word: &'static str, content_type: &'static str, 
     bytes(status, word, content_type, Bytes::from(body))
 }
 
-/// A word and a line feed, for answers that no person reads.
+/// A code and a line feed, for answers that no person reads.
 #[must_use]
 pub fn plain(status: StatusCode, word: &'static str) -> Response<Body> {
     bytes(

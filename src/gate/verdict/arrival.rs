@@ -1,4 +1,4 @@
-//! A visitor without a place: how they come, and what became of it.
+//! A visitor without a place: the way of arrival, and its result.
 
 use crate::metrics::CodeFate;
 use crate::token::{Pass, Ticket, TicketPlace};
@@ -30,7 +30,7 @@ pub struct Newcomer {
     pub edition: Edition,
 }
 
-/// What became of a newcomer.
+/// The result of a newcomer's join.
 pub enum Joined {
     /// Called while joining; and whether it was by the code that was shown, which has done its work.
     Called(Box<(Ticket, Pass)>, bool),

@@ -1,5 +1,5 @@
-//! Requests that pass a line without a session, each within a bound: preflights, returns from a payment, what a room leaves outside,
-//! verified crawlers.
+//! Requests that pass a line without a session, each within a bound: preflights, returns from a payment, paths that a room
+//! leaves outside, verified crawlers.
 
 use http::Method;
 use http::header::COOKIE;
@@ -24,7 +24,7 @@ use crate::gate::state::gate::{Gate, Halves};
 use crate::gate::state::rules::Rules;
 use crate::gate::state::shared::Shared;
 
-/// A browser's question whether it may ask: cut down to what one has.
+/// A browser's preflight request: reduced to the fields of one.
 pub async fn preflight(gate: &Gate, visit: &Visit, mut request: Box<Halves>) -> Answer {
     preflight::cut_down(&mut request.head.headers, visit.peer_trusted);
     let pages = &gate.shared.pages;
@@ -37,7 +37,7 @@ pub async fn preflight(gate: &Gate, visit: &Visit, mut request: Box<Halves>) -> 
     }
 }
 
-/// The row "return from a payment": under a limit and a cap on the body of its own.
+/// The row "return from a payment": under a separate limit and a separate cap on the body.
 pub async fn return_route(gate: &Gate, visit: &Visit, mut request: Box<Halves>, rules: &Rules) -> Answer {
     if let Err(over) = gate.shared.limits.returns(visit.client) {
         return over.answer(&rules.pages, visit);
@@ -47,7 +47,7 @@ pub async fn return_route(gate: &Gate, visit: &Visit, mut request: Box<Halves>, 
     forward::forward(gate, visit, request, &rules.pages, Outcome::Returned, right).await
 }
 
-/// By what right a request goes on that its room leaves outside. One with a session of the room counts against no bound.
+/// The right of a request that its room leaves outside. One with a session of the room counts against no bound.
 pub fn right_outside(shared: &Shared, visit: &Visit, head: &Parts, outside: Outside) -> Permission<'static> {
     if is_inside(shared, visit, head, outside.room) {
         return Permission::Free;

@@ -6,8 +6,8 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::proxy::Body;
 
-/// Statuses that caches may keep without a field that says so (RFC 9110, section 15.1), and 304, whose fields join a kept answer
-/// (RFC 9111, section 4.3.4).
+/// Statuses that caches may keep without a field that allows it (RFC 9110, section 15.1), and 304, whose fields join a kept
+/// answer (RFC 9111, section 4.3.4).
 const HEURISTIC: [u16; 13] = [200, 203, 204, 206, 300, 301, 304, 308, 404, 405, 410, 414, 501];
 
 /// RFC 9111, section 3, for a cache between many visitors and the gate. An answer to a request that does not read is kept only where a field says so
@@ -48,8 +48,8 @@ pub fn is_explicit(headers: &HeaderMap) -> bool {
         || headers.keys().any(is_for_caches_alone)
 }
 
-/// Keeps pages, and redirects to them, out of shared caches: the visitor's own browser may keep one for as long as the shop says. Other
-/// answers, such as a script or a picture, stay as they are.
+/// Keeps pages, and redirects to them, out of shared caches: the visitor's own browser may keep one for as long as the shop
+/// allows. Other answers, such as a script or a picture, stay unchanged.
 pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
     let headers = response.headers();
     // PERF: most answers are of a type that is no page's.
@@ -65,7 +65,7 @@ pub fn keep_page<B>(method: &Method, response: &mut Response<B>) {
     headers.insert(CACHE_CONTROL, line);
 }
 
-/// A page, what a browser may take for one since it has no type, or a redirect.
+/// A page, an answer without a type that a browser may take for one, or a redirect.
 fn leads_to_page(status: StatusCode, headers: &HeaderMap) -> bool {
     if status == StatusCode::NOT_MODIFIED {
         return headers.get_all(CONTENT_TYPE).iter().any(may_be_html);
@@ -74,8 +74,8 @@ fn leads_to_page(status: StatusCode, headers: &HeaderMap) -> bool {
     status.is_redirection() || kinds.peek().is_none() || kinds.any(may_be_html)
 }
 
-/// Of a list some browsers go by the first type and some by the last (Fetch, section 3.5); what names no type is guessed (WHATWG MIME
-/// Sniffing, section 7).
+/// Of a list, some browsers use the first type and some the last (Fetch, section 3.5); a value that names no type is guessed
+/// (WHATWG MIME Sniffing, section 7).
 fn may_be_html(kind: &HeaderValue) -> bool {
     let kinds = kind.as_bytes().split(|byte| *byte == b',');
     kinds.map(essence).any(|kind| {
@@ -85,7 +85,7 @@ fn may_be_html(kind: &HeaderValue) -> bool {
     })
 }
 
-/// A type without its parameters, and without what stands behind a blank.
+/// A type without its parameters, and without any text behind a blank.
 fn essence(kind: &[u8]) -> &[u8] {
     let kind = kind.trim_ascii_start();
     let end = kind.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t'));

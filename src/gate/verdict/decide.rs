@@ -6,7 +6,7 @@ use crate::room::{Mode, PendingId};
 
 use crate::gate::request::kind::Kind;
 
-/// What the request's pass is worth.
+/// The validity of the request's pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PassState {
     /// None sent, or none that is ours and in force.
@@ -16,7 +16,7 @@ pub enum PassState {
     Valid,
 }
 
-/// What the request's ticket is worth.
+/// The validity of the request's ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TicketState {
     /// None sent, or none that is ours.
@@ -24,7 +24,7 @@ pub enum TicketState {
     /// The visitor arrived while no number could be given.
     Pending(PendingId),
     Waiting,
-    /// Genuine, and the room has never heard of it: its place may have been lost.
+    /// Genuine, but unknown to the room: its place may have been lost.
     Unknown,
     /// Called: the ticket yields the pass.
     Called,
@@ -45,17 +45,17 @@ pub enum Void {
     Reset,
 }
 
-/// What a visitor without a place meets at the room.
+/// The state of the room for a visitor without a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Door {
     Line,
-    /// Who came now would be called at once.
+    /// A visitor who joined now would be called at once.
     Open,
     /// The gate is cut off, and the room lets everybody past its line meanwhile.
     LetPast,
 }
 
-/// How the account that a request names goes with what the room asks and with the tokens.
+/// How the account that a request names relates to the room's requirement and to the tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Account {
     Fits,
@@ -67,7 +67,7 @@ pub enum Account {
     Nobody,
 }
 
-/// What a request is for, where that matters.
+/// The purpose of a request, where that matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Purpose {
     /// On one of the room's `return_routes`, where a payment provider sends the visitor back.
@@ -91,7 +91,7 @@ pub struct Facts {
     pub account: Account,
     pub pass: PassState,
     pub ticket: TicketState,
-    /// The visitor waits, and shows a code whose use is the log's to decide.
+    /// The visitor waits, and shows a code whose use the log decides.
     pub uses_code: bool,
     /// A proxy asks only whether the request may pass: nothing but a yes is carried out.
     pub leave_only: bool,
@@ -109,14 +109,14 @@ pub struct Open {
     pub body: bool,
 }
 
-/// What a decision waits for.
+/// A fact that a decision waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fact {
     /// That the place belongs to the request's account. Waits for the log only where the place had no account.
     Owner,
     /// Whether the log knows the place that the ticket names. Waits for the log.
     Place,
-    /// The request body, while the session of this token is kept alive. What the request shows is judged anew with it.
+    /// The request body, while the session of this token is kept alive. The credentials are judged anew afterwards.
     Body(Option<Token>),
 }
 
@@ -145,7 +145,7 @@ pub enum Access {
     SignIn,
 }
 
-/// What to do.
+/// The decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Forward without a session.
@@ -179,7 +179,7 @@ pub enum Verdict {
     SignIn,
     /// 503, in a form that suits the asker.
     NotNow,
-    /// No, to a proxy that asks for nothing else.
+    /// No, to a proxy that understands nothing else.
     No,
 }
 
@@ -201,7 +201,7 @@ impl Verdict {
     }
 }
 
-/// What happens to a request on one of a room's routes, or the fact that is missing to decide it.
+/// The decision about a request on one of a room's routes, or the fact that is missing for it.
 #[must_use]
 pub fn decide(facts: &Facts) -> Decision<Verdict> {
     let verdict = verdict(facts);
@@ -244,7 +244,7 @@ pub fn may_see(facts: &Facts) -> Decision<Access> {
     Decision::Done(Access::Granted)
 }
 
-/// Whether `join` may hand out a place, or what the tokens' place yields.
+/// Whether `join` may assign a place, or the access that the tokens' place gives.
 #[must_use]
 pub fn may_join(facts: &Facts) -> Decision<Access> {
     match may_see(facts) {
@@ -301,7 +301,7 @@ fn rest(facts: &Facts) -> Verdict {
         // No session holds a piece for it.
         Kind::Passive | Kind::Api if facts.purpose.orders => Verdict::NotNow,
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight if facts.door == Door::Open => Verdict::Forward,
-        // What an operator or the schedule holds or has closed stays so.
+        // A room that an operator or the schedule holds or has closed stays so.
         Kind::Crawler if facts.mode == Mode::Auto => Verdict::Crawl,
         Kind::Passive | Kind::Crawler | Kind::Api | Kind::Preflight => Verdict::NotNow,
         _ if facts.sold_out && facts.ticket != TicketState::Called => Verdict::SoldOut,

@@ -1,4 +1,4 @@
-//! The facts that a decision rests on, from what a request shows and what that is worth.
+//! The facts on which a decision rests, from a request's credentials and their validity.
 
 use super::decide::{Account, Facts, Open, Purpose};
 use crate::gate::request::kind::Kind;

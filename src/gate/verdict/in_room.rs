@@ -79,7 +79,7 @@ pub async fn routed(
 /// A request to a protected route.
 pub async fn in_room(gate: &Gate, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
     let worn = stale_cookies::worn(&gate.shared, &place, &request.head, visit);
-    // SECURITY: any site can lead a browser through so many lines that it forgets the first.
+    // SECURITY: any site can lead a browser through enough lines to make it forget the first.
     if worn.costs_a_place && kind::is_cross_site(&request.head.headers) {
         return refusals::same_site_page(&gate.shared.rules[place.index].pages, visit);
     }

@@ -1,5 +1,5 @@
-//! Requests of visitors whose turn it is. One session, whichever token names it: the pass, the ticket that yields the pass, or
-//! a join that was called at once.
+//! Requests of visitors whose turn it is. One session, whichever token names it: the pass, the ticket that yields the pass,
+//! or a join that was called at once.
 //!
 //! A called visitor is admitted with the first request that is forwarded. The log has that before the upstream has the request, so a
 //! slot is never given to another visitor meanwhile, even if the gate dies.
@@ -29,7 +29,7 @@ use crate::gate::state::shared::Shared;
 pub struct Named<'a> {
     pub pass: Cow<'a, Pass>,
     pub standing: Standing,
-    /// What the log should learn once a request is forwarded.
+    /// The note for the log once a request is forwarded.
     note: Option<Note>,
     /// The request carries the pass.
     carried: bool,
@@ -37,10 +37,10 @@ pub struct Named<'a> {
     now: Clock,
 }
 
-/// What goes with the request of a session.
+/// The data that goes with the request of a session.
 pub struct Entry {
     pub outcome: Outcome,
-    /// Cookies besides the pass.
+    /// Cookies in addition to the pass.
     pub cookies: Vec<HeaderValue>,
     /// See [`Session::check`].
     pub check: Option<String>,
@@ -176,8 +176,8 @@ pub fn is_shared_out(seat: &Seat<'_>, pass: &Pass, visit: &Visit) -> bool {
 /// The pass that a number's standing entitles its ticket to: when it is called, or inside and no request has carried
 /// the pass yet.
 ///
-/// Its date is that of a session which begins with the request, in wall time: a room that has lost the session goes by it. The
-/// room itself holds the slot for a tenth longer, and for two seconds.
+/// Its date is that of a session that begins with the request, in wall time: a room that has lost the session relies on it.
+/// The room itself holds the slot for a tenth longer, and for two seconds.
 #[must_use]
 pub fn pass_for(seat: &Seat<'_>, lane: LaneId, number: Number, edition: Edition, wall: Wall) -> Option<Pass> {
     let view = seat.shared.replica.load();
@@ -201,7 +201,7 @@ pub fn pass_for(seat: &Seat<'_>, lane: LaneId, number: Number, edition: Edition,
     })
 }
 
-/// When the passes of a session run out, by the last request that the room recorded of it.
+/// When the passes of a session expire, by its last recorded request.
 #[must_use]
 fn dated(seat: &Seat<'_>, inside: &Inside) -> Clock {
     Clock(inside.expires.0.saturating_sub(tolerance_ms(seat)))
@@ -298,7 +298,7 @@ impl Worth {
         renewed.filter(|fresh| is_due(shown.pass.expires_at, fresh.expires_at, tolerance_ms(seat)))
     }
 
-    /// That the visitor is there, where the ticket is one in line.
+    /// A note that the visitor is present, if the ticket is one in line.
     #[must_use]
     pub fn presence(&self) -> Option<Note> {
         let in_line = [TicketState::Waiting, TicketState::Unknown];

@@ -196,7 +196,7 @@ fn in_line(seat: &Seat<'_>, visit: &Visit, newcomer: &Newcomer, ticket: &Ticket,
     answer
 }
 
-/// A visitor who was called while joining, once the request's body is here: the call may have lapsed meanwhile.
+/// A visitor who was called while joining, once the request's body has arrived: the call may have expired meanwhile.
 fn still_called(seat: &Seat<'_>, visit: &Visit, tokens: Box<(Ticket, Pass)>, by_code: bool) -> Joined {
     let (ticket, pass) = &*tokens;
     let worth = seat.with(ticket.clone(), Some(pass.clone())).worth(visit);

@@ -21,14 +21,14 @@ use crate::gate::seat::{Seat, reissue, told_wait};
 pub struct LinePage<'a> {
     pub seat: &'a Seat<'a>,
     pub visit: &'a Visit,
-    /// Why the place is not what the visitor remembers, beyond what the room knows.
+    /// Why the place is not the one that the visitor remembers, beyond the room's knowledge.
     pub notice: Option<Notice>,
     /// The request came without a ticket.
     pub fresh: bool,
     pub ticket: &'a Ticket,
 }
 
-/// The row "navigation, waiting ticket": the page, and the word that the visitor is there.
+/// The row "navigation, waiting ticket": the page, and a note that the visitor is present.
 pub fn wait(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     let Some(ticket) = &worth.ticket else {
         return seat.shared.unavailable(&seat.rules.pages, visit);
@@ -45,7 +45,8 @@ pub fn wait(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
 }
 
 impl LinePage<'_> {
-    /// The page as an answer, or a word for a script: with the room's waiting status, or 503 when the request's body cannot be delivered.
+    /// The page as an answer, or a code for a script: with the room's waiting status, or 503 when the request's body cannot
+    /// be delivered.
     #[must_use]
     pub fn answer(&self, outcome: Outcome) -> Answer {
         let (seat, visit) = (self.seat, self.visit);
@@ -69,10 +70,10 @@ impl LinePage<'_> {
         let reference = number.map(|number| reference(&seat.visitor(lane, number)));
         let of_line = || Stall::pause(&view, room_view, line_view?, visit.wall);
         let crowded = number.is_none() && seat.shared.is_crowded();
-        // A visitor who is not in line has no place that is safe.
+        // Only a visitor in line has a place that is safe.
         let pause = seat.shared.outage().or_else(of_line).filter(|_| !crowded);
         let (stall, resumes_secs) = pause.unzip();
-        // A visitor who is to be drawn has no place yet.
+        // Before the draw a visitor has no place yet.
         let undrawn = room_view.is_undrawn();
         let ahead = waiting.map(|waiting| waiting.ahead).filter(|_| !undrawn);
         let figures = room_view.figures(&seat.rules.room.name, &seat.line, lane);
@@ -300,7 +301,7 @@ pub fn sold_out(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     refusals::not_now(seat, visit, worth)
 }
 
-/// 503 for a script whose visitor is in line: what it sent was not delivered.
+/// 503 for a script whose visitor is in line: its request was not delivered.
 #[must_use]
 pub fn in_line_word(seat: &Seat<'_>, outcome: Outcome, visit: &Visit) -> Answer {
     let status = StatusCode::SERVICE_UNAVAILABLE;

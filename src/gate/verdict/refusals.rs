@@ -18,7 +18,7 @@ use crate::gate::seat::worth::Worth;
 use crate::gate::seat::{Seat, ownership};
 use crate::gate::state::pages::Pages;
 
-/// Reports to the log what the request showed, if there is anything to report.
+/// Reports a note from the request's credentials to the log, if there is one.
 pub fn note(seat: &Seat<'_>, note: Option<Note>, visitor: Option<Visitor>) {
     if let (Some(note), Some(visitor)) = (note, visitor) {
         seat.shared.replica.note(visitor, note);
@@ -64,9 +64,9 @@ pub fn own_url(seat: &Seat<'_>, action: &str, here: &str) -> String {
     format!("/.ropeline/rooms/{room}/{action}?to={to}{}", line.unwrap_or_default())
 }
 
-/// A page whose link leads to the same address, and brings the cookies that were held back. That of a plain link goes on by
-/// itself: the gate's own page leads there then, so what comes is of the same origin. A form is never sent again, and
-/// in a frame cookies would be held back from the next request too.
+/// A page whose link leads to the same address and makes the browser send the cookies that were held back. For a plain link
+/// the page goes on by itself: the gate's own page leads there then, so the request is of the same origin. A form is never
+/// sent again, and in a frame cookies would be held back from the next request too.
 #[must_use]
 pub fn same_site_link(seat: &Seat<'_>, visit: &Visit) -> Answer {
     let mut answer = same_site_page(&seat.rules.pages, visit);
@@ -129,7 +129,7 @@ pub fn cross_site(seat: &Seat<'_>, visit: &Visit) -> Answer {
     refusal.answer(&seat.rules.pages, visit)
 }
 
-/// When to come again who waits for nothing that has a date.
+/// The time of the next try for a visitor whose wait has no date.
 pub fn soon() -> u32 {
     RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS)
 }

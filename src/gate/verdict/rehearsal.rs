@@ -1,10 +1,11 @@
 //! Virtual visitors of a rehearsal: recognised by the mark that each of their requests carries, and kept from the upstream.
 //!
-//! SECURITY: a request with a mark is a virtual visitor's or is refused. A mark that is not genuine, is over, or is of a rehearsal that
-//! is not under way is refused on every path, so that a request which was sent for one can never count as a person's. What
-//! would go to the shop ends here, at [`forward`](crate::gate::forward::forward), unless the mark and the room both say that it is
-//! forwarded. Tokens of virtual visitors are of kinds that nothing else reads; while a rehearsal is under way, a cookie of theirs without
-//! the mark, as where a person copied it or a proxy took the mark away, keeps its request from the upstream too.
+//! SECURITY: a request with a mark is a virtual visitor's or is refused. A mark that is not genuine, has expired, or belongs
+//! to a rehearsal that is not under way is refused on every path, so that a request that was sent for a rehearsal can never
+//! count as a person's. A request that would go to the shop ends here, at [`forward`](crate::gate::forward::forward), unless
+//! both the mark and the room say that it is forwarded. Tokens of virtual visitors have kinds of their own, which no other
+//! code reads. While a rehearsal is under way, a request with such a cookie but without the mark (because a person copied it
+//! or a proxy removed the mark) is kept from the upstream too.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The one loop that asks a pure question of `decide` about a request, fetches the fact that it needs, and asks again.
 //!
-//! Requests on a room's routes, questions of proxies and the endpoints that tell of a place all take it, so that what waits for the
-//! log, and when, is decided in one pure place.
+//! Requests on a room's routes, proxies' questions and the endpoints that show a place all use it, so that one pure function
+//! decides whether and when a request waits for the log.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub enum Unsettled {
     Body(ForwardError),
 }
 
-/// The answer to a question about a request before a line, and what its tokens are worth by then.
+/// The answer to a question about a request before a line, and the validity of its tokens at that time.
 ///
 /// # Errors
 /// When the room is not known, or the request body did not come.

@@ -70,7 +70,7 @@ async fn account(
     if parameter::value_in_query(query, name)?.is_some() {
         return Err(NoField::Malformed.into());
     }
-    // A packed form would have to be unpacked, within bounds of its own.
+    // A compressed form would have to be decompressed, within separate bounds.
     if request.head.headers.contains_key(CONTENT_ENCODING) {
         return Err(NoField::Type.into());
     }

@@ -1,4 +1,4 @@
-//! The facts that many visitors share: all that a page may say besides a visitor's own facts follows from them.
+//! The facts that many visitors share: all content of a page, apart from a visitor's own facts, follows from them.
 
 use crate::draw::Published;
 use crate::metrics::CodeFate;
@@ -30,7 +30,7 @@ pub(in crate::pages) struct InLine<'a> {
     pub claim_deadline_ms: u64,
     pub session_ms: u64,
     pub session_max_ms: u64,
-    /// The room goes by what its shop can take, and draws.
+    /// Whether the room has load control, and whether it has a draw.
     pub follows: bool,
     pub draws: bool,
     /// When the room opens, where it is not open yet; and its line forms already.
@@ -71,7 +71,7 @@ impl<'a> Alike<'a> {
         }
     }
 
-    /// Many are shown the same page, and nothing of it but a visitor's own things changes from moment to moment.
+    /// Many visitors get the same page, and only a visitor's own facts in it change from moment to moment.
     pub fn is_a_crowds(&self) -> bool {
         let early = self
             .line

@@ -15,7 +15,7 @@ use crate::pages::text::{bare_time, path_on_this_host, percent_encode, time, tim
 use crate::pages::{lot, proof, script};
 use crate::room::{Estimate, Phase, Stage, Wall, pace};
 
-/// A visitor's own things: in words, or the marks that stand for them.
+/// A visitor's own facts: as text, or the marks that represent them.
 #[derive(Serialize, Clone, Default, Hash)]
 pub(in crate::pages) struct Own<T> {
     pub title: T,
@@ -52,7 +52,7 @@ pub(in crate::pages) enum Piece<'a> {
     Number(u64),
 }
 
-/// Puts into words what the visitor of a page has for himself.
+/// Writes the visitor's own facts as text.
 pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
     let catalogue = alike.language.catalogue();
     let page = catalogue.page(alike.kind);
@@ -79,7 +79,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
         add_reload(&mut own, line, (here, facts.now), catalogue);
         match &line.turn {
             Some(turn) if turn.ahead.is_some() => add_turn(&mut own, facts.now, turn, (catalogue, &page.title)),
-            // A visitor who is not drawn yet has no place.
+            // Before the draw a visitor has no place.
             _ if alike.kind == PageKind::Waiting => own.title = Piece::of(&*page.heading),
             _ => {}
         }
@@ -89,7 +89,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
     own
 }
 
-/// The links of a bare page carry no longer one than this, encoded; behind it `check` goes by the `Referer`.
+/// Links of a bare page carry no longer path than this, encoded; for a longer one `check` uses the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
 fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str, Wall), catalogue: &Catalogue) {
@@ -134,9 +134,9 @@ fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str
     }
 }
 
-/// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is looked for
-/// within ten seconds. The bare page is there to be small over an hour, so it keeps to the slowest pace there is. The last
-/// one before a sale comes in time for it.
+/// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is checked within
+/// ten seconds. The bare page must stay small over an hour, so it uses the slowest pace. The last reload before a sale comes
+/// in time for it.
 fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
     let soon = |stage: &Stage| stage.phase == Phase::Early && stage.window.begins.since(now) <= pace::EARLY_MOST_MS;
     if line.opening.is_some_and(soon) {
@@ -186,7 +186,7 @@ pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &'static Cata
     Cow::Owned(fill(catalogue.form(forms, high.into()), &values))
 }
 
-/// The share of the whole wait that is over, in percent; 0 while it cannot be said.
+/// The part of the whole wait that is over, in percent; 0 while it is not known.
 fn progress(waited_secs: u64, estimate: Option<Estimate>) -> u64 {
     let Some(estimate) = estimate else { return 0 };
     let whole = waited_secs.saturating_add(estimate.high_secs.into()).max(1);
@@ -237,7 +237,7 @@ impl<'a> Piece<'a> {
         Self::Text(text.into())
     }
 
-    /// As it stands in the markup.
+    /// Writes it as markup.
     pub fn write(&self, page: &mut String) {
         // Writing to a text does not fail.
         let _ = match self {

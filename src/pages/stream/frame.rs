@@ -25,7 +25,7 @@ pub const RUN: u64 = 4_096;
 /// them get their place by polling.
 const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (512, 256), (512, 8_192)];
 
-/// One encoded event and a hash of what it says, its id apart.
+/// One encoded event and a hash of its content, its id apart.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub bytes: Bytes,
@@ -72,7 +72,7 @@ struct Data<'a> {
     /// Base64 of the counts, two bytes each, the low one first.
     #[serde(skip_serializing_if = "str::is_empty")]
     counts: &'a str,
-    /// The first place that the frame says nothing about; absent when it shows the whole line.
+    /// The first place that the frame does not cover; absent when it shows the whole line.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
 }
@@ -156,8 +156,8 @@ impl StreamFrame {
     }
 }
 
-/// A figure whose change makes a page ask: the room's revision, and another for visitors whom the stock cannot reach, so that one who comes
-/// within its reach or falls out of it asks once.
+/// A figure whose change makes a page ask: the room's revision, or another figure for visitors whom the stock does not reach,
+/// so that a visitor whose state changes asks once.
 pub fn revision(of_room: u64, beyond: bool) -> u64 {
     of_room + if beyond { BEYOND } else { 0 }
 }
@@ -198,8 +198,8 @@ struct Newest {
 }
 
 impl Feed {
-    /// The frame for `view`: the one before, if nothing it shows has changed. `outage` is what holds the whole gate, which
-    /// no view knows. `None` when the line is gone.
+    /// The frame for `view`: the one before, if its content has not changed. `outage` is the reason that stops the whole
+    /// gate, which no view knows. `None` when the line is gone.
     pub fn frame(&self, view: &View, outage: Option<Pause>) -> Option<Arc<StreamFrame>> {
         let (room, line, lane) = (&self.key.0, &self.key.1, self.key.2);
         let room = view.rooms.get(room)?;

@@ -1,7 +1,8 @@
 //! The lookout of a lane for the streams far back in it, so that thousands of them rest until there is news.
 //!
-//! A stream that wakes to look for itself costs some 6 µs, most of it the runtime's timers and locks; finding that nothing has
-//! changed for its visitor takes a fraction of one. So a stream with 500 visitors before its own leaves that to one task of the gate.
+//! A stream that wakes up to check costs some 6 µs, most of it for the runtime's timers and locks; the check that nothing has
+//! changed for its visitor takes a fraction of one. So a stream with 500 visitors before its own leaves that to one task of
+//! the gate.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,7 +15,8 @@ use ropeline_ids::Number;
 /// Time between looks: the longest that a stream far back waits for news, such as a call; each look is at all of them.
 pub const LOOKS_WITHIN: Duration = Duration::from_millis(500);
 
-/// The lookout looks for a stream with so many before it; one with fewer looks itself, a millisecond later for each.
+/// The lookout checks for a stream with at least this many before it; one with fewer checks itself, a millisecond later for
+/// each.
 pub const FAR_BACK: u64 = 500;
 
 /// Streams that are looked for before others of the runtime have their turn.

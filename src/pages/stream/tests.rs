@@ -1,4 +1,4 @@
-//! Streams over a real room, on paused time: what a visitor's socket would carry.
+//! Streams over a real room, on paused time: the bytes that a visitor's socket would carry.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ use crate::room::{Batch, Change, LaneId, LineName, Mode, Number, Overrides, Room
 
 mod far_back;
 
-/// One room with one line, moved on by hand.
+/// One room with one line, driven by the test.
 struct Line {
     hand: Hand,
     views: watch::Sender<Arc<View>>,
@@ -55,7 +55,7 @@ impl Line {
             .unwrap()
     }
 
-    /// What an operator changes.
+    /// Applies an operator's change.
     fn change(&mut self, revision: u64, change: Change) {
         let change = RoomChange {
             room: Hand::room(),
@@ -122,7 +122,7 @@ fn nth(first: Number, n: u32) -> Number {
     }
 }
 
-/// A connection whose far end hears or does not.
+/// A connection whose peer reads or does not.
 #[derive(Clone, Default)]
 struct Ear {
     deaf: Arc<AtomicBool>,
@@ -165,7 +165,7 @@ async fn heard(stream: &mut EventStream<Ear>) -> Option<String> {
     Some(String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// The next write that comes within so much time.
+/// The next write within this time.
 async fn heard_within(stream: &mut EventStream<Ear>, ms: u64) -> Option<String> {
     tokio::time::timeout(Duration::from_millis(ms), heard(stream))
         .await

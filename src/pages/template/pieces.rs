@@ -1,9 +1,9 @@
-//! The page of the line in pieces: what minijinja made of it once, cut where a visitor's own things stand, and put together for the
-//! next from the pieces.
+//! The page of the line in pieces: minijinja's output, rendered once, cut at a visitor's own facts, and put together from the
+//! pieces for the next visitors.
 //!
-//! Rendering is half of what a join costs. A page is made of nothing but a visitor's own things and what is alike for many
-//! ([`crate::pages::content::Content::of`]), so where that is the same the pieces are. They are checked when they are made, against the page that was
-//! rendered whole.
+//! Rendering is half of the cost of a join. A page consists of a visitor's own facts and of facts that many share
+//! ([`crate::pages::content::Content::of`]), so where the shared facts are the same, the pieces are. They are checked when
+//! they are made, against the page that was rendered whole.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use crate::pages::content::{Own, Piece};
 
-/// Pages of so many kinds are kept for a room, of some 14 KB each; then it begins anew.
+/// Pages of this many kinds are kept for a room, of some 14 KB each; then it begins anew.
 const MOST: usize = 16;
 
 /// The pieces of a room's pages.
@@ -27,13 +27,14 @@ pub struct Pieces {
 /// A page without a visitor's own things.
 #[derive(Debug)]
 struct Cut {
-    /// What stands before each of them, and which it is.
+    /// The text before each of them, and its index.
     before: Vec<(String, usize)>,
     rest: String,
 }
 
 impl Pieces {
-    /// The page for the shared facts `alike`, and a visitor's `own` facts. Rendered twice where none like it was; later not at all.
+    /// The page for the shared facts `alike`, and a visitor's `own` facts. Rendered twice for new shared facts; later not at
+    /// all.
     pub fn page<'a, E>(
         &self,
         alike: &impl Hash,
@@ -104,7 +105,7 @@ impl Cut {
     }
 }
 
-/// What stands for the first of a visitor's own things, and beyond the last.
+/// The mark of the first of a visitor's own facts, and the end of the range.
 const FIRST_MARK: char = '\u{e000}';
 const LAST_MARK: char = '\u{e01f}';
 

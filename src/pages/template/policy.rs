@@ -1,7 +1,7 @@
-//! The Content-Security-Policy of a page, and what of a template it would refuse.
+//! The Content-Security-Policy of a page, and the parts of a template that it would refuse.
 //!
-//! Inline styles and scripts are allowed by their hashes, taken from rendered samples; so a block may not hold anything
-//! that differs from visitor to visitor. What the policy would silently drop in a browser is a mistake already here.
+//! Inline styles and scripts are allowed by their hashes, taken from rendered samples; so a block may not contain anything
+//! that differs between visitors. Content that the policy would silently drop in a browser is reported as an error here.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// What a page may load besides its own inline blocks.
+/// The resources that a page may load besides its own inline blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     images: &'static str,
@@ -49,7 +49,7 @@ pub struct Inline {
 
 impl Rules {
     pub fn policy(self, inline: &Inline) -> String {
-        // What a page without a script would connect for falls under the default, which is nothing.
+        // Connections of a page without a script fall under the default, which allows none.
         let scripts = if inline.scripts.is_empty() {
             String::new()
         } else {
@@ -76,7 +76,7 @@ fn sources(hashes: &BTreeSet<String>) -> String {
 }
 
 impl Inline {
-    /// Takes the blocks of one rendered page, or says what in it would not work in a browser.
+    /// Takes the blocks of one rendered page, or reports a part that would not work in a browser.
     pub fn add(&mut self, page: &str, rules: Rules) -> Result<(), String> {
         let mut rest = page;
         while let Some(tag) = next_tag(&mut rest) {
@@ -105,7 +105,7 @@ impl Inline {
     }
 }
 
-/// What stands between a block's tags, to the byte; `rest` moves behind it.
+/// The exact content between a block's tags; `rest` moves behind it.
 fn block<'a>(rest: &mut &'a str, name: &str) -> Result<&'a str, String> {
     let ends = |at: &usize| {
         let tail = rest.as_bytes().get(at + 2..at + 2 + name.len());

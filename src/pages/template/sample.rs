@@ -1,4 +1,4 @@
-//! One sample of every page and state: what a template is proved with, and what `ropeline page --preview` shows.
+//! One sample of every page and state, for the checks of a template and for `ropeline page --preview`.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use crate::room::{
     Bounds, Controller, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
 };
 
-/// A page with its name, which is the request id too, so that no two samples are alike.
+/// A page with its name, which is the request id too, so that no two samples are equal.
 pub struct Case {
     pub name: &'static str,
     pub kind: PageKind,
@@ -151,7 +151,7 @@ fn forming(turn: TurnFacts<'static>) -> Case {
     case("waiting-prequeue", PageKind::Waiting, None, line)
 }
 
-/// A room that follows the load of its upstream has words of its own on every page.
+/// A room with load control has sentences of its own on every page.
 fn following() -> Vec<Case> {
     let busy = TurnFacts {
         stall: Some(Stall::Busy),

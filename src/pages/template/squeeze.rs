@@ -1,15 +1,15 @@
 //! Makes the page's own script and style small without a build step.
 //!
-//! Comments are whole lines in those files, strings and regular expressions hold no line breaks, every statement but a block
-//! ends in a semicolon, and none is empty; nothing more has to be understood. What comes out breaks lines where the source
-//! does, and a script's only where a break may end something.
+//! In these files comments are whole lines, strings and regular expressions contain no line breaks, every statement except a
+//! block ends in a semicolon, and none is empty; so no parser is needed. The result breaks lines where the source does, and a
+//! script's only where a break may end a statement.
 
 /// A template without the line breaks between its elements; within the built-in ones none of them shows.
 pub fn page(source: &str) -> String {
     source.replace(">\n<", "><")
 }
 
-/// A style without what a browser does not need.
+/// A style without the parts that a browser does not need.
 pub fn style(source: &str) -> String {
     lines(source).replace("}\n", "}")
 }
@@ -37,7 +37,7 @@ pub fn script(source: &str) -> String {
         if c == '\n' && before.is_some_and(|before| ";{},".contains(before)) {
             continue;
         }
-        // What a brace ends needs no semicolon.
+        // A semicolon before a closing brace is not needed.
         if c == '}' && quote.is_none() && before == Some(';') {
             small.pop();
         }

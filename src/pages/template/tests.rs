@@ -1,4 +1,4 @@
-//! What the pages must hold, rendered and read back.
+//! The required content of the pages, rendered and read back.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -97,7 +97,7 @@ fn a_page_in_pieces_is_the_one_that_is_rendered() {
     }
 }
 
-/// Of which each page is the first.
+/// The built-in pages; each page is the first one rendered from them.
 fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {

@@ -1,9 +1,10 @@
 //! Visitors who want a number in one line, in order of arrival.
 //!
-//! Everybody comes with a pending id, which stands in the log only once it is known to the visitor: a join that comes again.
-//! An entry numbers its `joins` before its `pending_joins` and these before its `tagged`, so who is new and behind somebody
-//! who came again goes with a later batch; where somebody has an account, everybody behind goes with them, one by one. So
-//! those who waited through an outage stand before those who come as it ends, each where they first came.
+//! Every visitor comes with a pending id. The id stands in the log only when the visitor already knows it, that is when a
+//! join is repeated. An entry numbers its `joins` before its `pending_joins`, and these before its `tagged`. A new visitor
+//! behind a repeated join therefore goes with a later batch, and all visitors behind one with an account go with that
+//! visitor, one by one. As a result visitors who waited through an outage stand before those who come as it ends, each at
+//! their first arrival.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use crate::room::{LaneId, PendingId, Section, Tag, Tagged};
 #[derive(Default)]
 pub(super) struct Joiners {
     waiting: BTreeMap<At, Waiting>,
-    /// Of them those who came again without an account, and those with one.
+    /// Of these, repeated joins without an account, and joins with an account.
     again: BTreeSet<At>,
     tagged: BTreeSet<At>,
     /// When each of them came.
@@ -36,7 +37,7 @@ impl Joiners {
         self.came.is_empty()
     }
 
-    /// An id that is here already keeps its place in the order.
+    /// An id that is already queued keeps its place in the order.
     pub fn join(&mut self, at: At, lane: LaneId, arrival: Arrival, joiner: Joiner) {
         let key = (lane, arrival.id);
         let at = *self.came.entry(key).or_insert(at);
@@ -58,7 +59,7 @@ impl Joiners {
             (true, true) => _ = self.again.insert(at),
             (true, false) => {}
         }
-        // A visitor who keeps reloading is one visitor: only attempts that somebody still waits for are kept.
+        // A visitor who keeps reloading is one visitor: only attempts whose request still waits are kept.
         waiting.joiners.retain(|waits| !waits.is_idle());
         if joiner.leaves {
             waiting.joiners.retain(|waits| !waits.answer.is_closed());
@@ -66,8 +67,8 @@ impl Joiners {
         waiting.joiners.push(joiner);
     }
 
-    /// Those who are new and behind nobody who came again or has an account. Who gave up is let go: they come again with
-    /// their id.
+    /// Cuts the new joins that have no repeated join and no account before them. Joins whose request was given up are
+    /// dropped: those visitors come again with their id.
     pub fn cut_new(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let firsts = self.again.first().into_iter().chain(self.tagged.first());
         let end = firsts.min().copied();
@@ -107,8 +108,8 @@ impl Joiners {
         }
     }
 
-    /// Those who came again in front of anybody with an account, and then whoever has one, with all in front of them. It
-    /// comes after [`cut_new`](Self::cut_new), for which they are still in front.
+    /// Cuts the repeated joins before the first one with an account, then the joins with accounts together with all joins
+    /// before each. Must run after [`cut_new`](Self::cut_new), which needs these joins still in the queue.
     pub fn cut_again(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let end = self.tagged.first().copied();
         while let Some(at) = self.again.first().copied().filter(|at| end.is_none_or(|end| *at < end))

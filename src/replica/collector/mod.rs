@@ -1,7 +1,7 @@
-//! Collects what has come in since the last batch, each visitor's notes once, and cuts batches from it.
+//! Collects the items since the last batch, each visitor's notes once, and cuts batches from them.
 //!
-//! Everything is bounded: joins by their permits, notes and changes by constants. A batch takes what fits under the log's limit,
-//! lines by turns; the rest goes with the next.
+//! Everything is bounded: joins by their permits, notes and changes by constants. A batch takes as much as fits under the
+//! log's limit, lines by turns; the rest goes with the next.
 
 mod joiners;
 mod notes;
@@ -24,20 +24,20 @@ use crate::room::{
 #[derive(Default)]
 pub(super) struct Collector {
     lines: BTreeMap<LineKey, Work>,
-    /// How often somebody has joined.
+    /// Number of joins so far.
     arrivals: u64,
     changes: VecDeque<Changing>,
-    /// Who joins by a code, in order of arrival.
+    /// Joins by a code, in order of arrival.
     redeems: VecDeque<Redeeming>,
     /// Editions that tokens proved, the highest of each room.
     editions: BTreeMap<RoomName, Edition>,
-    /// What the gate saw of its upstream last, for each room that goes by it.
+    /// The gate's latest figures of its upstream, for each room with load control.
     load: Reports,
     /// Notes in all lines.
     notes: usize,
-    /// Behind whatever is of the line last served; the next batch starts there, and has people before virtual visitors.
+    /// The next batch starts behind the line that was served last, and takes visitors before virtual visitors.
     turn: Option<LineKey>,
-    /// Somebody waits, or a slot may come free: what is here should go at once.
+    /// A request waits, or a slot may become free: the content should be sent at once.
     urgent: bool,
 }
 
@@ -46,7 +46,7 @@ impl Collector {
         !self.keeps_company() && self.load.is_empty()
     }
 
-    /// True when there is more than reports of nothing: those go with whatever is said next.
+    /// True when the batch holds more than empty reports, which wait for the next batch.
     pub fn keeps_company(&self) -> bool {
         let idle = self.lines.is_empty() && self.changes.is_empty() && self.editions.is_empty();
         !idle || !self.redeems.is_empty() || self.load.tell()
@@ -75,8 +75,8 @@ impl Collector {
         self.arrivals += 1;
     }
 
-    /// Of those whom a batch numbered, each behind somebody who gave up and asked again goes with the next batch too: so
-    /// nobody stands before who came first. Whoever waits goes on waiting.
+    /// Takes back each numbered join of a batch that stands behind a join whose request was given up and repeated, for the
+    /// next batch: no visitor is numbered before an earlier one. The requests keep waiting.
     pub fn take_back(&mut self, joins: &mut [Vec<Newcomer>], joined: &[Joined]) {
         for (newcomers, joined) in joins.iter_mut().zip(joined) {
             let line = (joined.room.clone(), joined.line.clone(), None);
@@ -86,7 +86,7 @@ impl Collector {
         }
     }
 
-    /// Bounded by the permits of those who wait.
+    /// Bounded by the permits of the waiting requests.
     pub fn redeem(&mut self, redeeming: Redeeming) {
         self.urgent = true;
         self.redeems.push_back(redeeming);
@@ -104,13 +104,13 @@ impl Collector {
         }
     }
 
-    /// Takes what the gate saw.
+    /// Takes the gate's reports.
     pub fn report(&mut self, reports: Vec<Reported>) {
         self.load.add(reports);
         self.urgent |= self.load.tell();
     }
 
-    /// A genuine token is of an edition above the room's. It goes before whatever its visitor does.
+    /// Records that a genuine token is of an edition above the room's. It is sent before any note of its visitor.
     pub fn regain(&mut self, room: RoomName, edition: Edition) {
         let highest = self.editions.entry(room).or_default();
         *highest = edition.max(*highest);
@@ -130,8 +130,8 @@ impl Collector {
         }
     }
 
-    /// Takes what differs in the configured rooms, at most [`crate::room::MAX_ROOMS`] and as many that are gone. It goes
-    /// before whatever an operator has said since the start: that is about rooms which the log may not have yet.
+    /// Takes the differences in the configured rooms: at most [`crate::room::MAX_ROOMS`], and as many removed rooms. They are
+    /// sent before all operators' changes since the start, which may concern rooms that the log lacks so far.
     pub fn configure(&mut self, changes: Vec<(RoomName, Change)>) {
         for (room, change) in changes.into_iter().rev() {
             self.changes.push_front(Changing::unasked(room, change));
@@ -139,7 +139,7 @@ impl Collector {
         }
     }
 
-    /// Takes what differs in rooms that are configured otherwise now, in the place of what was to be said of them.
+    /// Takes the differences of rooms whose configuration changed, in place of those that were to be sent for them.
     pub fn reconfigure(&mut self, changes: Vec<(RoomName, Change)>) {
         let about = |room: &RoomName| changes.iter().any(|(changed, _)| changed == room);
         self.changes.retain(|said| !said.is_of_file() || !about(&said.room));
@@ -149,7 +149,7 @@ impl Collector {
             .extend(changes.map(|(room, change)| Changing::unasked(room, change)));
     }
 
-    /// Whether something is still to be said of the configured rooms.
+    /// Whether changes of the configured rooms are still to be sent.
     pub fn says_of_file(&self) -> bool {
         self.changes.iter().any(Changing::is_of_file)
     }
@@ -242,7 +242,8 @@ impl Collector {
         }
     }
 
-    /// A few with each batch, so that they keep nobody else. Whoever gave up has used no code.
+    /// A few go with each batch, so that they do not delay joins without a code. A redeem whose request was given up has used
+    /// no code.
     fn cut_redeems(&mut self, space: &mut Space, batch: &mut Batch, waiters: &mut Waiters) {
         while batch.redeems.len() < MAX_REDEEMS
             && let Some(next) = self.redeems.pop_front()

@@ -1,4 +1,4 @@
-//! Notes of what visitors did: each visitor's once, and for as long as it matters.
+//! Notes of visitors' actions: each visitor's once, and for as long as it matters.
 
 use std::collections::btree_map::Entry as Slot;
 use std::time::Duration;
@@ -100,8 +100,8 @@ impl Collector {
         true
     }
 
-    /// Drops what says that a session was in use so long ago that it is over by now. `lapsed` says so of a session of a room
-    /// that was last used at an uptime.
+    /// Drops notes of use for sessions that have expired since. `lapsed` decides that for a session of a room, given the
+    /// uptime of its last use.
     pub fn forget_uses(&mut self, lapsed: impl Fn(&RoomName, Duration) -> bool) {
         for ((room, ..), work) in &mut self.lines {
             let before = work.notes();

@@ -1,4 +1,4 @@
-//! What a gate reports of its upstream, until it can be said.
+//! A gate's report of its upstream, kept until it can be sent.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn reports_that_could_not_be_said_add_up_and_one_of_nothing_is_no_hurry() {
     assert!(collector.is_empty());
 }
 
-/// So many rooms, of each of which something is to be said.
+/// This number of rooms, each with a report that must be sent.
 fn rooms(count: u32) -> Vec<(RoomName, Report)> {
     let report = Report {
         requests: 1,

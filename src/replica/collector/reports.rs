@@ -9,7 +9,7 @@ use crate::room::{Batch, Report, Reported, RoomName};
 #[derive(Default)]
 pub(super) struct Reports {
     held: BTreeMap<RoomName, Report>,
-    /// The room of the last that was said.
+    /// The room of the last report that was sent.
     last: Option<RoomName>,
 }
 
@@ -18,12 +18,12 @@ impl Reports {
         self.held.is_empty()
     }
 
-    /// Whether one says more than that there is a gate; others go with whatever is said next.
+    /// Whether a report says more than that the gate exists; the others wait for the next batch.
     pub fn tell(&self) -> bool {
         self.held.values().any(Report::tells)
     }
 
-    /// Adds what was seen to what could not be said before.
+    /// Adds new observations to those that have not been sent yet.
     pub fn add(&mut self, reports: Vec<Reported>) {
         for (room, report) in reports {
             self.held.entry(room).or_default().absorb(&report);

@@ -17,7 +17,7 @@ pub(super) fn change_bytes(change: &Change) -> usize {
             Change::Commit { beacon: text, .. } | Change::Draw { value: text, .. } => {
                 text.as_ref().map_or(0, String::len)
             }
-            // Only brought with an epoch, in batches of its own.
+            // Only sent with an adopted epoch, in batches of its own.
             Change::Sale { .. } => MAX_BATCH_BYTES,
             Change::Call(order) => order.line.as_str().len(),
             Change::Evict(eviction) => eviction.line.as_str().len(),

@@ -164,7 +164,7 @@ fn lines_take_turns_when_there_is_not_room_for_all() {
     );
 }
 
-/// Whatever was served last.
+/// The order holds for every line that was served last.
 #[test]
 fn people_stand_before_the_virtual_visitors_of_their_batch() {
     let mut collector = Collector::default();
@@ -174,7 +174,7 @@ fn people_stand_before_the_virtual_visitors_of_their_batch() {
         noted
     };
     let rehearsal = Some(RehearsalId([7; 8]));
-    // Whose came first, and what the batch before had.
+    // The owner that came first, and the owners in the batch before.
     for (n, before) in [&[None][..], &[rehearsal], &[rehearsal, None], &[]]
         .into_iter()
         .enumerate()
@@ -383,7 +383,7 @@ fn who_waits_with_an_id_is_numbered_before_who_comes_later() {
         };
         newcomers.push(section.joins.len());
         again.extend(section.pending_joins.iter().map(|(_, id)| *id));
-        // Who comes with an id from now on holds nobody up.
+        // Visitors who now come with an id delay no other visitor.
         if newcomers.len() < 10 {
             come(&mut collector, Some(id(WAITING)));
         }
@@ -410,7 +410,7 @@ fn a_full_collector_takes_no_more_notes_but_still_a_repeat() {
     assert!(!collector.note(noted(0, u32::MAX, Note::Mark)));
     assert!(!collector.note(noted(1, 0, Note::Mark)));
     assert!(collector.note(noted(0, 5, Note::Mark)));
-    // What nobody says again is taken all the same, up to a bound of its own.
+    // Notes that no later request repeats are taken too, up to a bound of their own.
     let bought = Note::Complete {
         edition: Edition(0),
         after_ms: 0,

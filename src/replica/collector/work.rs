@@ -1,4 +1,4 @@
-//! What has come in for one line since the last batch, and the line's section of the next.
+//! The items of one line since the last batch, and the line's section of the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,18 +12,18 @@ use crate::room::{
     Bound, Claim, Completion, Edition, End, LaneId, LineName, Number, RehearsalId, RoomName, Section, Tag,
 };
 
-/// The most that a number takes which is told by its distance from one of the same lane and epoch.
+/// Most bytes of a number that is encoded as its distance from one of the same lane and epoch.
 const NEXT_BYTES: usize = 5;
 
-/// A line, and whose: a rehearsal's visitors have sections of their own.
+/// A line, and the owner of its items: a rehearsal's visitors have sections of their own.
 pub(super) type LineKey = (RoomName, LineName, Option<RehearsalId>);
 pub(super) type Seat = (LaneId, Number);
 
-/// What one line has to say.
+/// The items of one line.
 #[derive(Default)]
 pub(super) struct Work {
     pub notes: BTreeMap<(Kind, Seat), Word>,
-    /// Whose numbers are.
+    /// The accounts of numbers.
     pub bound: BTreeMap<Seat, Whose>,
     pub joiners: Joiners,
     pub bypasses: u32,
@@ -31,7 +31,7 @@ pub(super) struct Work {
     pub networks: u32,
 }
 
-/// What a note is about, in the order in which a batch too full for all takes them.
+/// The subject of a note, in the order in which a full batch takes them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Claim,
@@ -44,7 +44,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// How many notes may wait before one more of this kind is dropped: what the next request says again gives way first.
+    /// How many notes may wait before one more of this kind is dropped: kinds that the next request repeats are dropped
+    /// first.
     pub fn most(self) -> usize {
         match self {
             Self::Mark | Self::Renew | Self::Reopen => MAX_NOTES,
@@ -57,7 +58,8 @@ impl Kind {
         matches!(self, Self::Complete | Self::Leave | Self::End)
     }
 
-    /// Its numbers go in bulk: one of the same lane and epoch as the one before it is told by the difference.
+    /// Its numbers are packed in bulk: each is encoded as the difference from the one before it, if lane and epoch are the
+    /// same.
     fn is_bulk(self) -> bool {
         matches!(self, Self::Leave | Self::Reopen | Self::Renew | Self::Mark)
     }
@@ -81,7 +83,7 @@ pub(super) struct Whose {
 }
 
 impl Work {
-    /// What counts against the bound on notes.
+    /// The number of notes for the bound.
     pub fn notes(&self) -> usize {
         self.notes.len() + self.bound.len()
     }
@@ -120,8 +122,8 @@ impl Work {
         }
     }
 
-    /// An entry takes leaves, ends and completions before claims. Who came in and ended since the last batch is let in by this one and
-    /// ended by the next.
+    /// An entry applies leaves, ends and completions before claims. A visitor who came in and ended since the last batch is
+    /// admitted by this one and ended by the next.
     fn cut_notes(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let mut opened = BTreeSet::new();
         let mut held = Vec::new();
@@ -180,11 +182,11 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
     }
 }
 
-/// Most notes waiting: one from each of a quarter million visitors. Over it they are dropped and counted; each is said
-/// again by the visitor's next request.
+/// Most notes waiting: one from each of a quarter million visitors. Beyond it they are dropped and counted; the visitor's
+/// next request repeats each.
 pub(super) const MAX_NOTES: usize = 262_144;
 
-/// Most with those that nobody says again: whoever has bought, left or come in.
+/// Most notes, including those that no later request repeats: purchases, leaves and admissions.
 pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What operators and the configuration leave for the log: changes of rooms, other rooms, keys, machine versions.
+//! Items of operators and of the configuration for the log: changes of rooms, replaced rooms, keys, machine versions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::token::Keyring;
 impl Replica {
     /// Changes a room; resolves with the room's new revision once that is durable and in the view, within two seconds.
     ///
-    /// `over` is the room's revision that the change was made of: if the room has another by then it is not taken, and the
-    /// answer is `Stale`. A change made of none is said again until it is taken.
+    /// `over` is the room's revision on which the change is based: if the room has another one when it is applied, the answer
+    /// is `Stale`. A change without a base is sent again until it is taken.
     pub async fn change(&self, room: RoomName, change: Change, over: Option<u64>) -> Result<u64, Unrecorded> {
         self.order(room, change, over, None).await
     }
 
-    /// As [`Replica::change`], with whose word it is.
+    /// As [`Replica::change`], with the operator's name.
     pub async fn order(
         &self,
         room: RoomName,
@@ -34,23 +34,23 @@ impl Replica {
         self.wait(done).await?
     }
 
-    /// Takes these keys for what it makes the secrets of draws from; when too much is waiting it keeps those it has.
+    /// Sets the keys from which the secrets of draws are made; when the queue is full, it keeps the present ones.
     pub fn set_keys(&self, keyring: Keyring) {
         let _ = self.send(Message::Keys(keyring));
     }
 
-    /// Told whenever the rooms that operators added are others.
+    /// Notified whenever the set of rooms that operators added changes.
     #[must_use]
     pub fn additions(&self) -> watch::Receiver<Arc<Additions>> {
         self.shared.additions()
     }
 
-    /// Takes these for the configured rooms, as a start with them would: what differs goes to the log as soon as it takes
-    /// anything, whatever an operator has set stays, and where other gates share the rooms none is removed. Resolves when the
-    /// view has each of them with these settings, within two seconds; the word stands in any case.
+    /// Replaces the configured rooms, as a restart would. Differences are appended as soon as the log accepts entries.
+    /// Operators' settings stay, and where other gates share the rooms none is removed. Resolves when the view has each room
+    /// with these settings, within two seconds; the change stays in force after that time too.
     ///
     /// # Errors
-    /// When the view lacks one of them, or its settings, for so long.
+    /// Fails if the view still lacks a room or its settings after that time.
     pub async fn configure(&self, rooms: Vec<(RoomName, Settings)>) -> Result<(), Unrecorded> {
         let mut views = self.subscribe();
         self.send(Message::Configure(rooms.clone()))?;
@@ -65,8 +65,8 @@ impl Replica {
         }
     }
 
-    /// How far this gate is in charge of its rooms from here on. What differs in the log goes there as soon as that takes
-    /// anything. Resolves when the word is left; a gate whose rooms stand still has none.
+    /// Sets how far this gate is in charge of its rooms from now on. Differences go to the log as soon as it accepts entries.
+    /// Resolves when the message is queued; a frozen gate takes none.
     pub async fn set_charge(&self, charge: Charge) {
         while self.send(Message::Charge(charge)) == Err(Unrecorded::Full) {
             sleep(AGAIN).await;
@@ -94,7 +94,8 @@ impl Replica {
     /// Ends the wait for silent gates while a new log has no root.
     ///
     /// # Errors
-    /// Where nobody is waited for, not yet, or where another gate has read further; and when the thread does not answer.
+    /// Fails when no gate is awaited, when it is too early, when another gate has read further, and when the thread does not
+    /// answer.
     pub async fn root_now(&self) -> Result<(), NoEnd> {
         let (answer, done) = oneshot::channel();
         let asked = self.inbox.try_send(Message::RootNow(answer));
@@ -105,12 +106,11 @@ impl Replica {
         }
     }
 
-    /// Has the configured rooms compared with the log once more: somebody who was to take over, and did not, may have said
-    /// other things of them.
+    /// Has the configured rooms compared with the log once more: a successor that failed to take over may have changed them.
     pub async fn compare_rooms(&self) {
         self.set_charge(Charge::Before).await;
     }
 }
 
-/// When a word that there was no room for is tried again.
+/// Pause before a message that found the queue full is sent again.
 const AGAIN: Duration = Duration::from_millis(50);

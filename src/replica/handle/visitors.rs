@@ -1,5 +1,5 @@
-//! What requests of visitors leave for the log: arrivals, whose numbers are waited for while there is hope, and notes of what
-//! visitors did.
+//! Items of visitors' requests for the log: arrivals, which wait for their numbers while that is possible, and notes of
+//! visitors' actions.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::room::{Denied, LaneId, LineName, PendingId, Redeem, RoomName, Tag, Vi
 use crate::time;
 
 impl Replica {
-    /// Joins a line; resolves once the number is durable and the view shows it, within two seconds, or four
-    /// where the gate is not cut off and the first attempt was in vain. While nobody can be numbered, since the log is gone
-    /// or has no root yet, it resolves within 0.7 s: a page that says so is better than none.
+    /// Joins a line. Resolves once the number is durable and the view shows it, within two seconds, or four if the gate is
+    /// not cut off and the first attempt failed. While no numbers are assigned, because the log is gone or has no root yet,
+    /// it resolves within 0.7 s: the visitor then gets a page that says so.
     ///
-    /// On `Later` the visitor gets a pending ticket with the arrival's id, which stands in the queue in order of arrival, and
-    /// the gate calls again with it on each of the visitor's next requests. However often an id joins, it gets one number.
-    /// Somebody new who is not waited for is forgotten.
+    /// On `Later` the visitor gets a pending ticket with the arrival's id. The id stands in the queue in order of arrival,
+    /// and the gate joins again with it on each of the visitor's next requests. An id gets one number, however often it
+    /// joins. A new visitor whose request is no longer waiting is forgotten.
     pub async fn join(&self, room: &RoomName, line: &LineName, lane: LaneId, arrival: Arrival) -> JoinOutcome {
         if self.frozen() {
             return JoinOutcome::Later;
@@ -48,7 +48,7 @@ impl Replica {
             match outcome {
                 Some(outcome) if outcome != JoinOutcome::Later => break outcome,
                 _ if again => break JoinOutcome::Later,
-                // Stands in the queue by its id from now on, where it came.
+                // The id is in the queue from now on, at its first arrival.
                 _ => again = true,
             }
         };
@@ -79,13 +79,13 @@ impl Replica {
         }
     }
 
-    /// Nobody is numbered just now: the gate is cut off, its log does not answer, or that has no root yet.
+    /// No numbers are assigned at present: the gate is cut off, or its log does not answer or has no root yet.
     #[must_use]
     pub fn numbers_nobody(&self) -> bool {
         self.cut_off().is_some() || self.shared.stands_still()
     }
 
-    /// What becomes of an arrival that is in the queue; `None` when that is not waited for any longer.
+    /// The outcome of a queued arrival; `None` when the wait is over.
     async fn hear(&self, outcome: oneshot::Receiver<JoinOutcome>, came: Duration) -> Option<JoinOutcome> {
         let mut outcome = AsOne::of(outcome);
         let left = PATIENCE.saturating_sub(time::uptime().saturating_sub(came));
@@ -98,8 +98,8 @@ impl Replica {
         timeout(CUT_OFF_AFTER.saturating_sub(left), outcome).await.ok()?.ok()
     }
 
-    /// Joins a line by a code; resolves once that is durable and the view shows it, within four seconds. What is not heard
-    /// by then may be in the log yet: the same holder asks again.
+    /// Joins a line by a code. Resolves once that is durable and the view shows it, within four seconds. After a timeout the
+    /// log may still have it: the same holder asks again.
     pub async fn redeem(&self, redeem: Redeem) -> Redemption {
         for _ in 0..2 {
             if self.frozen() || self.cut_off().is_some() {
@@ -134,7 +134,7 @@ impl Replica {
         }
     }
 
-    /// As [`Replica::bind`], and resolves once the word is durable and applied, within two seconds.
+    /// As [`Replica::bind`], and resolves once the note is durable and applied, within two seconds.
     pub async fn bound(&self, visitor: Visitor, tags: Vec<Tag>) -> Result<(), Unrecorded> {
         let (recorded, done) = oneshot::channel();
         let recorded = Some(recorded);
@@ -146,9 +146,9 @@ impl Replica {
         self.wait(done).await
     }
 
-    /// Leaves word of what a visitor did, and does not wait. Said twice before a batch goes, it goes once; a mark or a
-    /// renewal goes with whatever goes next, within a quarter of a second, anything else at once. When too much is
-    /// waiting it is dropped and counted: it is said again by the visitor's next request. What is not, goes by
+    /// Queues a note of a visitor's action and does not wait. A note repeated before a batch is sent goes once. Marks and
+    /// renewals are sent with the next batch, within a quarter of a second; other notes are sent at once. When the queue is
+    /// full, the note is dropped and counted, and the visitor's next request repeats it. Notes that are not repeated go by
     /// [`Replica::insist`].
     pub fn note(&self, visitor: Visitor, note: Note) {
         let noted = Noted::now(visitor, note, None);
@@ -157,7 +157,7 @@ impl Replica {
         }
     }
 
-    /// As [`Replica::note`], and resolves once the word is durable and applied, within two seconds.
+    /// As [`Replica::note`], and resolves once the note is durable and applied, within two seconds.
     pub async fn record(&self, visitor: Visitor, note: Note) -> Result<(), Unrecorded> {
         let (recorded, done) = oneshot::channel();
         let noted = Noted::now(visitor, note, Some(recorded));
@@ -165,8 +165,8 @@ impl Replica {
         self.wait(done).await
     }
 
-    /// As [`Replica::note`], for what the visitor's next request does not say again: while the queue is full it is tried
-    /// each second, for a minute. Only then is it dropped and counted. To be called within the runtime.
+    /// As [`Replica::note`], for notes that the visitor's next request does not repeat: while the queue is full, it is tried
+    /// each second for a minute. Only then is it dropped and counted. Must be called within the runtime.
     pub fn insist(&self, visitor: Visitor, note: Note) {
         let seen = time::uptime();
         if self.leaves_word(&visitor, note, seen) {
@@ -219,7 +219,7 @@ impl Replica {
     }
 }
 
-/// A newcomer who has not been answered yet, and the id by which they stand in the queue, if they do.
+/// A newcomer without an answer so far, and the id by which they stand in the queue, if they do.
 struct Unheard<'a> {
     replica: &'a Replica,
     place: (&'a RoomName, &'a LineName, LaneId),
@@ -238,12 +238,12 @@ impl Drop for Unheard<'_> {
 const AGAIN: Duration = Duration::from_secs(1);
 const TRIES: u32 = 60;
 
-/// For how long a visitor is kept waiting for an answer while nobody can be numbered.
+/// How long a visitor waits for an answer while no numbers are assigned.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 #[cfg(test)]
 impl Replica {
-    /// One without a thread: whatever is said to it goes to `inbox`.
+    /// A replica without a thread: its messages go to `inbox`.
     pub(super) fn of(inbox: std::sync::mpsc::SyncSender<Message>, shared: crate::replica::publish::Shared) -> Self {
         Self {
             inbox,
@@ -269,7 +269,7 @@ mod tests {
     use crate::room::{Edition, Epoch, Number};
     use crate::store::{Trouble, Unavailable};
 
-    /// How long a newcomer whom nobody numbers is kept waiting, in all.
+    /// Total time that a newcomer waits when no number is assigned.
     async fn waits(shared: Shared) -> Duration {
         let (inbox, messages) = sync_channel(8);
         let replica = Replica::of(inbox, shared);

@@ -19,7 +19,7 @@ struct Woken(Mutex<Others>);
 
 #[derive(Default)]
 struct Others {
-    /// Somebody is on the way to wake the others.
+    /// A task is on its way to wake the others.
     first: bool,
     others: Vec<Waker>,
 }
@@ -56,7 +56,7 @@ impl<T> Future for AsOne<T> {
     }
 }
 
-/// Who gives up may have been the first.
+/// A caller that gives up may have been the first.
 impl<T> Drop for AsOne<T> {
     fn drop(&mut self) {
         self.woken.wake_others();

@@ -1,4 +1,4 @@
-//! Bringing back what a new log lacks: batches made of a state that this gate had before, which go before anything else.
+//! Restores places that a new log lacks: batches made from a state that this gate had before, which go before all others.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -8,7 +8,7 @@ use crate::room::{Adopt, Batch, State};
 
 #[derive(Default)]
 pub(super) struct Adoption {
-    /// Those that bring something back, and behind them what visitors did since.
+    /// Batches that restore places, and behind them the visitors' later actions.
     batches: VecDeque<(Batch, Waiters)>,
     /// The state that they are of, until all is read back: a log that begins anew meanwhile lacks the rest.
     lost: Option<State>,
@@ -27,15 +27,15 @@ impl Adoption {
         self.batches.pop_front()
     }
 
-    /// A batch of what visitors did, which goes behind what is brought back: the rooms must know them first.
+    /// Queues a batch of visitors' actions behind the restored places, because the rooms must know these first.
     pub fn push(&mut self, batch: Batch, waiters: Waiters) {
         self.batches.push_back((batch, waiters));
     }
 
-    /// Works out what this gate knows of earlier logs, the last of them as in `old`, and the log of `state` has lost.
+    /// Computes what this gate knows of earlier logs, the last of them as in `old`, that the log of `state` has lost.
     pub fn bring_back(&mut self, old: Option<State>, state: &State) {
         let elsewhere = |old: &State| old.position().epoch != state.position().epoch;
-        // A part of an earlier adoption may be what the new log lacks.
+        // The new log may lack part of an earlier adoption.
         let lost = [self.lost.take(), old].into_iter().flatten().filter(elsewhere);
         let mut visitors = take(&mut self.batches);
         visitors.retain(|(batch, _)| batch.adopt.is_none());
@@ -51,11 +51,11 @@ impl Adoption {
                 self.lost = Some(lost);
             }
         }
-        // What visitors did since goes behind it, however often the log is lost meanwhile.
+        // Visitors' later actions go behind it, however often the log is lost meanwhile.
         self.batches.extend(visitors);
     }
 
-    /// Drops what another gate has brought back to `state` meanwhile.
+    /// Drops the parts that another gate has brought back to `state` meanwhile.
     pub fn drop_known(&mut self, state: &State) {
         while self.is_known(state) {
             self.batches.pop_front();
@@ -67,7 +67,7 @@ impl Adoption {
         self.lost = None;
     }
 
-    /// The next to be brought back is known, and so is the adoption's last, whose log changed the epochs before it too.
+    /// The rooms know the next part, and the adoption's last one, whose log changed the epochs before it too.
     fn is_known(&self, state: &State) -> bool {
         let known = |adopt: &Adopt| state.ended_at(adopt.epoch) >= Some(adopt.sequence);
         let mut adopts = self.batches.iter().map_while(|(batch, _)| batch.adopt).peekable();

@@ -20,18 +20,18 @@ pub(super) struct Checkpoints {
     changed: bool,
     /// Uptime at which it was last logged that snapshots are not saved; `None` while they are.
     failing: Option<Duration>,
-    /// What the first batch of a log of its own names as its root.
+    /// The root that the first batch of a log of its own names.
     root: Option<StateHash>,
     /// The state at the last checkpoint of a shared log.
     own: Option<Own>,
-    /// What the next batch says: a vote, and that a snapshot was saved.
+    /// Items for the next batch: a vote, and the note that a snapshot was saved.
     vote: Option<Vote>,
     saved: Option<u64>,
-    /// The checkpoint that was worked out anew, because the votes were undecided.
+    /// The checkpoint that was computed anew, because the votes were undecided.
     disputed: Option<u64>,
     /// Uptime at which the confirmation of a checkpoint was seen.
     confirmed: Option<(u64, Duration)>,
-    /// The last snapshot that a gate said it has saved, and the room's clock then.
+    /// The last snapshot that a gate reported as saved, and the room's clock then.
     kept: Option<(u64, Clock)>,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Agreement {
 }
 
 impl Checkpoints {
-    /// Nothing is known of the log, but for a checkpoint that was worked out anew.
+    /// Without knowledge of the log, except for a checkpoint that was computed anew.
     pub fn after(disputed: Option<u64>) -> Self {
         Self {
             disputed,
@@ -62,8 +62,8 @@ impl Checkpoints {
         }
     }
 
-    /// A log of its own begins from `state` with this hash, which the first batch votes on; it names it as its root if the
-    /// log `goes_on` from another.
+    /// A log of its own begins from `state` with this hash, for which the first batch votes; the batch names it as its root
+    /// if the log `goes_on` from another.
     pub fn of_own_log(state: &State, hash: StateHash, goes_on: bool) -> Self {
         Self {
             clock: state.clock(),
@@ -77,7 +77,7 @@ impl Checkpoints {
         }
     }
 
-    /// The checkpoint that was worked out anew.
+    /// The checkpoint that was computed anew.
     pub fn disputed(&self) -> Option<u64> {
         self.disputed
     }
@@ -109,7 +109,7 @@ impl Checkpoints {
         }
     }
 
-    /// What the next batch says of checkpoints.
+    /// The next batch's items about checkpoints.
     pub fn say(&mut self) -> Batch {
         Batch {
             vote: self.vote.take(),
@@ -235,7 +235,7 @@ const IDLE_SAVE_MS: u64 = 120_000;
 /// How often it is logged that snapshots are not saved.
 const LOG_AGAIN: Duration = Duration::from_secs(60);
 
-/// How much later each rank of the roster saves a confirmed snapshot that nobody has saved.
+/// Delay by which each further rank of the roster saves a confirmed snapshot that no gate has saved.
 const SAVE_APART: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -244,7 +244,7 @@ mod tests {
     use crate::room::GateId;
     use crate::room::testing::Hand;
 
-    /// The sequences that a gate with this log votes on within an hour and a half, in which nobody comes.
+    /// Sequences that a gate with this log votes on within an hour and a half without visitors.
     fn voted(alone: bool) -> Vec<u64> {
         let mut log = Hand::new(GateId(1));
         let mut checkpoints = Checkpoints::of_own_log(&log.state, log.state.hash(), false);

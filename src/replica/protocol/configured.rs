@@ -1,7 +1,7 @@
-//! What this gate is configured with, its rooms above all, and which changes make the log's rooms the same.
+//! This gate's configuration, above all its rooms, and the changes that make the log's rooms equal to them.
 //!
-//! They are worked out at the start of a life, when other rooms are configured, and when this gate takes over from the one
-//! before it.
+//! The changes are computed at the start of a life, when the configuration changes, and when this gate takes over from its
+//! predecessor.
 
 use super::identity::Identity;
 use crate::replica::options::Charge;
@@ -11,7 +11,7 @@ use crate::token::Keyring;
 
 pub(super) struct Configured {
     rooms: Vec<(RoomName, Settings)>,
-    /// What the secrets of draws are made from.
+    /// The keys for the secrets of draws.
     keyring: Option<Keyring>,
     charge: Charge,
     /// Once the log is read to its end, the rooms are to be compared with it.
@@ -48,8 +48,8 @@ impl Configured {
         self.rooms.iter().any(|(room, _)| state.configured(room).is_none())
     }
 
-    /// What differs on a log that this gate begins to live on: at the start of a life all of it; once the gate `has_joined`
-    /// one, and where it has not taken over yet, only the rooms that the log lacks.
+    /// The differences on a log on which this gate goes live: at the start of a life all of them; once the gate `has_joined`
+    /// one, or before it has taken over, only the rooms that the log lacks.
     pub fn at_start(&self, identity: &Identity, state: &State, has_joined: bool) -> Changes {
         if !has_joined {
             self.warn_of_draws(state);
@@ -57,7 +57,7 @@ impl Configured {
         self.differences(identity, state, has_joined || self.charge == Charge::Before)
     }
 
-    /// What differs on the log of `state`, once it is read to its end.
+    /// The differences on the log of `state`, once it is read to its end.
     pub fn compare(&mut self, identity: &Identity, state: &State) -> Changes {
         self.compare = false;
         self.differences(identity, state, self.charge == Charge::Before)
@@ -69,8 +69,8 @@ impl Configured {
         self.allowed(identity, changes, Some(state))
     }
 
-    /// Takes other rooms for the configured ones. What was said of those before may be on its way still, so whatever differs
-    /// from it is said too, not only what differs from the log.
+    /// Replaces the configured rooms. Changes for the former ones may still be on their way, so differences from those are
+    /// sent too, not only differences from the log.
     pub fn reconfigure(
         &mut self,
         identity: &Identity,
@@ -92,8 +92,8 @@ impl Configured {
         self.allowed(identity, changes, state)
     }
 
-    /// This gate is in charge of its rooms so far from here on. What the log has of them by then, whichever gate said it last,
-    /// is made what is configured here.
+    /// Puts this gate in charge of its rooms to this degree from now on. The rooms in the log, whichever gate set them last,
+    /// are changed to this gate's configuration.
     pub fn takes_charge(&mut self, charge: Charge) {
         self.charge = self.charge.max(charge);
         self.compare = true;
@@ -113,7 +113,8 @@ impl Configured {
         changes
     }
 
-    /// Rooms keep a draw whose line is closed, and the opening that one is promised for, whatever this gate is configured with.
+    /// Rooms keep a draw whose line is closed, and the opening for which a draw is promised, whatever this gate's
+    /// configuration says.
     fn warn_of_draws(&self, state: &State) {
         for (room, settings) in &self.rooms {
             match state.breaks_draw(room, settings) {

@@ -1,4 +1,4 @@
-//! What all phases of a gate's life share: who it is, what it reads, what it appends, what it shows to others.
+//! The state that all phases of a gate's life share: its identity, and the parts that read, append and publish.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,13 +53,13 @@ impl Context {
         self.retry.failed(self.identity.random(), now);
     }
 
-    /// The log answered what it should not have.
+    /// The log gave an invalid answer.
     pub fn odd(&mut self, reason: &str, now: Duration) {
         self.shared.calls.fail(Trouble::Odd);
         self.rest(&Unavailable::new(Trouble::Odd, reason), now);
     }
 
-    /// Applies the next entry, with what each leaves: its time, its share of the log, and a checkpoint if one falls here.
+    /// Applies the next entry and the effects of each: its time, its share of the log, and a checkpoint if one falls here.
     pub fn apply(
         &mut self,
         state: &mut State,
@@ -75,8 +75,8 @@ impl Context {
         applied
     }
 
-    /// The batch under way is in the log: answers whoever waits for it. One that the room passed over, because the gate had
-    /// been silent for so long that it was off the roster, goes again.
+    /// The batch under way is in the log: answers its waiting requests. A batch that the room skipped, because the gate had
+    /// been silent for so long that it left the roster, is sent again.
     pub fn settle(&mut self, checkpoints: &mut Checkpoints, effects: &Effects, now: Duration) {
         let Some(lag) = self.outgoing.read_back(now) else {
             return;
@@ -95,20 +95,20 @@ impl Context {
         }
     }
 
-    /// Archives what is in no file yet.
+    /// Archives the entries that are in no file yet.
     pub fn close_archive(&mut self) {
         self.reader.close_archive(self.identity.options().goodbye_within);
     }
 
-    /// The gate begins to live on the log of `state`: what differs in the configured rooms is said.
+    /// The gate goes live on the log of `state`: the differences in the configured rooms are sent.
     pub fn configure(&mut self, state: &State) {
         let has_joined = self.outgoing.has_joined();
         let changes = self.configured.at_start(&self.identity, state, has_joined);
         self.outgoing.collector.configure(changes);
     }
 
-    /// Shows the rooms of `state`. A log begun from nothing lacks those of this gate until what it says of them is read back:
-    /// its placeholders are shown meanwhile, so that nobody is refused.
+    /// Publishes the rooms of `state`. A log begun from nothing lacks this gate's rooms until its own entry is read back:
+    /// placeholders are shown meanwhile, so that no visitor is refused.
     pub fn publish(&self, state: &mut State, now: Duration) {
         if !(self.shows_placeholders() && self.configured.is_lacking(state)) {
             self.shared.publish(state.view(), now);
@@ -144,19 +144,19 @@ impl Context {
         Some(epoch)
     }
 
-    /// All rooms of a shared log are empty, and for a while no visitor has asked this gate for one: the log is read when it is
-    /// this gate's turn to say something, and at once when somebody asks.
+    /// All rooms of a shared log are empty, and no visitor has asked this gate for one for a while. The log is then read only
+    /// when it is this gate's turn to append, or when a visitor comes.
     pub fn is_left_alone(&self, state: &State, now: Duration) -> bool {
         !self.identity.alone() && state.tick_ms() >= IDLE_TICK_MS && self.shared.attention.missed(now) >= AWAKE
     }
 
-    /// The next entry is this gate's to make, if nobody has anything to say. Gates that are left alone know of the others'
-    /// entries only when they speak: each of them is on turn then.
+    /// It is this gate's turn to make the next entry if no gate has content for one. Gates that are left alone know of the
+    /// others' entries only when they append: each of them is on turn then.
     pub fn is_on_turn(&self, state: &State, now: Duration) -> bool {
         self.is_left_alone(state, now) || state.rank(self.identity.gate(), state.position().sequence + 1) == Some(0)
     }
 
-    /// No state of a log has been shown yet, only the configured rooms with nobody in them.
+    /// No state of a log has been published yet, only the configured rooms without visitors.
     fn shows_placeholders(&self) -> bool {
         self.shared.load().position.epoch == 0
     }

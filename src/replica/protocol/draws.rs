@@ -7,7 +7,7 @@ use crate::draw::{Beacon, Draw};
 use crate::room::{Change, Commitment, Drawing, Edition, Forms, Owed, RoomName, State};
 use crate::token::{Keyring, draw_secrets};
 
-/// What the draws of `state` wait for, as far as a gate with these keys can say it.
+/// The next steps of the draws of `state` that a gate with these keys can take.
 pub(super) fn next_changes(state: &State, keyring: &Keyring, identity: &mut Identity) -> Vec<(RoomName, Change)> {
     let owed = state.owed().take(DRAWN_AT_ONCE);
     owed.filter_map(|(room, owed)| Some((room.clone(), change(keyring, room, owed, identity)?)))
@@ -66,7 +66,7 @@ fn promise(
     })
 }
 
-/// The word that makes a draw: the secret that was promised, if one of the keys gives it, and the value of its beacon.
+/// The change that makes a draw: the promised secret, if one of the keys gives it, and the value of its beacon.
 #[must_use]
 pub fn reveal(
     keyring: &Keyring,

@@ -14,8 +14,8 @@ pub(super) struct Foreign {
 impl Foreign {
     /// The `highest` epoch seen elsewhere, if a new log is to begin above it.
     ///
-    /// With two masters, each with gates and visitors of its own, every visitor who crosses brings one: a new log now and
-    /// then is enough.
+    /// With two masters, each with its own gates and visitors, every visitor who crosses brings such a token: a new log now
+    /// and then is enough.
     pub fn epoch(&self, highest: u64, state: &State, time: Wall, now: Duration) -> Option<u64> {
         if self.begun.is_some_and(|last| now < last + AGAIN) {
             return None;

@@ -1,9 +1,9 @@
-//! Who this gate is, which does not change while the process lives.
+//! The identity of this gate, which does not change while the process lives.
 
 use crate::replica::options::Options;
 use crate::room::GateId;
 
-/// The gate's own id, what it was started with, and its source of randomness.
+/// The gate's own id, its options, and its source of randomness.
 pub(super) struct Identity {
     gate: GateId,
     alone: bool,

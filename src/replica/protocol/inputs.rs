@@ -40,7 +40,8 @@ impl Protocol {
         }
     }
 
-    /// A visitor joins, behind all who have; resolves once the number is read back. `None` in place of it when too many wait.
+    /// A visitor joins, behind all earlier ones; resolves once the number is read back. `None` in its place when too many
+    /// wait.
     pub fn join(
         &mut self,
         room: RoomName,
@@ -60,7 +61,7 @@ impl Protocol {
         Some(outcome)
     }
 
-    /// What a visitor did at uptime `seen`.
+    /// Takes a note of a visitor's action at uptime `seen`.
     pub fn note(&mut self, visitor: Visitor, note: Note, seen: Duration) {
         let noted = Noted {
             visitor,
@@ -81,7 +82,7 @@ impl Protocol {
         })));
     }
 
-    /// As [`Protocol::note`]; resolves once the word is read back.
+    /// As [`Protocol::note`]; resolves once the note is read back.
     pub fn record(&mut self, visitor: Visitor, note: Note, seen: Duration) -> oneshot::Receiver<()> {
         let (recorded, done) = oneshot::channel();
         let noted = Noted {
@@ -94,7 +95,7 @@ impl Protocol {
         done
     }
 
-    /// What the gate saw of its upstream, for each room that goes by it.
+    /// Takes the gate's figures of its upstream, for each room with load control.
     pub fn report(&mut self, reports: Vec<Reported>) {
         self.context.outgoing.collector.report(reports);
     }
@@ -104,7 +105,7 @@ impl Protocol {
         self.order(room, change, (None, None))
     }
 
-    /// As [`Protocol::change`], with the revision that it was made of, and whose word it is.
+    /// As [`Protocol::change`], with the revision on which it is based, and the operator's name.
     pub fn order(
         &mut self,
         room: RoomName,
@@ -129,8 +130,8 @@ impl Protocol {
     /// Ends the wait for gates that are silent while the log has no root.
     ///
     /// # Errors
-    /// Where nobody is waited for, or not yet, or another gate has read further: only that one can give the log its root
-    /// without a loss.
+    /// Fails when no gate is awaited, when it is too early, and when another gate has read further: only that gate can give
+    /// the log its root without a loss.
     pub fn root_now(&mut self) -> Result<(), NoEnd> {
         match &mut self.phase {
             Phase::Rootless(rootless) => rootless.end_wait(self.context.identity.gate()),

@@ -1,4 +1,5 @@
-//! How a gate leaves its log: what is waiting is appended first, then a goodbye, then the snapshot that a clean start goes on from.
+//! How a gate leaves its log: it appends the waiting items, then a goodbye, then the snapshot from which a clean start goes
+//! on.
 
 use std::time::Duration;
 
@@ -77,7 +78,7 @@ impl Leaving {
     }
 }
 
-/// Logs what the log did not take before the end.
+/// Logs the items that the log did not take before the end.
 pub(in crate::replica) fn report_loss(final_notes: usize, over: bool) {
     if final_notes > 0 {
         tracing::error!(

@@ -1,10 +1,10 @@
-//! A gate's side of the log's protocol: what it asks of the log next, and what it makes of the answer.
+//! A gate's side of the log's protocol: the next call of the log, and the handling of its answer.
 //!
-//! Nothing here reads a clock, a socket or a source of randomness: a thread carries out what is asked (`worker`), and so does
-//! the simulation, with faults. [`Protocol::next`] gives the next call of the log, [`Protocol::answer`] takes what came of it;
-//! at most one is asked at a time. The gate is in one `Phase`. Each phase has its own file under `phases/` and fields that
-//! only it has, and ends with a `Transition` to another; `Protocol::enter` is the one place where phases change. What lives
-//! across phases is in the `Context`, in parts that own their fields.
+//! This module reads no clock, socket or source of randomness: a thread carries out the calls (`worker`), and the simulation
+//! does too, with faults. [`Protocol::next`] gives the next call of the log, [`Protocol::answer`] takes its result; at most
+//! one call is open at a time. The gate is in one `Phase`. Each phase has its own file under `phases/` and fields of its own,
+//! and ends with a `Transition` to another; `Protocol::enter` is the one place where phases change. State that outlives a
+//! phase is in the `Context`, in parts that own their fields.
 
 mod adoption;
 mod checkpoints;
@@ -56,7 +56,7 @@ pub use step::{Answer, Ask, Step};
 pub struct Protocol {
     context: Context,
     phase: Phase,
-    /// What was asked last, while its answer is awaited.
+    /// The open call whose answer is awaited.
     asked: Option<Asked>,
     /// An entry that the operator wants passed over, until the store has taken that.
     skip: Option<Position>,
@@ -64,7 +64,7 @@ pub struct Protocol {
 
 /// Where a gate stands with its log.
 enum Phase {
-    /// Nothing is known of the log.
+    /// Before the first answer of the log.
     Starting(Box<Starting>),
     /// A state is brought up to the end of the log.
     CatchingUp(Box<CatchingUp>),
@@ -111,7 +111,7 @@ impl Protocol {
         }
     }
 
-    /// What to do at uptime `now`. After [`Step::Ask`] comes one [`Protocol::answer`].
+    /// The step at uptime `now`. [`Step::Ask`] must be followed by one [`Protocol::answer`].
     pub fn next(&mut self, now: Duration) -> Step {
         debug_assert!(self.asked.is_none(), "one thing is asked at a time");
         if let Some(step) = self.leave_if_due(now) {
@@ -147,7 +147,7 @@ impl Protocol {
         }
     }
 
-    /// What became of the last [`Step::Ask`].
+    /// Takes the result of the last [`Step::Ask`].
     pub fn answer(&mut self, now: Duration, answer: Result<Answer, Unavailable>) {
         let Some(asked) = self.asked.take() else { return };
         let answer = match answer {
@@ -167,16 +167,16 @@ impl Protocol {
         }
     }
 
-    /// Begins to leave: what is waiting is appended first. Ends with [`Step::Ended`], after
-    /// [`Options::goodbye_within`](super::Options::goodbye_within) at the latest, or `patience` where it is longer and the log has not
-    /// taken yet who bought, left or was ended.
+    /// Begins to leave: waiting items are appended first. Ends with [`Step::Ended`], at the latest after
+    /// [`Options::goodbye_within`](super::Options::goodbye_within), or after `patience` where that is longer and the log has
+    /// not yet taken purchases, leaves or ended sessions.
     pub fn leave(&mut self, now: Duration, patience: Duration) {
         self.context.leaving.begin(now, patience);
         // The last words are tried at once.
         self.context.retry.end_rest();
     }
 
-    /// Goes on after [`Protocol::leave`] has ended, from what the log holds now, with a hello.
+    /// Goes on after [`Protocol::leave`] has ended, from the log's present content, with a hello.
     pub fn come_back(&mut self, now: Duration) {
         let context = &mut self.context;
         context.leaving.end();
@@ -243,7 +243,7 @@ impl Protocol {
         std::mem::replace(&mut self.phase, Phase::Ended)
     }
 
-    /// Hands an answer to the phase that asked.
+    /// Gives an answer to the phase that made the call.
     fn answered(&mut self, asked: Asked, answer: Answer, now: Duration) {
         let phase = self.take_phase();
         let context = &mut self.context;
@@ -353,7 +353,7 @@ impl Protocol {
             }
         };
         self.show(now);
-        // Only now: a visitor who is asked to come again may look at once how the gate stands.
+        // Only now: a visitor who is asked to come again may read the gate's condition at once.
         if matches!(self.phase, Phase::Frozen(_) | Phase::Behind { .. }) {
             self.context.outgoing.drop_all();
         }
@@ -413,10 +413,10 @@ impl Phase {
         }
     }
 
-    /// How the gate stands to its log; `None` at the end, when what was shown last stays.
+    /// The gate's condition towards its log; `None` at the end, when the last published condition stays.
     fn condition(&self, context: &Context) -> Option<Condition> {
         Some(match self {
-            // Read anew in the middle of a life, the rooms are as they were a moment ago.
+            // When they are read anew in the middle of a life, the rooms are as they were a moment ago.
             Self::Starting(_) | Self::CatchingUp(_) if context.outgoing.has_joined() => context.shared.condition(),
             Self::Starting(_) | Self::CatchingUp(_) => Condition::Starting,
             Self::Beginning(_) => Beginning::condition(),
@@ -428,7 +428,7 @@ impl Phase {
         })
     }
 
-    /// A gate that leaves, with so many final notes, has nothing more to do here.
+    /// A gate that leaves, with this many final notes, is done here.
     fn ends(&self, context: &Context, final_notes: usize) -> bool {
         let alone = context.identity.alone();
         match self {

@@ -1,4 +1,4 @@
-//! What this gate appends: one batch at a time, sent again unchanged until it is read back.
+//! The entries that this gate appends: one batch at a time, sent again unchanged until it is read back.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::room::{Batch, Effects, Entry, OLDEST, RoomName, Section, Spoke, State
 use crate::store::Append;
 
 pub(super) struct Outgoing {
-    /// What has come in since the last batch was cut.
+    /// Items since the last batch was cut.
     pub collector: Collector,
     adoption: Adoption,
     under_way: Option<UnderWay>,
@@ -32,7 +32,7 @@ pub(super) struct Outgoing {
 struct UnderWay {
     append: Append,
     waiters: Waiters,
-    /// The log that it was cut for: in another it says hello again, under a serial of its own.
+    /// The log that it was cut for: in another log it says hello again, with a new serial.
     epoch: u64,
     since: Duration,
     /// The log has it; it is only to be read.
@@ -41,7 +41,7 @@ struct UnderWay {
     ignored: u8,
 }
 
-/// What became of the batch under way when it was read.
+/// The result of the batch under way when it was read.
 pub(super) enum Settled {
     /// The gate was off the roster: the batch goes again, with a hello.
     Again,
@@ -89,7 +89,7 @@ impl Outgoing {
             .is_some_and(|sent| sent.append.batch.vote.is_some())
     }
 
-    /// Something is still to be said, or read back, of the configured rooms.
+    /// Changes of the configured rooms are still to be sent, or read back.
     pub fn says_of_rooms(&self) -> bool {
         let says = |sent: &UnderWay| !sent.append.batch.rooms.is_empty();
         self.collector.says_of_file() || self.under_way.as_ref().is_some_and(says)
@@ -131,7 +131,7 @@ impl Outgoing {
         (self.hello, self.joined) = (true, false);
     }
 
-    /// What waits is not appended. Dropping a message answers it: visitors come again.
+    /// Drops the waiting items. Dropping a message answers it: visitors come again.
     pub fn drop_all(&mut self) {
         self.under_way = None;
         self.drop_collected();
@@ -141,7 +141,7 @@ impl Outgoing {
         self.collector = Collector::default();
     }
 
-    /// A batch that says nothing about visitors, under the next serial.
+    /// A batch without items of visitors, with the next serial.
     pub fn append(&mut self, identity: &mut Identity, batch: Batch) -> Append {
         self.append_under(OLDEST, identity, batch)
     }
@@ -180,7 +180,7 @@ impl Outgoing {
         )
     }
 
-    /// Cuts the next batch, which also says what `beside` does. Returns how many items somebody waits for.
+    /// Cuts the next batch and adds the content of `beside`. Returns the number of items with a waiting request.
     pub fn cut(&mut self, identity: &mut Identity, view: &View, state: &State, beside: &Batch, now: Duration) -> usize {
         let revision = |room: &_| view.rooms.get(room).map_or(0, |room| room.revision);
         let (batch, waiters) = if let Some(brought) = self.adoption.next() {
@@ -226,11 +226,11 @@ impl Outgoing {
         }
     }
 
-    /// A batch under way that the log has not taken says no more of sessions which nobody has used for as long as they last:
-    /// visitors who have been cut off since would open them anew. If the log has it after all, it counts as it was first sent.
+    /// Removes uses of sessions that have expired from a batch under way that the log has not taken: visitors whose session
+    /// has been over since would open a new one. If the log has taken the batch after all, it counts as first sent.
     pub fn forget_uses(&mut self, view: &View, now: Duration) {
         let Some(sent) = &mut self.under_way else { return };
-        // What was lost with another log is brought back as it was.
+        // Places brought back from a lost log stay as they were.
         if sent.acknowledged || sent.append.batch.adopt.is_some() {
             return;
         }
@@ -242,13 +242,13 @@ impl Outgoing {
         }
     }
 
-    /// The log was read to its end and has this state; `old` is what the gate had before.
+    /// The log was read to its end and has this state; `old` is the gate's former state.
     pub fn arrive(&mut self, identity: &Identity, old: Option<State>, state: &State) {
         self.adoption.bring_back(old, state);
         self.hello |= state.answered(identity.gate()).is_none();
     }
 
-    /// Drops what another gate has brought back to `state` meanwhile.
+    /// Drops the parts that another gate has brought back to `state` meanwhile.
     pub fn spare_adoption(&mut self, state: &State) {
         self.adoption.drop_known(state);
         if self.adoption.is_empty() && self.under_way.is_none() {
@@ -271,7 +271,7 @@ impl Outgoing {
         Some(self.lag)
     }
 
-    /// The batch under way was applied: answers whoever waits for it. `None` where there is none.
+    /// The batch under way was applied: answers its waiting requests. `None` if there is none.
     pub fn settle(&mut self, effects: &Effects, now: Duration) -> Option<Settled> {
         let mut sent = self.under_way.take()?;
         if effects.ignored && sent.ignored < IGNORED_MAX {
@@ -305,8 +305,8 @@ impl Outgoing {
         Some(Settled::Taken(Box::new(sent.append.batch)))
     }
 
-    /// The log of this epoch was read to its end without the batch under way: it is sent again. Where it was cut for
-    /// another log, it goes behind what that log had and this one has lost.
+    /// The log of this epoch was read to its end without the batch under way: it is sent again. If it was cut for another
+    /// log, it goes behind the entries of that log that this one has lost.
     pub fn send_again(&mut self, version: u16, epoch: u64) {
         match &mut self.under_way {
             Some(sent) if sent.epoch == epoch => sent.acknowledged = false,
@@ -322,8 +322,8 @@ impl Outgoing {
         }
     }
 
-    /// A batch that another log did not take, or may not have taken, says hello again with whatever visitors did. Its
-    /// words about the other log are left out.
+    /// Prepares a batch that another log did not take, or may not have taken: it says hello again and keeps the visitors'
+    /// actions. Its items about the other log are removed.
     pub fn renew(&mut self, version: u16, epoch: u64) {
         self.hello = true;
         if let Some(sent) = &mut self.under_way {
@@ -340,7 +340,7 @@ impl Outgoing {
     }
 }
 
-/// Whether a session of the room that was last used at uptime `seen` is over by `now`.
+/// Whether a session of the room that was last used at uptime `seen` has expired at `now`.
 fn lapsed(view: &View, room: &RoomName, seen: Duration, now: Duration) -> bool {
     let lasts = view.rooms.get(room).map(|room| room.settings.hold_ms());
     lasts.is_some_and(|lasts| now.saturating_sub(seen) >= Duration::from_millis(lasts))

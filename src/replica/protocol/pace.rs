@@ -1,5 +1,5 @@
-//! When a live gate speaks to the log: at once where somebody waits for it, in company where nobody does, and no more often than all
-//! gates can read.
+//! When a live gate appends to the log: at once if a request waits for it, together with later items if none does, and no
+//! more often than all gates can read.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::outgoing::Outgoing;
 use super::schedules;
 use crate::room::State;
 
-/// What the pace of a live gate goes by.
+/// The state that determines the pace of a live gate.
 #[derive(Default)]
 pub(super) struct Pace {
     /// The log had more than was read.
     more: bool,
     /// Since when marks and renewals have been waiting for company.
     company_since: Option<Duration>,
-    /// The last batch had several items that somebody waits for.
+    /// The last batch had several items with a waiting request.
     crowded: bool,
 }
 
@@ -28,7 +28,7 @@ impl Pace {
         }
     }
 
-    /// A batch was cut, in which somebody waits for so many items.
+    /// A batch was cut that has this number of items with a waiting request.
     pub fn cut(&mut self, waiting: usize) {
         self.company_since = None;
         self.crowded = waiting > 1;
@@ -39,7 +39,7 @@ impl Pace {
         self.more = more;
     }
 
-    /// Uptime before which the log is not spoken to, whatever comes in.
+    /// Uptime before which nothing is appended.
     pub fn soonest(&self, context: &Context, state: &State) -> Duration {
         let gates = u32::try_from(state.roster().count()).unwrap_or(u32::MAX);
         let apart = GATES_APART.saturating_mul(gates.saturating_mul(gates).saturating_sub(1));
@@ -49,7 +49,7 @@ impl Pace {
 
     /// Uptime at which the log is to be spoken to.
     pub fn due(&self, context: &Context, state: &State, checkpoints: &Checkpoints, now: Duration) -> Duration {
-        // Its answer is there for the reading.
+        // The next entry is available already.
         if self.more {
             return now;
         }
@@ -69,7 +69,7 @@ impl Pace {
         due.max(soonest)
     }
 
-    /// Whether a batch is to be cut by now.
+    /// Whether a batch is due.
     pub fn has_something_to_say(
         &self,
         context: &Context,
@@ -97,7 +97,7 @@ fn is_urgent(context: &Context, state: &State, checkpoints: &Checkpoints, now: D
         || (checkpoints.is_urgent() && !context.is_left_alone(state, now))
 }
 
-/// When this gate's turn comes to append an empty entry, so that time goes on; or when it must, to stay on the roster.
+/// When it is this gate's turn to append an empty entry, so that log time goes on; or when it must, to stay on the roster.
 fn tick_due(context: &Context, state: &State, tick: Duration) -> Duration {
     let next = state.position().sequence + 1;
     let rank = state.rank(context.identity.gate(), next).unwrap_or(0);
@@ -110,9 +110,9 @@ fn tick_due(context: &Context, state: &State, tick: Duration) -> Duration {
 const GATES_APART: Duration = Duration::from_micros(20);
 const APART_MOST: Duration = Duration::from_millis(200);
 
-/// How far apart entries go once one of them had several whom somebody waits for.
-// PERF: every gate reads and applies each entry: where joins come faster than the log answers, few large ones cost a fraction of many small
-// ones, and nobody sees so short a wait.
+/// Distance between entries after one that had several items with waiting requests.
+// PERF: every gate reads and applies each entry. Where joins come faster than the log answers, a few large entries cost a
+// fraction of many small ones, and the wait is too short to notice.
 const CROWD_APART: Duration = Duration::from_millis(8);
 
 /// A gate with nothing to ask looks up now and then …
@@ -151,7 +151,7 @@ mod tests {
         gate.join(main, LineName::ONLY, LaneId(0), Arrival::first()).unwrap()
     }
 
-    /// What the gate does next: false where it waits, in whatever way, which is over at once.
+    /// The gate's next step: false if it waits, in any way that ends at once.
     fn step(gate: &mut Protocol, log: &mut Embedded, now: &mut Duration) -> bool {
         match gate.next(*now) {
             Step::Ask(ask) => gate.answer(*now, carry_out(log, ask)),
@@ -181,7 +181,7 @@ mod tests {
         while gate.condition() != Condition::Live || gate.view().rooms.is_empty() {
             step(&mut gate, &mut log, &mut now);
         }
-        // What a gate alone says of its first state goes before.
+        // The first entries of a gate alone go before.
         while step(&mut gate, &mut log, &mut now) {}
         let mut heard = Vec::new();
         // One by one they go at once.

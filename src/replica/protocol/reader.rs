@@ -91,7 +91,7 @@ impl Reader {
         }
     }
 
-    /// Archives what is in no file yet.
+    /// Archives the entries that are in no file yet.
     pub fn close_archive(&mut self, within: Duration) {
         if let Some(archiver) = &mut self.archiver {
             archiver.stop(within);

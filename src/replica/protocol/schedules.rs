@@ -1,4 +1,4 @@
-//! Rooms that go by a schedule: an entry in time for each turn, and the windows that come next.
+//! Rooms with a schedule: an entry in time for each turn, and the next windows.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ pub(super) fn until_turn(state: &State, tick: Duration) -> Duration {
     turn.map_or(tick, |turn| turn.min(tick))
 }
 
-/// The windows that come next in schedules that recur, before they run out. What the rooms have stands: another gate's calendar
-/// may have been another one.
+/// The next windows of recurring schedules, before they run out. The rooms' present windows stay: another gate's calendar may
+/// have been different.
 pub(super) fn next_changes(state: &State) -> Vec<(RoomName, Change)> {
     let Some(time) = state.time() else { return Vec::new() };
     let lacking = state.schedules().filter(|(_, schedule)| runs_out(schedule, time));
@@ -25,7 +25,7 @@ fn runs_out(schedule: &Schedule, time: Wall) -> bool {
     schedule.windows.iter().filter(|window| window.begins > time).count() < AHEAD
 }
 
-/// What follows the windows that there are; `None` for a schedule that does not recur, or that this build cannot read.
+/// The windows that follow the present ones; `None` for a schedule that does not recur, or that this build cannot read.
 fn next_windows(schedule: &Schedule, time: Wall) -> Option<Change> {
     let plan = Plan::parse(&schedule.rule).filter(Plan::recurs)?;
     let last = schedule.windows.last()?;
@@ -35,7 +35,7 @@ fn next_windows(schedule: &Schedule, time: Wall) -> Option<Change> {
     (!windows.is_empty()).then_some(Change::Windows { rule, windows })
 }
 
-/// Windows that a room has ahead of it, at least.
+/// Least number of windows that a room has ahead of it.
 const AHEAD: usize = 2;
 
 /// Rooms that one look adds to.

@@ -1,4 +1,4 @@
-//! What a gate brings along to the protocol, and what it shows before it has read anything.
+//! The inputs of the protocol at a gate's start, and the view before anything is read.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::room::{
     Wall,
 };
 
-/// What a gate brings along.
+/// The inputs of a gate's protocol.
 pub struct Setup {
     /// Random for each life of a process.
     pub gate: GateId,
@@ -18,16 +18,15 @@ pub struct Setup {
     pub options: Options,
     /// As [`crate::store::Log::alone`].
     pub alone: bool,
-    /// How an entry is applied: [`State::apply`], but for tests of what happens when it panics or errs.
+    /// The function that applies an entry: [`State::apply`], except in tests of panics and errors in it.
     pub apply: fn(&mut State, &Encoded) -> Effects,
-    /// Where entries are filed as they are applied.
+    /// The archive in which applied entries are filed.
     pub archiver: Option<Archiver>,
     /// 64 random bits a call.
     pub random: Box<dyn FnMut() -> u64 + Send>,
 }
 
-/// What the gate shows before it has read anything: the configured rooms as they are at that time, with nobody in them
-/// and nobody called.
+/// The view of a gate that has not read anything yet: the configured rooms as of that time, empty, with no visitor called.
 pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall) -> Arc<View> {
     let mut state = State::empty(0, false);
     let configure = |(room, settings): &(RoomName, Settings)| RoomChange {

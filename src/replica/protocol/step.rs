@@ -1,15 +1,15 @@
-//! What the protocol asks of the log, what the log answers, and when to come again.
+//! The protocol's calls of the log, the log's answers, and the time of the next step.
 
 use std::time::Duration;
 
 use crate::room::{Position, StateHash};
 use crate::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Skips, Snapshot};
 
-/// What is to be done next.
+/// The next step of the protocol.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
 pub enum Step {
-    /// Carry this out and hand in the answer.
+    /// Carry this out and pass the answer back.
     Ask(Ask),
     /// Come again at this uptime, or as soon as there is a message.
     Wait(Duration),
@@ -18,7 +18,7 @@ pub enum Step {
     Ended,
 }
 
-/// A call of the log; [`crate::store::Log`] says what each means.
+/// A call of the log; see [`crate::store::Log`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
 pub enum Ask {
@@ -43,7 +43,7 @@ pub enum Answer {
     Skips(Skips),
 }
 
-/// The call whose answer is awaited, with what the answer does not repeat.
+/// The call whose answer is awaited, with the data that the answer does not repeat.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Load,

@@ -1,4 +1,4 @@
-//! What a live gate says of rooms unasked, when it is its turn: words on draws, and the windows that come next.
+//! Items that a live gate adds for the rooms when it is its turn: those of draws, and the next windows.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn is_recent(last: Option<Duration>, apart: Duration, now: Duration) -> bool {
     last.is_some_and(|last| now < last + apart)
 }
 
-/// Hands changes in, each made of the revision that the room has: if another gate's comes first, they are not said again.
+/// Queues changes, each based on the room's revision: if another gate's change comes first, they are dropped.
 fn said(context: &mut Context, changes: Vec<(RoomName, Change)>, now: Duration) -> Option<Duration> {
     if changes.is_empty() {
         return None;
@@ -52,6 +52,6 @@ fn said(context: &mut Context, changes: Vec<(RoomName, Change)>, now: Duration) 
     Some(now)
 }
 
-/// Shortest time between two looks that said something.
+/// Shortest time between two looks that led to an item.
 const DRAW_AGAIN: Duration = Duration::from_millis(500);
 const PLAN_AGAIN: Duration = Duration::from_secs(2);

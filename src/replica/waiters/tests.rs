@@ -31,7 +31,7 @@ fn overrides(mode: Option<Mode>, capacity: Option<u32>) -> Change {
     })
 }
 
-/// Two gates' rooms, as the log orders what they say.
+/// Two gates' rooms, after their entries in the order of the log.
 struct Rooms(State);
 
 impl Rooms {
@@ -80,7 +80,7 @@ impl Rooms {
         assert_eq!(self.apply(OTHER, batch).changed, [Changed::Taken]);
     }
 
-    /// What is left after a batch that was cut at a revision.
+    /// Items left after a batch that was cut at a revision.
     fn mine(&mut self, collector: &mut Collector, revision: u64) -> Left {
         let (batch, waiters) = collector.cut(|_| revision);
         let effects = self.apply(MINE, batch);
@@ -189,7 +189,7 @@ fn a_change_of_which_nothing_is_known_or_that_makes_no_sense_is_not_told_as_take
     assert_eq!(told.try_recv(), Ok(Err(Unrecorded::Refused)));
 }
 
-/// A call that nobody waits in line for: the room takes it all the same.
+/// A call while no visitor waits in line: the room takes it all the same.
 fn call() -> Change {
     Change::Call(CallOrder {
         line: LineName::ONLY,
@@ -279,7 +279,7 @@ fn whoever_is_behind_somebody_that_gave_up_goes_with_the_next_batch_as_they_do()
     let mut behind = joins(&mut collector, 3, Arrival::first());
     let (batch, mut waiters) = collector.cut(|_| 1);
     assert_eq!(batch.sections[0].joins, [(LaneId(0), 4)]);
-    // The log is silent: they are told to come again, in another order, and somebody comes for the first time.
+    // The log is silent: they are asked to come again, which they do in another order, and a new visitor comes.
     let mut late = joins(&mut collector, 600, Arrival::first());
     drop(gives_up);
     for (came, id) in [(2, second), (1, first)] {
@@ -308,7 +308,7 @@ fn whoever_is_behind_somebody_that_gave_up_goes_with_the_next_batch_as_they_do()
     assert!(collector.is_empty());
 }
 
-/// Else nobody behind somebody who hung up would ever have a number.
+/// Otherwise no visitor behind one who hung up would ever get a number.
 #[test]
 fn who_hung_up_keeps_nobody_waiting() {
     let mut rooms = Rooms::new();

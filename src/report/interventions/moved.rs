@@ -33,7 +33,7 @@ pub(super) struct InForce<'a> {
     dates: Option<Dates>,
 }
 
-/// Of the sale that a room is in, or comes to.
+/// The dates of a room's present or next sale.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Dates {
     begins: Wall,
@@ -63,7 +63,7 @@ impl<'a> InForce<'a> {
         }
     }
 
-    /// Takes a change that the room took. What it moved.
+    /// Takes an accepted change. Returns the dates that it moved.
     pub fn take(&mut self, change: &Change) -> Vec<Moved> {
         match change {
             Change::Configure(settings) => {
@@ -139,7 +139,7 @@ impl<'a> InForce<'a> {
         (self.waiting() > 0).then(|| format!("stock lowered from {was} to {is}"))
     }
 
-    /// Until the line is closed for its draw, the first time or anew: later it stands for the next sale alone.
+    /// Until the line is closed for its draw, the first time or anew: later the draw belongs to the next sale.
     fn draw_changed(&self, was: Option<&Drawing>) -> Option<String> {
         let is = self.settings.draw.as_ref();
         let sale = &self.room.sale;

@@ -6,7 +6,7 @@ use crate::room::{RoomView, Settings};
 /// One kind of them: its text, and for how many visitors.
 pub(super) type Shortened = (&'static str, String, u64);
 
-/// The times that became shorter, by the visitors who lose by it; nothing where there are none.
+/// The times that became shorter, by the visitors who lose by it; empty if there are none.
 pub(super) fn shortened(was: &Settings, is: &Settings, room: &RoomView) -> Vec<Shortened> {
     let [waiting, called, inside] = people(room);
     let presence = [
@@ -31,7 +31,7 @@ pub(super) fn shortened(was: &Settings, is: &Settings, room: &RoomView) -> Vec<S
     told.collect()
 }
 
-/// A key with what it was and what it is, in milliseconds.
+/// A key with its former and its present value, in milliseconds.
 type Duration = (&'static str, u64, u64);
 
 fn shorter(durations: &[Duration]) -> Option<String> {

@@ -39,7 +39,7 @@ impl Books {
         }
     }
 
-    /// Goes on from a state that the entries at hand do not lead to.
+    /// Goes on from a state that does not follow from the available entries.
     pub fn resume(&mut self, view: &Arc<View>) {
         self.seen = Some(Arc::clone(view));
         for (room, of) in view.rooms.iter().filter(|(room, _)| follows(self.only.as_ref(), room)) {
@@ -154,7 +154,7 @@ fn open<'a>(
     }))
 }
 
-/// What of the entry is for the line, if the entry counted.
+/// The sections of the entry for the line, if the entry counted.
 fn sections<'a>(entry: &'a Entry, effects: &Effects, room: &RoomName, line: &LineName) -> Vec<&'a Section> {
     if effects.ignored {
         return Vec::new();
@@ -165,7 +165,7 @@ fn sections<'a>(entry: &'a Entry, effects: &Effects, room: &RoomName, line: &Lin
         .collect()
 }
 
-/// Whom operators took out of the line.
+/// Visitors whom operators removed from the line.
 fn evicted(entry: &Entry, effects: &Effects, room: &RoomName, line: &LineName) -> Vec<(LaneId, Number)> {
     let changes = entry.batch.rooms.iter().zip(&effects.changed);
     let taken = changes.filter(|(change, changed)| **changed == Changed::Taken && change.room == *room);

@@ -31,20 +31,20 @@ pub(in crate::report) struct Ledger {
     pub usage: Usage,
 }
 
-/// What happened to a line with one entry.
+/// The events of a line with one entry.
 pub(in crate::report) struct Happened<'a> {
     pub position: Position,
     pub now: Now<'a>,
     /// The clock before the entry.
     pub before: Clock,
     pub sections: Vec<&'a Section>,
-    /// Whom operators took out.
+    /// Visitors whom operators removed.
     pub evicted: Vec<Who>,
-    /// What accounts gave up, since each keeps the better of two places.
+    /// Places that accounts gave up, since each keeps the better of two places.
     pub given_up: Vec<Who>,
-    /// What the entry's newcomers were given.
+    /// The answers to the entry's newcomers.
     pub joined: Vec<&'a Joined>,
-    /// What became of the codes that were shown.
+    /// The results of the codes that were shown.
     pub redeemed: Vec<(&'a Redeem, &'a Redeemed)>,
     pub edition: Edition,
     /// The room's last edition was taken back, not made by a reset: its lines go on.
@@ -137,7 +137,7 @@ impl Ledger {
         self.stand(happened);
     }
 
-    /// Where the entry drew a lane, known facts go by the places that it gave.
+    /// If the entry drew a lane, known facts move to the drawn places.
     fn draw(&mut self, happened: &Happened<'_>) {
         for lane in (0..).map(LaneId).take(self.orders.len()) {
             let was_drawn = happened
@@ -330,7 +330,7 @@ impl Ledger {
         }
     }
 
-    /// How many stand where after the entry.
+    /// Records how many visitors wait and hold slots after the entry.
     fn stand(&mut self, happened: &Happened<'_>) {
         let now = happened.now;
         let waiting = happened.view.figures.waiting;

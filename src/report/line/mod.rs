@@ -1,4 +1,4 @@
-//! One line: what gates said of its visitors, and what follows for its order, waits and slots.
+//! One line: the gates' reports of its visitors, and the resulting order, waits and slots.
 
 pub mod books;
 pub mod ledger;

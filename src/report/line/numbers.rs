@@ -123,7 +123,7 @@ impl Numbers {
                 let n = base + u32::try_from(at).unwrap_or(0);
                 return (n < end).then_some(n);
             }
-            // Time only goes on: a visitor who is absent now must be seen again first.
+            // Time never goes back: a visitor who is absent now must be seen again first.
             first.remove();
         }
         None
@@ -169,7 +169,7 @@ fn coarse(clock: Clock) -> u32 {
     u32::try_from(clock.0 / 100).unwrap_or(u32::MAX)
 }
 
-/// Rounded up, so that each counts as present at least as long as it is.
+/// Rounded up, so that each counts as present at least as long as they are.
 fn ceiling(clock: Clock) -> u32 {
     u32::try_from(clock.0.div_ceil(100)).unwrap_or(u32::MAX)
 }

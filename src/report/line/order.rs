@@ -1,9 +1,10 @@
-//! The order of one lane, reckoned from what gates said and not from what the room made of it.
+//! The order of one lane, computed from the gates' reports and not from the room's state.
 //!
-//! The rule held to is the room's: of two visitors of a lane who are present, the lower number is called first. A visitor
-//! is *surely* present for `firm_within` after joining and for half of `grace` after a mark, unless called or gone. The
-//! place that an account gives up counts as gone. A call that leaves a lower number waiting that is surely present is an
-//! inversion. A visitor who is only perhaps present is left out, so that no inversion is invented; the room's own rules of generations and horizons are not needed for it.
+//! The rule is the room's: of two present visitors of a lane, the lower number is called first. A visitor is *surely* present
+//! for `firm_within` after joining and for half of `grace` after a mark, unless called or gone. The place that an account
+//! gives up counts as gone. A call that leaves a lower number waiting that is surely present is an inversion. A visitor who
+//! is only possibly present is left out, so that no inversion is invented; the room's own rules of generations and horizons
+//! are not needed for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -62,8 +63,8 @@ impl Order {
         self.epochs.values_mut().for_each(|span| span.numbers.forget());
     }
 
-    /// The lane was drawn: the facts of a number are from now on kept at the one by whose place it is called. No visitor
-    /// has been passed by that order yet.
+    /// The lane was drawn: the facts of a number are from now on kept at the one by whose place it is called. No visitor has
+    /// been passed by that order yet.
     pub fn draw(&mut self, seat: impl Fn(Number) -> Number) {
         let epochs: Vec<Epoch> = self.epochs.keys().copied().collect();
         let known: Vec<_> = epochs
@@ -120,15 +121,15 @@ impl Order {
         Given::New
     }
 
-    /// When the number was given, to a tenth of a second; `None` for one from before the history at hand.
+    /// When the number was given, to a tenth of a second; `None` for one from before the available history.
     pub fn joined(&self, number: Number) -> Option<Wall> {
         let span = self.span_of(number)?;
         let after = span.runs.partition_point(|run| run.first <= number.n);
         after.checked_sub(1).map(|i| span.runs[i].at)
     }
 
-    /// A visitor checked in; `in_line` is the room's word for numbers given before the history at hand. False for one
-    /// who came back too late.
+    /// A visitor checked in; `in_line` is the room's answer for numbers given before the available history. False for a
+    /// visitor who came back too late.
     pub fn mark(&mut self, number: Number, clock: Clock, in_line: impl FnOnce() -> bool) -> bool {
         let until = clock.plus(self.grace_ms / 2);
         let passed = self.passed.is_some_and(|passed| number < passed);

@@ -1,8 +1,8 @@
 //! The pieces that a line sells by its stock, counted apart from the room's own count: no visitor may be called for a piece that is not there.
 //!
-//! A piece is sold to each visitor who, by a gate's entry, has completed, where the room counts it, and held for each visitor who was called in this
-//! edition and is called or inside still. A visitor whose part is not certain (sessions of before the history at hand, or
-//! opened again) holds nothing here, so that no fault is invented.
+//! A piece is sold to each visitor who, by a gate's entry, has completed, where the room counts it, and held for each visitor
+//! who was called in this edition and is still called or inside. A visitor whose part is not certain (sessions that began
+//! before the available history, or were opened again) holds no piece here, so that no fault is invented.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::room::{LineView, Standing, Winners};
 pub(in crate::report) struct Pieces {
     held: BTreeSet<Who>,
     sold: BTreeSet<Who>,
-    /// Calls of the entry at hand.
+    /// Calls of the present entry.
     called: u64,
 }
 
@@ -36,7 +36,7 @@ impl Pieces {
         self.sold.retain(|(lane, number)| winners.has(*lane, *number));
     }
 
-    /// A gate says that a visitor has completed. False where that was known, or counts for nothing.
+    /// A gate reports that a visitor has completed. False if that was known, or does not count.
     pub fn complete(&mut self, who: Who, winners: &Winners) -> bool {
         winners.has(who.0, who.1) && self.sold.insert(who)
     }

@@ -15,7 +15,7 @@ pub(in crate::report) struct Usage {
 }
 
 impl Usage {
-    /// From here on so many wait and hold slots.
+    /// From here on this many wait and hold slots.
     pub fn pass(&mut self, clock: Clock, waiting: u64, slots: u64, capacity: u64) {
         let ms = u128::from(clock.since(self.since));
         if self.waiting > 0 {

@@ -34,7 +34,7 @@ struct Session {
     expires: Clock,
     ends_by: Clock,
     ending: bool,
-    /// Began before the history at hand.
+    /// Began before the available history.
     cut: bool,
 }
 
@@ -106,7 +106,7 @@ impl Visits {
         self.keep(who, session);
     }
 
-    /// A session of before the history at hand.
+    /// A session from before the available history.
     pub fn resume(&mut self, who: Who, expires: Clock, ends_by: Clock, now: Now<'_>) {
         self.open(who, now);
         if let Some(session) = self.inside.get(&who).copied() {
@@ -165,7 +165,7 @@ impl Visits {
         true
     }
 
-    /// The clock has come to `clock`: calls that are missed, and sessions that are over.
+    /// Advances the clock: returns missed calls, and ends sessions that are over.
     pub fn expire(&mut self, clock: Clock) -> Vec<Missed> {
         let mut missed = Vec::new();
         while let Some((due, who)) = self.dues.first().copied().filter(|(due, _)| *due <= clock) {
@@ -180,7 +180,7 @@ impl Visits {
         missed
     }
 
-    /// All are gone without a word, as by a reset.
+    /// Removes all, as by a reset.
     pub fn clear(&mut self, clock: Clock) {
         for (who, session) in std::mem::take(&mut self.inside) {
             self.close(who, session, clock);

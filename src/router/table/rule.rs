@@ -21,7 +21,7 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    /// What it takes goes past a line.
+    /// Requests that match it pass a line.
     fn lets_past(self) -> bool {
         matches!(self, Self::Except(_) | Self::Return(_) | Self::Never)
     }
@@ -58,7 +58,7 @@ impl Rule {
     }
 }
 
-/// A front controller by the usual rewrite (`^(.*)$ index.php?url=$1`) takes what stands behind such a sign for parameters.
+/// A front controller by the usual rewrite (`^(.*)$ index.php?url=$1`) takes the text behind such a sign for parameters.
 fn may_hold_a_query(path: &str) -> bool {
     path.contains('&')
         || path

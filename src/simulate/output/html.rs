@@ -115,7 +115,7 @@ fn add(page: &mut String, plot: &Plot) {
     page.push_str(&plot.figure());
 }
 
-/// What a controller allowed, and what it saw of the shop.
+/// The calls that a controller allowed, and its figures of the shop.
 fn load_control(page: &mut String, outcome: &Outcome, followed: &Followed) {
     let series = &outcome.over_time;
     let curve = |class, name, of: &dyn Fn(&Allowed) -> Option<f64>| Curve {

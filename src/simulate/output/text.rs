@@ -172,7 +172,7 @@ fn estimates(text: &mut String, outcome: &Outcome) {
     );
 }
 
-/// A dozen rows of what happened when.
+/// A dozen rows over time.
 fn over_time(text: &mut String, outcome: &Outcome) {
     let series = &outcome.over_time;
     let rows = series.steps.len().div_ceil(series.steps.len().div_ceil(ROWS).max(1));
@@ -209,7 +209,8 @@ fn over_time(text: &mut String, outcome: &Outcome) {
     }
 }
 
-/// What a controller allowed in these steps on average, what requests took at most, and what held for most of them.
+/// The average number of calls that a controller allowed in these steps, the longest duration of requests, and the most
+/// frequent reason.
 fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
     let Some(allowed) = steps.iter().filter_map(|step| step.allowed).reduce(Allowed::and) else {
         return;
@@ -220,7 +221,7 @@ fn allowed(text: &mut String, steps: &[Step], step_ms: u64) {
     let _ = write!(text, "{a_second:>11.2} {p95:>7}  {why}");
 }
 
-/// What it would cost in the busiest second.
+/// The cost in the busiest second.
 fn bills(text: &mut String, outcome: &Outcome) {
     if outcome.bills.is_empty() {
         return;
@@ -249,7 +250,7 @@ fn bills(text: &mut String, outcome: &Outcome) {
     );
 }
 
-/// So many in so many milliseconds, as one second has.
+/// The rate per second of `count` events in `ms` milliseconds.
 fn rate(count: u64, ms: u64) -> f64 {
     float(count) * 1_000.0 / float(ms.max(1))
 }

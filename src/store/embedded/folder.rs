@@ -66,7 +66,7 @@ impl Folder {
         self.sync()
     }
 
-    /// Whether such word was left, and takes it away: it holds for one start, and only for the very file it was said of.
+    /// Whether such a mark was left, and removes it: it is valid for one start, and only for the very file that it names.
     pub fn take_stopped(&self, now: Wall) -> io::Result<bool> {
         let Some(bytes) = self.read(STOPPED)? else {
             return Ok(false);
@@ -93,8 +93,8 @@ impl Folder {
         found(fs::read(self.path.join(name)))
     }
 
-    /// Sets aside what has the name of a file and is none. A named pipe would be waited for without end, a folder never be
-    /// opened.
+    /// Sets aside an entry that has the name of a file but is not a regular one. Opening a named pipe would wait for ever,
+    /// and a folder cannot be opened.
     pub fn set_aside_what_is_no_file(&self, now: Wall) -> io::Result<()> {
         for name in [CURRENT, NEXT, SNAPSHOT, SNAPSHOT_NEXT, SKIPS, STOPPED, PROBE] {
             let Some(kind) = found(fs::metadata(self.path.join(name)))? else {
@@ -112,7 +112,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Tells the current part from any copy of it. An older copy put back must not go on where it stopped: later
+    /// Distinguishes the current part from any copy of it. An older copy put back must not continue from its end: later
     /// numbers would be issued again.
     fn identity(&self) -> io::Result<String> {
         let file = fs::metadata(self.path.join(CURRENT))?;
@@ -186,8 +186,8 @@ impl Folder {
         self.sync()
     }
 
-    /// Brings a turn that a crash cut in half to its end: a next part that is `whole` takes the place left empty for it;
-    /// any other is dropped, for nothing was ever appended to it.
+    /// Completes a turn that a crash interrupted: a next part that is `whole` takes the place left empty for it; any other is
+    /// dropped, because no entry was appended to it.
     pub fn finish_turn(&self, whole: impl FnOnce(File) -> bool) -> io::Result<()> {
         let Some(next) = found(OpenOptions::new().read(true).write(true).open(self.path.join(NEXT)))? else {
             return Ok(());

@@ -31,7 +31,7 @@ impl Keeper {
         })
     }
 
-    /// Hands a snapshot over; passed over when the one before is still waiting, for a later one will come.
+    /// Passes a snapshot on; skipped when the one before is still waiting, because a later one will come.
     pub fn offer(&self, snapshot: Snapshot) {
         let Some(jobs) = &self.jobs else { return };
         if let Err(TrySendError::Full(_)) = jobs.try_send(Job { snapshot, done: None }) {
@@ -39,7 +39,7 @@ impl Keeper {
         }
     }
 
-    /// Hands a snapshot over and waits until it is on disk.
+    /// Passes a snapshot on and waits until it is on disk.
     pub fn write(&self, snapshot: Snapshot) -> Result<(), String> {
         let (done, wait) = sync_channel(1);
         let jobs = self.jobs.as_ref().ok_or("the snapshot thread has ended")?;

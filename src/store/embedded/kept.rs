@@ -114,7 +114,7 @@ impl Kept {
         })
     }
 
-    /// The latest snapshot; `None` when there is no file of it.
+    /// The latest snapshot; `None` without a file of it.
     pub fn snapshot(&self) -> Result<Option<Snapshot>, Damage> {
         let damage = |reason: String| Damage {
             file: SNAPSHOT.to_owned(),

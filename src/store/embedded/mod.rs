@@ -1,8 +1,8 @@
 //! The log of a single gate: a folder with a redb file, group-committed.
 //!
-//! `log.redb` is the part in use; closed parts stand beside it for as long as `log_keep` says, each starting from a
-//! snapshot, so that the rooms' whole history can be run again. `snapshot` is the latest state, written apart from the log
-//! so that damage to either is healed from the other. The folder belongs to one process at a time.
+//! `log.redb` is the part in use. Closed parts are kept beside it for `log_keep`, each starting from a snapshot, so that the
+//! rooms' whole history can be run again. `snapshot` is the latest state, written apart from the log so that damage to either
+//! is repaired from the other. The folder belongs to one process at a time.
 
 mod folder;
 mod keeper;
@@ -33,9 +33,9 @@ pub struct Embedded {
     part: InUse,
     folder: Folder,
     options: Options,
-    /// The highest snapshot handed over, so that an older one never takes its place.
+    /// The highest snapshot passed on, so that an older one never takes its place.
     saved: Position,
-    /// The last life said that nothing followed, and nothing has since.
+    /// The last life marked its end, and no entry has followed since.
     stopped: bool,
     /// Bytes of the closed parts.
     closed_bytes: u64,
@@ -92,7 +92,7 @@ enum InUse {
 }
 
 impl Embedded {
-    /// Opens the log in `folder`, making the folder if need be. A damaged file is set aside, with a word in the gate's log.
+    /// Opens the log in `folder`, making the folder if need be. A damaged file is set aside, with a line in the gate's log.
     pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
         let unusable = |error: std::io::Error| OpenError::Folder {
             folder: folder.to_owned(),
@@ -193,7 +193,7 @@ impl Embedded {
         }
     }
 
-    /// What a fault means for the part in use: damage sets it aside, anything else asks for another try.
+    /// The consequence of a fault for the part in use: damage sets it aside, anything else asks for another try.
     fn failed(&mut self, fault: Fault) -> Result<Exchanged, Unavailable> {
         self.part = InUse::Closed;
         let Fault::Damaged(reason) = fault else {

@@ -1,8 +1,8 @@
 //! One part of the log as a redb file: the snapshot it starts from, and the entries that follow, without a gap.
 //!
-//! A part belongs to one epoch and is closed for good when the next begins, so that dropping old entries is removing
-//! a file, a damaged file costs one part, and the check that redb makes after a crash stays short. Every record carries a
-//! checksum of its own: redb verifies pages only when it was not closed properly.
+//! A part belongs to one epoch and is closed for good when the next begins. So old entries are dropped by removing a file, a
+//! damaged file costs one part, and the check that redb makes after a crash stays short. Every record carries a checksum of
+//! its own, because redb verifies pages only after an unclean close.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,7 +72,7 @@ impl Part {
         })
     }
 
-    /// Opens a part; repairs what a crash left half written.
+    /// Opens a part; repairs half-written data after a crash.
     pub fn open(file: File) -> Result<Self, Fault> {
         let bytes = file.metadata().map_or(0, |file| file.len());
         guarded(|| Self::read_head(builder().create_file(file).map_err(fault)?, bytes))
@@ -180,7 +180,7 @@ impl Part {
     }
 }
 
-/// A database whose closing, too, may meet damage: nothing is lost then that was not damaged before.
+/// A database whose closing may meet damage too; that loses only data that was damaged before.
 struct Closing(Option<Database>);
 
 impl std::ops::Deref for Closing {

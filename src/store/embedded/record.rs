@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::part::Fault;
 use crate::room::{Encoded, VERSION, Wall};
 
-/// What a part says of itself.
+/// The head of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
     pub epoch: u64,

@@ -1,4 +1,4 @@
-//! The change from one part to the next, how long closed parts stay, and what else a start may find.
+//! The change from one part to the next, the retention of closed parts, and other files that a start may find.
 
 use super::folder::{Name, SNAPSHOT};
 use super::part::Part;
@@ -85,7 +85,7 @@ impl Embedded {
         self.folder.bring_back(last).map_err(io).map_err(unavailable)?;
         self.part = InUse::Closed;
         self.reopen().map_err(unavailable)?;
-        // The word that nothing followed was of another part.
+        // The mark of a clean end belonged to another part.
         self.stopped = false;
         self.torn = true;
         Ok(())

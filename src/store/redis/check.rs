@@ -1,6 +1,6 @@
-//! A look at the store before it is trusted with the log: refusals and warnings that say what to set.
+//! A check of the store before it is used for the log: errors and warnings that say what to set.
 //!
-//! `INFO` tells nearly all of it, since managed services often forbid `CONFIG`; what cannot be seen is a warning.
+//! `INFO` gives nearly all of it, since managed services often forbid `CONFIG`; a setting that cannot be read is a warning.
 
 use redis::Value;
 
@@ -54,7 +54,7 @@ pub(super) fn look(link: &mut Link, url: &RedisUrl, scripts: &Scripts, keys: &Ke
     Ok(checked)
 }
 
-/// A call that is refused for the moment says nothing of the user's rights.
+/// A temporary refusal does not show the user's rights.
 fn allowed(link: &Link, reply: &Value) -> Result<(), Fault> {
     match link.fault(reply) {
         Some(fault @ Fault::Refused(_)) => Err(fault),

@@ -6,11 +6,11 @@ use super::fault::Fault;
 use crate::room::{Batch, Encoded, Entry, GateId, NEWEST, OLDEST, Position, Wall};
 use crate::store::Exchanged;
 
-/// An entry as it stands in the stream: its id, and names and values in turn.
+/// An entry in the stream: its id, and names and values in turn.
 pub(super) type Raw = (String, Vec<Vec<u8>>);
 
-/// What an exchange that stood at `at` has read, where the log's last sequence is `tail` and it holds `log_bytes`; `None` when
-/// there is more and the next of it is gone.
+/// The entries that an exchange at `at` has read, where the log's last sequence is `tail` and it holds `log_bytes`; `None`
+/// when there are more and the next of them is gone.
 pub(super) fn read(at: Position, tail: u64, log_bytes: u64, raw: Vec<Raw>) -> Result<Option<Exchanged>, Fault> {
     let mut entries = Vec::with_capacity(raw.len());
     let mut newer = None;
@@ -56,7 +56,7 @@ pub(super) fn position(id: &str) -> Option<Position> {
     })
 }
 
-/// A gate's id as it stands in the stream.
+/// A gate's id in the stream.
 pub(super) fn gate(gate: GateId) -> String {
     format!("{:016x}", gate.0)
 }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(entry.bytes(), entry.encode());
     }
 
-    /// The chain is one over all gates: they must hash what they apply.
+    /// The chain is the same on all gates: they must hash the bytes that they apply.
     #[test]
     fn a_batch_that_cannot_be_read_is_an_empty_one_in_its_bytes_too() {
         for wrong in [&b"not a batch"[..], b"", &Batch::default().encode()[1..]] {

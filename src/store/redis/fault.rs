@@ -1,4 +1,4 @@
-//! Faults of a call to the store: where to go next, and what to report to the operator.
+//! Faults of a call to the store: the next server to try, and the report to the operator.
 
 use redis::{ErrorKind, RedisError, ServerError, ServerErrorKind};
 
@@ -27,7 +27,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The connection is of no more use; after a refusal a new one may come to other rights.
+    /// The connection is unusable; after a refusal a new one may have other rights.
     pub fn parts(&self) -> bool {
         !matches!(self, Self::NoScript | Self::Full(_) | Self::Passing(_))
     }
@@ -79,7 +79,7 @@ impl Fault {
         Self::Late(format!("{asked}: no answer in time"))
     }
 
-    /// The server has said nothing at all.
+    /// The server has not answered.
     pub fn silent(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Late(_))
     }

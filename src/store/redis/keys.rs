@@ -2,7 +2,7 @@
 
 use crate::room::StateHash;
 
-/// The keys of one log. `docs/guides/redis.md` says what each holds.
+/// The keys of one log. `docs/guides/redis.md` describes them.
 pub(super) struct Keys {
     tag: String,
     /// Hash: epoch (`epoch`), last sequence, its nonce, replication id, bytes, and the sequence of the kept snapshot.
@@ -13,14 +13,14 @@ pub(super) struct Keys {
     pub snapshot: String,
     /// Set of entries to be passed over.
     pub skips: String,
-    /// String: a snapshot on its way to the kept one's place; each gate has a key of its own.
+    /// String: a snapshot on its way to the kept one's place; one key per gate.
     pub saving: String,
-    /// Two keys that are nobody's, to find out what the user may do.
+    /// Two unused keys, by which the user's rights are tested.
     pub trial: [String; 2],
 }
 
 impl Keys {
-    /// Whether a prefix can stand in a hash tag and in a rule of an access list.
+    /// Whether a prefix is valid in a hash tag and in a rule of an access list.
     pub fn fits(prefix: &str) -> bool {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':');
         (1..=64).contains(&prefix.len()) && prefix.bytes().all(plain)

@@ -107,7 +107,7 @@ impl Link {
         Ok(replies)
     }
 
-    /// What an answer means if it is an error of the server.
+    /// The fault that an error answer of the server means.
     pub fn fault(&self, reply: &Value) -> Option<Fault> {
         match reply {
             Value::ServerError(error) => Some(Fault::reply(error, &self.node)),
@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// Why the server hung up, if it said so first: a client without a password may send it no long command.
+    /// Why the server hung up, if it gave a reason first: a client without a password may not send it a long command.
     fn farewell(&self, replies: &[Value]) -> Option<Fault> {
         let fault = self.fault(replies.last()?)?;
         matches!(fault, Fault::Refused(_)).then_some(fault)
@@ -148,7 +148,7 @@ impl Link {
     }
 }
 
-/// A call may take so much longer than it should.
+/// Tolerance for a call beyond its timeout.
 const WITHIN: Duration = Duration::from_millis(50);
 
 fn client(dial: &Dial, node: &Node) -> redis::RedisResult<Client> {

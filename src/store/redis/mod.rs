@@ -1,8 +1,8 @@
 //! The log of gates that share a store: a Redis or Valkey server, a cluster, or a server watched by sentinels.
 //!
-//! Order is the store's: each entry is set by a short script that refuses a gate that stands in another history. A history ends
-//! with the server's replication id, so with every restart or promotion, whether or not something was lost. One connection,
-//! to the server that has the keys; a call without an answer is [`Unavailable`], never "empty". Retries and their pauses are the
+//! The store gives the order: each entry is set by a short script that refuses a gate of another history. A history ends with
+//! the server's replication id, so with every restart or promotion, whether or not entries were lost. One connection, to the
+//! server that has the keys; a call without an answer is [`Unavailable`], never "empty". Retries and their pauses are the
 //! caller's. `docs/guides/redis.md` lists the keys.
 
 mod check;
@@ -45,13 +45,13 @@ pub struct RedisLog {
 /// How a shared log is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the names of the keys begin with: 1 to 64 of letters, digits, `-`, `_`, `.` and `:`.
+    /// The prefix of the names of the keys: 1 to 64 of letters, digits, `-`, `_`, `.` and `:`.
     pub prefix: String,
     /// With TLS: authorities in PEM that the server's certificate must come from; the system's when `None`.
     pub ca: Option<Vec<u8>>,
     /// Until a connection stands, for each address that the name has.
     pub connect_timeout: Duration,
-    /// Until the whole answer to a call is there.
+    /// Until the whole answer to a call has arrived.
     pub response_timeout: Duration,
 }
 
@@ -67,17 +67,17 @@ impl Default for Options {
     }
 }
 
-/// Why a store cannot have the log, as it is or as the gate is configured to reach it.
+/// Why a store cannot be used for the log, as it is or by the gate's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url} cannot be used: {reason}")]
 pub struct OpenError {
     /// Without its password.
     pub url: String,
-    /// The problem, and what to set.
+    /// The problem, and the setting that mends it.
     pub reason: String,
 }
 
-/// What one round trip of an exchange came to.
+/// The result of one round trip of an exchange.
 enum Answer {
     Whole(Exchanged),
     /// Entries that follow the position are gone; the kept snapshot is of this sequence.
@@ -137,7 +137,7 @@ impl RedisLog {
         })
     }
 
-    /// What the operator should know of the store's settings; none before it was reached. They are in the gate's log too.
+    /// Warnings about the store's settings, for the operator; none before it was reached. They are in the gate's log too.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         self.wire.checked().map_or(&[], |checked| &checked.warnings)
@@ -191,7 +191,8 @@ impl RedisLog {
             .map(drop)
     }
 
-    /// A full store takes nothing but what frees memory, so the log gives what it can spare; the append comes again.
+    /// A full store accepts only commands that free memory, so entries that are no longer needed are trimmed; the append
+    /// comes again.
     fn make_room(&mut self, why: String) -> Unavailable {
         if let Err(fault) = self.trim(Duration::ZERO, 0) {
             return fault.into();
@@ -216,8 +217,8 @@ impl Log for RedisLog {
     }
 
     fn exchange(&mut self, at: Position, append: Option<&Append>) -> Result<Exchanged, Unavailable> {
-        // What the kept snapshot does not cover is never trimmed, so a gap there is a loss: unless a snapshot came between
-        // the two halves of the call, which shows when it is asked again.
+        // Entries that the kept snapshot does not cover are never trimmed, so a gap there is a loss: unless a snapshot came
+        // between the two halves of the call, which shows when it is repeated.
         for append in [append, None] {
             match self.once(at, append)? {
                 Answer::Whole(exchanged) => return Ok(exchanged),
@@ -382,5 +383,5 @@ const ROOT_SECS: u64 = 3_600;
 /// How long a snapshot may take from being written to taking the kept one's place: both are in one round trip.
 const SAVING_SECS: u64 = 60;
 
-/// Most entries of one log that are passed over by hand.
+/// Most entries of one log that operators may have skipped.
 const MOST_SKIPS: usize = 1_000;

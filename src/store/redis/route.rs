@@ -133,8 +133,8 @@ impl Route {
         })
     }
 
-    /// What the first of the nodes that can be used gives, from the one whose turn it is; a fault if none of a few can. The
-    /// one that could is asked first again.
+    /// The result of the first usable node, beginning with the one whose turn it is; a fault if none of a few is usable. The
+    /// usable one is asked first again.
     fn first(
         &mut self,
         nodes: &[Node],
@@ -149,7 +149,7 @@ impl Route {
                     self.turn = if self.heard.is_empty() { self.turn } else { 0 };
                     return Ok(link);
                 }
-                // That some did not answer says less than what another said.
+                // A node that did not answer says less than another node's answer.
                 Err(failed) if failed.silent() && !fault.silent() => {}
                 Err(failed) => fault = failed,
             }
@@ -186,7 +186,7 @@ fn ranges(reply: Value, asked: &Node) -> Vec<Range> {
     ranges.into_iter().filter_map(range).collect()
 }
 
-/// A node without a host of its own, or with an unknown one, is where it was asked.
+/// A node without a host of its own, or with an unknown one, has the host that was asked.
 fn node(value: &Value, asked: &Node) -> Option<Node> {
     let Value::Array(parts) = value else { return None };
     let (host, Value::Int(port)) = (parts.first()?, parts.get(1)?) else {

@@ -54,7 +54,7 @@ pub(super) struct Node {
 pub struct UrlError {
     /// The mistake in it.
     pub what: String,
-    /// What would be right.
+    /// The correction.
     pub right: String,
 }
 
@@ -91,7 +91,7 @@ impl FromStr for RedisUrl {
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let (kind, tls, rest) = scheme(text)?;
         let (authority, tail) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        // Before anything is quoted: behind an unescaped sign of a password the rest of it would look like a path.
+        // Before any part is quoted: behind an unescaped sign of a password the rest of it would look like a path.
         if tail.contains('@') || tail.contains('#') {
             return wrong(
                 "a \"/\", \"?\", \"#\" or \"@\" stands in the URL where none can",
@@ -161,7 +161,7 @@ fn login(text: &str) -> Result<Login, UrlError> {
     })
 }
 
-/// What the sentinels themselves ask for.
+/// The login for the sentinels themselves.
 fn query_login(query: &str, kind: Kind) -> Result<Login, UrlError> {
     let mut login = Login::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -273,7 +273,7 @@ fn wrong<T>(what: impl Into<String>, right: impl Into<String>) -> Result<T, UrlE
 }
 
 impl fmt::Display for RedisUrl {
-    /// As it was written, with `***` for a password.
+    /// As written, with `***` for a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, nodes) = match &self.place {
             Place::One(node) => ("", std::slice::from_ref(node)),

@@ -1,4 +1,4 @@
-//! Calls that find their server: connects when there is no connection, and reads faults for what to do next.
+//! Calls that find their server: connect when there is no connection, and choose the next step after a fault.
 
 use redis::{Cmd, Value};
 
@@ -15,7 +15,7 @@ pub(super) struct Wire {
     pub keys: Keys,
     link: Option<Link>,
     looks: Looks,
-    /// What the store is like; looked at once, when there is first a connection.
+    /// The store's properties; checked once, on the first connection.
     checked: Option<Checked>,
     connections: u64,
 }
@@ -25,7 +25,7 @@ pub(super) struct Wire {
 pub(super) enum Looks {
     /// When there is first a connection.
     First,
-    /// Who only reads trusts it with nothing.
+    /// A reader does not check the store.
     Never,
 }
 

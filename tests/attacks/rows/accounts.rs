@@ -25,7 +25,7 @@ const fn sent(name: &'static str, fields: Fields, body: &'static str, status: u1
         .not_over(ASKED)
 }
 
-/// A form that is longer than what is read of one.
+/// A form that is longer than the part of one that is read.
 static PADDED: [u8; 20_000] = {
     let (start, mut form) = (b"email=a&rest=", [b'x'; 20_000]);
     let (field, _) = form.split_at_mut(start.len());

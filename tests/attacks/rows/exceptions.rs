@@ -1,4 +1,4 @@
-//! What operators leave outside is read by anybody; a front controller answers on any path.
+//! Paths that operators left outside can be read by any client; a front controller answers on any path.
 
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};
 

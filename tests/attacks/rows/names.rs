@@ -8,7 +8,7 @@ pub const ROW: Row = Row {
     cases: &CASES,
 };
 
-/// Neither the shop nor a test's own shop is behind what is only asked.
+/// Requests of these ways are only asked about: no shop, not even a test's, is behind them.
 const ASKED: &[&str] = &["traefik", "envoy"];
 
 const fn cleaned(name: &'static str, fields: &'static [(&'static str, &'static str)]) -> Case {
@@ -119,7 +119,7 @@ const CASES: [Case; 12] = [
         })
         .not_over(&["traefik", "envoy", "haproxy", "caddy"]),
     ordinary("a form of unknown length with fields behind it", "POST", "/account")
-        // What is not announced is not sent on in any case.
+        // Trailers that are not announced are dropped in any case.
         .fields(&[(
             "Trailer",
             "ropeline-session, x-forwarded-for, cookie, x-http-method-override",

@@ -1,4 +1,4 @@
-//! Paths that never wait are read by anybody, and nothing else is done there.
+//! Paths that never wait can be read by any client, and no other request passes there.
 
 use crate::case::{Body, Case, Row, attack, ordinary};
 

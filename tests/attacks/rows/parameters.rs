@@ -1,4 +1,4 @@
-//! The parameter by which lines are told apart, spelled or placed so that a shop reads another value: whoever is inside one line
+//! The parameter that distinguishes lines, spelled or placed so that a shop reads another value: a visitor inside one line
 //! would be served the other's page.
 
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};

@@ -1,4 +1,4 @@
-//! A path that some shop reads as a protected one: by a visitor who has no place, in a room that is full.
+//! A path that some shop reads as a protected one: by a visitor without a place, in a room that is full.
 
 use crate::case::{Case, Fate, Row, attack, ordinary};
 

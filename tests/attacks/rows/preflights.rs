@@ -1,4 +1,4 @@
-//! CORS preflights pass every line, so what passes for one must be one and bring nothing along.
+//! CORS preflights pass every line, so a request that passes as one must be one and contain nothing else.
 
 use crate::case::{Body, Case, Fate, Row, attack, ordinary};
 
@@ -44,7 +44,7 @@ const CASES: [Case; 24] = [
     made_up("a body", &[ORIGIN, METHOD]).body(Body::Told("{\"seat\":7}")),
     made_up("a body of unknown length", &[ORIGIN, METHOD]).body(Body::Untold("{\"seat\":7}")),
     attack("another method", "POST", "/api/cart").fields(&[ORIGIN, METHOD]),
-    // A gate that is asked cannot take a field out, and judges the request as anybody's.
+    // A gate that is asked cannot remove a field, and judges the request as any visitor's.
     made_up(
         "a field of the shop's own, where nobody could take it out",
         &[ORIGIN, METHOD, ("X-Api-Key", "1")],

@@ -1,4 +1,4 @@
-//! Many people behind one address: each is told what is so, and each leaves at once.
+//! Many visitors behind one address: each gets the right answer, and each can leave at once.
 
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ async fn a_question_of_nobody_in_an_open_sale_is_counted_by_the_address() {
     asks_until_limited(&mut app, "GET", "status").await;
 }
 
-/// Neighbours have used up the limit; whoever waits asks, is told to ask less often, and stays in line.
+/// Neighbours have used up the limit; a waiting visitor who asks is limited too, and stays in line.
 #[tokio::test]
 async fn who_is_told_to_ask_less_often_is_there_all_the_same() {
     let short = format!("{ONE}\nclaim_deadline = \"4s\"\nfirm_within = \"4s\"\ngrace = \"8s\"");
@@ -93,7 +93,7 @@ async fn who_is_told_to_ask_less_often_is_there_all_the_same() {
     let end = unheard + Duration::from_secs(120);
     while uptime() < unheard + Duration::from_secs(16) {
         assert!(uptime() < end, "hardly ever refused");
-        // Of two limits that are alike either may be the first; whoever waits counts under the network's alone.
+        // Of two equal limits either may be the first; waiting visitors count under the network's alone.
         refused(&mut neighbour, "GET", "status").await;
         if waiting.own("POST", "check-in").await.status() != 429 {
             unheard = uptime();

@@ -1,5 +1,5 @@
-//! Requests whose body takes long: nothing is read before the visitor is let in, and who is let in is asked anew when it is
-//! here.
+//! Requests whose body takes long: the body is not read before the visitor is admitted, and the decision is made anew once it
+//! has arrived.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ async fn a_session_that_ended_while_its_body_came_reaches_nobody() {
     let _next = house.in_line().await;
     let slow = Slow::send(&house, &order(&inside, SCRIPT)).await;
     inside.own("POST", "leave").await;
-    // Somebody else has the place now.
+    // Another visitor has the place now.
     house.until("called", 1).await;
     assert_turned_away(&slow.end().await);
     assert!(house.shop.seen_of("/order").is_empty());
@@ -99,7 +99,7 @@ async fn a_room_that_closed_while_a_body_came_turns_it_away() {
 #[tokio::test]
 async fn a_call_that_lapsed_while_a_body_came_lets_nobody_in() {
     let house = House::open(ONE, "").await;
-    // A person without a place, who is called at once.
+    // A visitor without a place, who is called at once.
     let slow = Slow::send(&house, &order(&house.guest(), PAGE)).await;
     let reset = house.gate.admin_ask("POST", "/api/v1/rooms/shop/reset", RESET).await;
     assert!(reset.status() < 300, "{}", reset.text());

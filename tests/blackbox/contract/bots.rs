@@ -1,4 +1,4 @@
-//! Joins that nobody comes back with: bounded by network, and gone within seconds.
+//! Joins whose client never comes back: bounded by network, and gone within seconds.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ fn asking() -> String {
     format!("{ONE}\n{WORK}")
 }
 
-/// What a program works out of a challenge that it was given as JSON.
+/// A program's solution of a challenge that it was given as JSON.
 fn solved(asked: &Value) -> String {
     let text = asked["challenge"].as_str().unwrap();
     let (parts, most) = (asked["parts"].as_u64().unwrap(), asked["most"].as_u64().unwrap());
@@ -171,7 +171,7 @@ async fn what_is_no_proof_for_this_client_and_room_is_asked_for_again() {
     let proof = solved(&asked);
     let text = asked["challenge"].as_str().unwrap();
     let (work, wrong) = (proof.split_once('.').unwrap().1, "0.".repeat(15) + "0");
-    // Another letter whatever the last one is.
+    // A different letter from the last one.
     let letter = if text.ends_with('A') { 'E' } else { 'A' };
     let forged = format!("{}{letter}.{work}", &text[..text.len() - 1]);
     for shown in [

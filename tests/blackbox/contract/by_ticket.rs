@@ -1,5 +1,5 @@
-//! A request that shows the ticket alone is of the session that its pass is of, and what the shop answers ends that, over HTTP/1.1 and
-//! HTTP/2. Where a proxy asks, the ticket is worth nothing once the pass has been shown.
+//! A request with the ticket alone belongs to the session of its pass, and the shop's answer can end that, over HTTP/1.1 and
+//! HTTP/2. Where a proxy asks, the ticket is void once the pass has been shown.
 
 use bytes::Bytes;
 use http::Request;
@@ -54,7 +54,7 @@ impl Site {
         Self { shop, gate, pool }
     }
 
-    /// Somebody who is inside and shows nothing but the ticket.
+    /// A visitor who is inside and shows only the ticket.
     async fn by_ticket(&self, speaks: Speaks) -> Guest {
         let mut guest = Guest::at(&self.pool, "10.1.1.1", 1);
         let answer = self.page(speaks, &mut guest, "/").await;

@@ -1,4 +1,4 @@
-//! The date of a pass: where a room has lost its session, that alone says who is inside.
+//! The date of a pass: where a room has lost its session, only the date decides whether the visitor is inside.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn who_clicked_a_moment_before_all_was_lost_is_inside_and_who_had_been_idl
     house.gate.lose_log();
     house.gate.start();
     house.gate.ready().await;
-    // By now the dates of before that click are over.
+    // The dates from before that click are over now.
     until(begun, SESSION + TENTH).await;
     assert_eq!(idle.page("/page").await.word(), "waiting");
     let answer = clicks.page("/page").await;

@@ -1,4 +1,4 @@
-//! What the gate does only where the visitor's own connection and the shop's own answer pass through it.
+//! Features of the gate that need the visitor's own connection and the shop's own answer to pass through it.
 
 use crate::gate::ticket_name;
 use crate::guest::{FRAME, PAGE, SCRIPT};

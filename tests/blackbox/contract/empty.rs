@@ -1,12 +1,13 @@
-//! An empty room costs nothing: what is no visit passes as if the gate were not there, byte for byte but for the fields
-//! that every proxy adds, and leaves no trace in the room. A page of a room is private besides: these say so themselves.
+//! An empty room costs nothing: a request that is not a visit passes as if the gate were not there, byte for byte except for
+//! the fields that every proxy adds, and leaves no trace in the room. A page of a room is also private: these tests' pages
+//! already declare that themselves.
 
 use crate::http::Wire;
 use crate::shop::Reply;
 
 use super::{House, ONE};
 
-/// What `docs/reference/proxy.md` says is added or made anew on the way to the shop, and back.
+/// The fields that, by `docs/reference/proxy.md`, are added or made anew on the way to the shop, and back.
 const ADDED: &[&str] = &[
     "x-forwarded-for",
     "x-forwarded-proto",
@@ -40,8 +41,7 @@ const REPLIES: &[Reply] = &[
     ),
 ];
 
-/// Sends the same bytes to the shop itself and through the gate.
-/// What is received whole has a length.
+/// Sends the same bytes to the shop itself and through the gate. An answer that is received whole has a length.
 const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 
 async fn passes_untouched(request: &str) {

@@ -1,4 +1,4 @@
-//! How a session ends by the shop's word, without the shop having been changed, and what a reset does.
+//! How a session ends by the shop's answer, without a change of the shop, and the effect of a reset.
 
 use ropeline::config::{Config, Overrides};
 use ropeline::replica::{Options, Replica};
@@ -58,7 +58,7 @@ async fn another_word_of_the_shop_ends_nothing() {
     for target in ["/say-else", "/receipt/wrong", "/receipts"] {
         assert!(inside.page(target).await.is_the_shops());
     }
-    // What the gate tells the log is in order: by the time the next session is on record, an end would be.
+    // The gate's notes are in order: once the next session is on record, an end would be too.
     assert!(inside.page("/").await.is_the_shops());
     let answer = house.in_line().await;
     assert!(answer.ticket().is_some());
@@ -104,7 +104,7 @@ async fn an_answer_ends_the_session_of_its_request_the_first_one_too() {
     house.until("ends", 1).await;
 }
 
-/// What an operator's reset is in the log; the way to ask for one is not here yet.
+/// An operator's reset in the log; there is no other way to make one here yet.
 async fn reset(house: &mut House) {
     house.gate.stop();
     let log = Embedded::open(&house.gate.data(), LogOptions::default()).unwrap();

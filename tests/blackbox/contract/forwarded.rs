@@ -1,4 +1,5 @@
-//! The first table, upper half: what is refused before anybody asks who it is, and what is forwarded to the shop.
+//! The first table, upper half: requests that are refused before the visitor is identified, and requests that are forwarded
+//! to the shop.
 
 use tokio::net::TcpSocket;
 
@@ -109,7 +110,7 @@ async fn letters_that_a_shop_takes_for_others_lead_to_no_protected_path() {
     }
 }
 
-/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+/// Routers that compare hosts byte by byte use their default for unknown ones, usually the shop.
 #[tokio::test]
 async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
     let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
@@ -128,7 +129,7 @@ async fn a_free_host_in_another_spelling_is_no_way_to_the_shop() {
         assert_eq!(answer.status(), status, "{host}: {}", answer.head);
     }
     assert_eq!(house.shop.seen().len(), 4);
-    // What a trusted proxy passes on, as a shop may go by it.
+    // Fields of a trusted proxy, which a shop may use.
     for (forwarded, status) in [
         ("blog.test", 200),
         ("BLOG.test.:80, blog.test", 200),
@@ -342,7 +343,7 @@ const PAGES: &[Reply] = &[
     ),
 ];
 
-/// A cache before the gate would give it to people in line, and to whoever is called: that turn would be missed.
+/// A cache before the gate would give it to visitors in line, and to called ones, whose turn would be missed.
 #[tokio::test]
 async fn a_rooms_page_is_kept_by_no_shared_cache_and_what_belongs_to_it_is() {
     let house = House::scripted(PAGES, ONE, "").await;

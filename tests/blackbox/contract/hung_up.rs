@@ -1,4 +1,5 @@
-//! Clients that hang up while the shop works: what it answers counts where it matters, and nothing is kept up for nobody elsewhere.
+//! Clients that hang up while the shop works: the shop's answer counts where it matters, and in all other cases the request
+//! is dropped.
 
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ async fn sold(house: &House, many: u64) {
     .await;
 }
 
-/// Who presses "pay" twice breaks off the first request, and the shop has sold all the same.
+/// A visitor who presses "pay" twice breaks off the first request, and the shop has sold all the same.
 #[tokio::test]
 async fn what_the_shop_sells_counts_also_where_the_buyer_has_hung_up() {
     let house = selling("stock = 3").await;

@@ -1,5 +1,5 @@
-//! A parameter by which lines are told apart, and a method that a request names, wherever and however they are spelled: what a
-//! shop may read otherwise than the gate is refused.
+//! A parameter that distinguishes lines, and a method that a request names, in any position and spelling: requests that a
+//! shop may read differently from the gate are refused.
 
 use crate::guest::{Guest, PAGE, SCRIPT};
 use crate::http::Message;
@@ -8,7 +8,7 @@ use super::House;
 
 const EVENTS: &str = "total_active_users = 10\nroutes = [\"/event\"]\nper = \"?event_id\"";
 
-/// Somebody inside the line `a`.
+/// A visitor inside the line `a`.
 async fn in_line_a(house: &House) -> Guest {
     let mut guest = house.guest();
     for _ in 0..2 {

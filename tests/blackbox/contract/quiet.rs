@@ -1,4 +1,4 @@
-//! What the gate knows by itself is decided before the log: it costs no entry and no wait.
+//! Requests that the gate can decide without the log cost no entry and no wait.
 
 use ropeline::room::LineName;
 use ropeline::token::ticket_cookie;

@@ -1,5 +1,5 @@
-//! Who holds a slot: a visitor who was served, from the first request on, for a whole `session_duration`; as the shop counts it,
-//! which knows a visitor by the requests that it has had.
+//! Holders of slots: a visitor who was served, from the first request on, for a whole `session_duration`, as counted by the
+//! shop, which knows visitors by their requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn slots(count: u32, more: &str) -> String {
     format!("total_active_users = {count}\n{CLAIM}\n{more}")
 }
 
-/// Somebody is called and sends nothing to the shop. By the time that the turn is missed, so is every turn of before.
+/// A visitor is called and sends no request to the shop. Once that turn is missed, so is every earlier turn.
 async fn until_a_turn_is_missed(house: &House) {
     let mut app = house.guest();
     let joined = app.own("POST", "join").await.json();
@@ -61,7 +61,8 @@ async fn nobody_is_called_into_the_slot_of_somebody_who_reads() {
     assert_eq!(house.gate.room().await["no_shows"], 0);
 }
 
-/// The slot of a turn is held a little longer than the turn, and who is back then is told to be next in the lane.
+/// The slot of a turn is held a little longer than the turn, and a visitor who comes back then is shown as the next in the
+/// lane.
 #[tokio::test]
 async fn who_is_back_just_after_the_claim_deadline_is_called_before_who_stands_behind() {
     let house = House::open(&slots(1, ""), OFTEN).await;
@@ -123,7 +124,7 @@ async fn who_was_served_is_inside_also_when_the_gate_dies_at_once() {
     assert!(reader.page("/product/2").await.is_the_shops());
 }
 
-/// A visitor who is called in line, has the pass of that from the page's check-in, and comes with it.
+/// A visitor who is called in line, gets the pass from the page's check-in, and comes with it.
 #[tokio::test]
 async fn a_called_visitor_is_one_who_has_sent_the_shop_nothing() {
     let (house, mut inside) = House::full_and_patient().await;

@@ -1,4 +1,5 @@
-//! A sale by stock: who buys is counted, nobody waits for what is gone, and nobody is told of a part they did not take.
+//! A sale by stock: purchases are counted, no visitor waits for a sold piece, and results are shown only to visitors who took
+//! part.
 
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -22,7 +23,7 @@ async fn status(guest: &mut Guest) -> Value {
     guest.own("GET", "status").await.json()
 }
 
-/// What the gate tells the visitor in that state, once it does: it may have been asked too often meanwhile.
+/// The visitor's status once it has this state: a question may have been limited meanwhile.
 async fn told_when(guest: &mut Guest, state: &str) -> Value {
     let guest = &Mutex::new(guest);
     eventually("a state", async || {
@@ -40,7 +41,7 @@ async fn sold(house: &House, many: u64) {
     .await;
 }
 
-/// The places of those who have bought.
+/// The places of the buyers.
 async fn winners(house: &House) -> Vec<u64> {
     let path = "/api/v1/rooms/shop/winners";
     let told = house.gate.admin_ask("GET", path, "").await.json();
@@ -168,7 +169,7 @@ async fn an_accounts_other_browser_brings_the_receipt_of_its_session() {
     assert_eq!(house.gate.room().await["joins"], 1);
 }
 
-/// Nobody holds a piece for an order that a script sends for somebody who is not inside, though the room is open: neither without a
+/// An order that a script sends for a visitor who is not inside holds no piece, though the room is open: neither without a
 /// pass nor by one whose session is over, which would be good for any number of orders.
 #[tokio::test]
 async fn a_scripts_order_passes_by_a_session_alone() {
@@ -205,7 +206,7 @@ async fn who_read_for_too_long_and_buys_with_the_next_request_has_bought() {
     idles_out(&house).await;
     assert!(buyer.page("/receipt/1").await.is_the_shops(), "let in anew");
     sold(&house, 1).await;
-    // What is looked at behind it is in the log when the visitor has left.
+    // Pages viewed after it are in the log when the visitor has left.
     assert!(buyer.page("/receipt/1").await.is_the_shops());
     leaves_and_keeps_its_cookies(&mut buyer).await;
     idles_out(&house).await;
@@ -224,7 +225,7 @@ async fn who_comes_back_from_the_payment_after_the_session_has_bought_once_and_t
         sold(&house, 1).await;
     }
     assert!(inside.page("/").await.is_the_shops());
-    // Who was never inside buys nothing by the shop's page, and neither does a place in line.
+    // A visitor who was never inside buys nothing by the shop's page, and neither does a place in line.
     let mut waiting = house.in_line().await;
     for guest in [&mut waiting, &mut house.guest()] {
         assert!(guest.page("/receipt/2").await.is_the_shops());

@@ -1,5 +1,5 @@
-//! A client that does not read the answers it has: short ones hold neither the shop's connections nor the places of what passes
-//! the line without a session.
+//! A client that does not read its answers: short ones hold neither the shop's connections nor places in the bounds of
+//! requests without a session.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

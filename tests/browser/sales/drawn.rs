@@ -1,4 +1,4 @@
-//! A sale that is drawn: from the promise to the place, as visitors see it, and as anybody checks it afterwards.
+//! A sale that is drawn: from the promise to the place, as visitors see it, and its check afterwards.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,12 +16,12 @@ use crate::harness::guest::Guest;
 use crate::harness::look::Look;
 use crate::harness::redis::{Options, Server};
 
-/// Long enough for everybody to join, short enough to wait for.
+/// Long enough for all to join, short enough to wait for.
 const PREQUEUE_MS: u64 = 20_000;
 const BEACON: &str = "drand quicknet round 22000000, randomness";
 const VALUE: &str = "7d1f2c0a8a5be4cb1c5d1c4d9b6f0d2e33a1b8f0a4f7b6c9e2d1f0a3b4c5d6e7";
 
-/// What an operator's command says, with its exit code.
+/// The output of an operator's command, with its exit code.
 fn ropeline(arguments: &[&str]) -> (Option<i32>, String) {
     let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
         .args(arguments)
@@ -131,7 +131,7 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     checks_in_a_browser(&browser, &figures).await;
 }
 
-/// Of two gates on one store: both have noted somebody while it was away.
+/// Of two gates on one store: both have noted a visitor while it was away.
 #[tokio::test]
 async fn who_comes_while_the_store_is_away_over_the_opening_is_drawn() {
     let store = Server::start(&Options::default());
@@ -164,12 +164,12 @@ async fn who_comes_while_the_store_is_away_over_the_opening_is_drawn() {
     assert!(status["draw"]["number"].is_null(), "{status}");
 }
 
-/// The page moved on by itself; what it shows to be copied is checked by the page without a server.
+/// The page moved on by itself; the figures that it shows for copying are checked by the page without a server.
 async fn checks_in_a_browser(browser: &Browser, figures: &str) {
     let shown = "const pre = document.getElementById('figures'); return pre ? pre.textContent : ''";
     let figures: Value = serde_json::from_str(figures).expect("figures");
     let copied = eventually("the figures with their secret", async || {
-        // Whoever was drawn first is inside already.
+        // The visitor who was drawn first is inside already.
         let text = browser.text().await;
         if text.contains("Choose your seats") {
             return Some(figures.to_string());

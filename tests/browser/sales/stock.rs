@@ -1,4 +1,5 @@
-//! A sale by stock as visitors see it: who waits for a piece, who has bought, who was inside and has not, and who never came in.
+//! A sale by stock as visitors see it: waiting for a piece, having bought, having been inside without buying, and never
+//! having come in.
 
 use std::process::Command;
 
@@ -14,7 +15,7 @@ use crate::harness::look::Look;
 
 const COMPLETES: &str = "completes_on = [{ route = \"/checkout/complete\", status = 200 }]";
 
-/// What nobody may be told who has not come in, or before it is time.
+/// Texts that must not be shown to a visitor who has not come in, or before it is time.
 const RESULTS: [&str; 2] = ["You got one", "You did not get one"];
 
 async fn browsers<const N: usize>() -> Vec<Browser> {
@@ -34,7 +35,7 @@ fn set(gate: &Gate, key: &str, value: &str) {
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
-/// Waits until nobody is called or inside.
+/// Waits until no visitor is called or inside.
 async fn emptied(gate: &Gate) {
     let operator = format!("http://{}", gate.admin);
     let path = format!("/api/v1/rooms/{ROOM}");
@@ -52,7 +53,7 @@ async fn reads(browser: &Browser, gate: &Gate, words: &str) -> String {
 }
 
 fn tells_no_results(page: &str) {
-    // Nothing comes of waiting either.
+    // Waiting changes nothing either.
     for words in [RESULTS[0], RESULTS[1], "Please wait"] {
         assert!(!page.contains(words), "{words}: {page}");
     }

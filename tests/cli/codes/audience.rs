@@ -1,4 +1,4 @@
-//! One pair of keys in two installations: what staging signs opens nothing in production.
+//! One pair of keys in two installations: staging's signatures are not valid in production.
 
 use crate::gate::{Gate, Site};
 use crate::reload::taken;
@@ -15,7 +15,8 @@ fn installation(audience: &str) -> (Site, Gate) {
     (site, gate)
 }
 
-/// What of staging's a production gate takes: whether a pass comes in beside who is inside, and whether a new log begins.
+/// The effects of staging's tokens on a production gate: whether a pass is admitted beside the visitor inside, and whether a
+/// new log begins.
 fn taken_from_staging(staging: &str, production: &str) -> (bool, bool) {
     let (_production, gate) = installation(production);
     // Later, so that the numbers of its log stand above all that are known in production.
@@ -25,7 +26,7 @@ fn taken_from_staging(staging: &str, production: &str) -> (bool, bool) {
     let mut thief = other.insider();
     thief.at = gate.address;
     let served = thief.goes_to("/").is_the_shops();
-    // By the time that these are numbered and called, whatever the gate makes of a pass has been made.
+    // Once these are numbered and called, the gate has finished with the pass.
     for _ in 0..3 {
         let mut next = gate.visitor();
         next.goes_to("/");

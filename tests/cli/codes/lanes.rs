@@ -1,4 +1,4 @@
-//! Lanes as an operator runs them: who stands in which, what they are shown, what the operator sees, and a reload in between.
+//! Lanes as an operator runs them: their visitors, the visitors' and the operator's view, and a reload in between.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::visitor::{Answer, Visitor};
 const LANES: &str = "[[room.lane]]\nname = \"members\"\nweight = 3\nnetworks = [\"198.51.100.0/24\"]\n\
                      [[room.lane]]\nname = \"everybody\"\n";
 
-/// Somebody who comes through a proxy of ours, from that address.
+/// A visitor who comes through a trusted proxy, from that address.
 fn from(visitor: &mut Visitor, address: &str) -> Answer {
     let fields = format!(
         "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nX-Forwarded-For: {address}\r\n"
@@ -28,7 +28,7 @@ fn lanes(gate: &Gate) -> Vec<Value> {
     room["lanes"].as_array().cloned().unwrap_or_default()
 }
 
-/// Somebody of each network waits behind whoever is inside.
+/// A visitor of each network waits behind the one inside.
 fn queued(gate: &Gate, address: &str, position: u64) -> Visitor {
     let mut visitor = gate.visitor();
     let answer = from(&mut visitor, address);
@@ -64,7 +64,7 @@ fn a_network_has_a_lane_of_its_own_with_positions_of_its_own() {
             .contains("shop: lane members (weight 3): 2 waiting, 0 called, 0 inside, 0 calls\n"),
         "{told:?}"
     );
-    // The first call was of everybody's lane, so the members' turn comes now, whoever came first.
+    // The first call was of the common lane, so the members' turn comes now, in any order of arrival.
     inside.leaves();
     until("the first member's turn", || {
         (members[0].status()["state"] == "called").then_some(())
@@ -100,14 +100,14 @@ fn a_reload_that_lists_the_lanes_otherwise_or_takes_one_out_leaves_everybody_whe
     assert_eq!(lanes(&gate)[1]["out"], true);
     assert_eq!(members.each_mut().map(Visitor::position), [Some(1), Some(2)]);
     assert_eq!(other.position(), Some(1));
-    // Who comes from there now stands with everybody else.
+    // A visitor who comes from there now stands with all others.
     let _late = queued(&gate, "198.51.100.7", 2);
     let _press = queued(&gate, "192.0.2.1", 1);
     for member in &mut members {
         member.leaves();
     }
     until("the lane to be gone", || (lanes(&gate).len() == 2).then_some(()));
-    // A restart reads the same log, and tickets still mean what they did.
+    // A restart reads the same log, and tickets still have the same meaning.
     assert_eq!(gate.stop().code, Some(0));
     let gate = site.start();
     gate.lives();

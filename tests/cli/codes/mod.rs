@@ -1,4 +1,4 @@
-//! Codes: made offline, brought in links and by apps, and what becomes of those that cannot be used.
+//! Codes: made offline, sent in links and by apps, and the treatment of unusable ones.
 
 mod audience;
 mod lanes;
@@ -66,7 +66,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     second.goes_to("/sale");
     assert_eq!(second.position(), Some(2));
     assert_eq!(gate.figure("ropeline_codes_total{fate=\"code_accepted\"}"), 2);
-    // Whoever only follows the link, however often, has no place.
+    // A visitor who only follows the link, however often, has no place.
     for _ in 0..3 {
         assert_eq!(follows(&mut gate.visitor(), &code).status, 303);
     }
@@ -74,7 +74,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     crate::until("the turn of the code", || {
         (visitor.status()["state"] == "called").then_some(())
     });
-    // The shop gives back what it was sent.
+    // The shop returns the request that it got.
     let shown = visitor.goes_to("/sale");
     assert!(
         shown.is_the_shops() && !shown.body.contains(&code) && !shown.body.contains("ropeline-code"),
@@ -86,7 +86,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     assert_eq!(accepted, 2, "once for each who joined by it: {said:?}");
 }
 
-/// Any site can send a visitor to a link: what they have is given up by the page's own button alone.
+/// Any site can send a visitor to a link: only the page's own button gives up their present place.
 #[test]
 fn a_link_takes_nobodys_place_away_and_the_button_of_its_page_does() {
     let site = site();
@@ -132,7 +132,7 @@ fn a_link_takes_nobodys_place_away_and_the_button_of_its_page_does() {
     );
     visitor.goes_to("/sale");
     assert_eq!((lane(&mut visitor), visitor.position()), ("press".into(), Some(1)));
-    // Of the lane that they stand in nothing is asked.
+    // Their present lane requires nothing.
     assert_eq!(follows(&mut visitor, &code).status, 303);
     assert_eq!((lane(&mut visitor), visitor.position()), ("press".into(), Some(1)));
     gate.stop();

@@ -41,7 +41,7 @@ fn what_is_used_at_one_gate_is_used_at_the_other() {
     refused(&follows(&mut other, &code), 403, "code_spent", "has been used already");
     assert_eq!(other.goes_to("/sale").word(), "waiting");
     assert_eq!(other.status()["lane"], Value::Null, "with everybody else");
-    // Whose answer was lost asks at the other gate, and has the place that the code was good for.
+    // A visitor whose answer was lost asks at the other gate, and has the place that the code gave.
     let mut again = before;
     again.at = gates[1].address;
     assert_eq!(again.goes_to("/sale").word(), "waiting");

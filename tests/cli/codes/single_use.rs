@@ -20,7 +20,7 @@ pub fn begun(site: Site) -> Site {
     site
 }
 
-/// Codes are issued in whole seconds: whatever has begun has begun before the next one.
+/// Codes are issued in whole seconds: every log that has begun has begun before the next one.
 pub fn next_second() {
     let second = || ropeline::time::wall().0 / 1_000;
     let begun = second();
@@ -100,7 +100,7 @@ fn a_single_use_code_is_good_for_one_visitor_who_may_ask_again() {
     assert!(other.jar.is_empty());
     assert_eq!(other.goes_to("/sale").word(), "waiting");
     assert_eq!(other.status()["lane"], Value::Null, "with everybody else");
-    // The link again, by whoever has the number.
+    // The link again, by the visitor who has the number.
     assert_eq!(follows(&mut first, &code).word(), "waiting");
     let used = spent(&gate);
     assert_eq!(
@@ -161,7 +161,7 @@ fn what_was_spent_stays_so_over_a_restart_and_a_kill() {
     gate.stop();
 }
 
-/// A container without a volume, or a folder that somebody has emptied.
+/// A container without a volume, or a folder that was emptied.
 #[test]
 fn in_an_emptied_folder_no_code_from_before_is_good() {
     let site = Site::new("bypass_codes = 1", LANES);
@@ -209,7 +209,7 @@ fn whoever_waits_keeps_the_place_until_the_code_is_theirs() {
     assert_eq!(one.goes_to("/sale").word(), "waiting");
     assert_eq!(one.status()["lane"], "press");
     assert_eq!(two.position(), Some(1), "that place was given up");
-    // Who asked before it was used is told when the button is pressed.
+    // A visitor who asked before it was used is informed when the button is pressed.
     refused(&two.sends(&button(&other), ""), 403, "code_spent", "has been used");
     refused(&follows(&mut two, &codes[0]), 403, "code_spent", "has been used");
     assert_eq!(two.position(), Some(1), "and this one was not");
@@ -273,7 +273,7 @@ fn a_code_past_the_line_lets_in_at_once_so_many_as_the_room_bears() {
         third.goes_to("/sale").is_the_shops().then_some(())
     });
     assert_eq!(spent(&gate).len(), 2);
-    // Whoever waits is called with the place that they have.
+    // A waiting visitor is called with their present place.
     third.leaves();
     let last = single(&site, "bypass");
     crate::until("room for one more", || {

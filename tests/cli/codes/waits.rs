@@ -1,4 +1,4 @@
-//! Codes of visitors who have a place already, or whose code does nothing for them: what they keep, and what they are told.
+//! Codes of visitors who have a place already, or whose code has no effect: what they keep, and what they are shown.
 
 use crate::codes::single_use::{LANES, begun, follows, joins_as_app, next_second, refused, single, site, spent};
 use crate::gate::Site;
@@ -31,7 +31,7 @@ fn an_app_that_has_its_place_is_told_so_with_the_code_still_shown() {
     gate.stop();
 }
 
-/// As many as are let past are inside: nobody else is, and whoever waits goes on waiting.
+/// The allowed number of bypass visitors are inside: no other is let past, and waiting visitors go on waiting.
 #[test]
 fn whoever_waits_sees_the_line_while_the_code_is_not_taken() {
     let site = site();
@@ -43,7 +43,7 @@ fn whoever_waits_sees_the_line_while_the_code_is_not_taken() {
     // The second request carries the pass, so the session is on record.
     assert!(past.goes_to("/").is_the_shops());
     let mut waits = gate.waits(1);
-    // More often than anybody may join.
+    // More often than the limit of joins allows.
     for _ in 0..12 {
         let page = follows(&mut waits, &codes[1]);
         assert_eq!((page.word(), waits.position()), ("waiting", Some(1)), "{page:?}");

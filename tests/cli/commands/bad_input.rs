@@ -1,4 +1,4 @@
-//! What cannot be, as an operator might write it: refused with the reason by `check` and over HTTP, and nothing is changed.
+//! Invalid input as an operator might write it: refused with the reason by `check` and over HTTP, and without any change.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::until;
 const OTHER: &str = "[[room]]\nname = \"other\"\nroutes = [\"/other/*\"]\n[[room.lane]]\nname = \"everybody\"\n\
     [[room.lane]]\nname = \"press\"\ncode = true\n";
 
-/// A room of one, in the way of nobody at `/other/`, that has sold a piece of five.
+/// A room with one slot at `/other/`, out of the way of the others, that has sold a piece of five.
 fn sale() -> (Site, Gate) {
     let room = "routes = [\"/*\"]\nstock = 5\ncompletes_on = [{ route = \"/done\", status = 200 }]";
     let site = Site::new(room, LANES);

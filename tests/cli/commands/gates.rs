@@ -1,4 +1,4 @@
-//! Gates that share their rooms through a store, as processes: who is there, and what an operator says to them.
+//! Gates that share their rooms through a store, as processes: the roster, and operators' commands.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ fn a_visitor_may_meet_another_gate_on_each_request_and_one_that_dies_takes_nothi
     assert_eq!(other.stop().code, Some(0));
 }
 
-/// The other gate has not read of it yet when somebody comes there, and asks the room for a number in vain.
+/// The other gate has not read of it yet when a visitor comes there, and asks the room for a number in vain.
 #[test]
 fn who_meets_a_gate_that_lags_when_a_room_is_switched_off_goes_straight_in() {
     let store = Server::start(&Options::default());
@@ -153,7 +153,7 @@ fn gates_that_died_with_the_store_are_waited_for_until_an_operator_ends_that() {
     );
 }
 
-/// Nobody is left who knows, but the store has kept what the gates wrote.
+/// No gate is left that knows, but the store has kept the gates' entries.
 #[test]
 fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_the_dead() {
     let mut store = Server::start(&Options::durable());
@@ -176,7 +176,7 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     store.restart();
     let again = site.start();
     (inside.at, waiting.at) = (again.address, again.address);
-    // While it begins the new log it heals already, and knows of nobody yet.
+    // While it begins the new log it heals already, and knows no visitor yet.
     let missing = until("who is waited for", || {
         let gate = again.asks_admin("/api/v1/gates").json()["gate"].clone();
         let missing = gate["missing"].as_array().filter(|_| gate["condition"] == "healing");
@@ -196,7 +196,7 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
 }
 
-/// A build for tests reads version 2, and agrees to it where it is told to.
+/// A build for tests supports version 2, and agrees to it if configured so.
 #[test]
 fn a_machine_version_is_raised_when_all_gates_know_it() {
     let store = Server::start(&Options::default());

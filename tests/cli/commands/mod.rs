@@ -1,4 +1,4 @@
-//! Help, and the pages before anybody sees them.
+//! Help texts, and previews of the pages.
 
 mod bad_input;
 mod check;

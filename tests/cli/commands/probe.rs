@@ -1,4 +1,4 @@
-//! `ropeline probe` against a real gate before a real shop: what it says reached the shop is what reached it.
+//! `ropeline probe` against a real gate before a real shop: its report matches the requests that reached the shop.
 
 use crate::gate::{Gate, Site};
 use crate::program::Ended;
@@ -144,7 +144,7 @@ fn http2_and_the_form_that_names_an_account_are_tried_too() {
     // Once over each version.
     assert_eq!(site.shop.asked("/static/app.css?add-to-cart=7"), 2);
     assert_eq!(site.shop.asked("/enter"), 0);
-    // A path at which no account is named: what is sent there is kept like any other, and that is not enough.
+    // A path at which no account is named: a form there is kept like any other, and that is not enough.
     let elsewhere = probe(&site, &gate, &["--account-path", "/product/7", "--account", "email"]);
     assert!(
         elsewhere.out.contains("WRONG    an account named twice in a form"),

@@ -12,7 +12,7 @@ use crate::gate::{Gate, Site};
 use crate::program::{Ended, Program};
 use crate::until;
 
-/// Everybody comes at once, looks in shortly, and nobody does anything else.
+/// All come at once, stay briefly, and do nothing else.
 pub const PLAIN: [&str; 10] = [
     "--arrive",
     "1s",
@@ -61,7 +61,7 @@ pub fn joined(gate: &Gate, program: &mut Program, count: u64) {
     });
 }
 
-/// Nobody virtual is left.
+/// No virtual visitor is left.
 pub fn all_are_gone(gate: &Gate) {
     until("the end of the rehearsal", || {
         let room = room(gate);
@@ -89,7 +89,7 @@ fn a_person_gets_in_in_turn_among_virtual_visitors_and_alone_reaches_the_shop() 
         (person.status()["state"] == "called").then_some(())
     });
     let calls = room(&gate)["calls"].as_u64().unwrap() - before;
-    // All who stood before were called, and hardly anybody from behind: nobody else came.
+    // All who stood before were called, and hardly any from behind: no other visitor came.
     assert!(
         calls >= position.saturating_sub(10),
         "{calls} calls from position {position}"

@@ -38,7 +38,7 @@ fn all_gates_have_its_visitors_and_send_them_off_when_the_one_that_led_it_dies()
     let mut person = two.visitor();
     assert_eq!(person.goes_to("/person").word(), "waiting");
     assert_eq!(person.position(), Some(40));
-    // Nobody renews it any more: the command has its gate's admin listener and no other.
+    // No command renews it any more: the command only knows its own gate's admin listener.
     one.kill();
     until("the person's turn", || {
         (person.status()["state"] == "called").then_some(())

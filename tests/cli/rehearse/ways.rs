@@ -53,7 +53,7 @@ fn whoever_comes_while_the_log_takes_nothing_joins_when_it_is_back() {
     });
     free_disk(&gate, before);
     joined(&gate, &mut program, 60);
-    // Whoever was told to wait for the log asks once more and hears the number: there is time for each to ask five times.
+    // A visitor who must wait for the log asks once more and gets the number: there is time for each to ask five times.
     let asked = rehearsed(&gate);
     until("what all of them hear", || {
         (rehearsed(&gate) > asked + 300).then_some(())

@@ -1,4 +1,5 @@
-//! What a reload leaves as it was, and what it must not: the shop's servers, connections to them, keys, whom the gate believes.
+//! State that a reload keeps, and state that it must not keep: the shop's servers, connections to them, keys, trusted
+//! proxies.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -27,7 +28,7 @@ fn server(gate: &Gate, address: SocketAddr) -> Value {
 
 #[test]
 fn a_server_that_stays_keeps_how_it_stands_and_takes_its_weight() {
-    // Bound and never listening: nobody else gets the port, and nobody is answered there.
+    // Bound and never listening: no other process gets the port, and no connection to it is answered.
     let nobody = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     nobody.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
     let down = nobody.local_addr().unwrap().as_socket().unwrap();
@@ -55,7 +56,7 @@ fn connects(gate: &Gate) -> u64 {
     gate.figure("ropeline_upstream_connects_total ")
 }
 
-/// Whatever else changes, this visitor goes over the connection that there is.
+/// Whatever else changes, this visitor uses the existing connection.
 fn are_kept(site: &Site, gate: &Gate, inside: &mut Visitor) {
     let before = connects(gate);
     for (from, to) in [("users = 1", "users = 2"), ("users = 2", "users = 1")] {
@@ -115,7 +116,7 @@ fn nobody_looks_after_the_shop_by_the_old_file() {
         until("so many checks", || (site.shop.asked(path) >= count).then_some(()));
     };
     checks("/old", 1);
-    // What is under way holds on to what was in force.
+    // A request under way keeps the configuration that was in force.
     let held = gate.insider().sets_out_for("/hold");
     site.shop.holds(1);
     site.edit("\"/old\"", "\"/new\"");

@@ -1,4 +1,5 @@
-//! A change of keys as docs/guides/runbook.md has it, while people wait and are inside; and what is said of one that goes too early.
+//! A change of keys as in docs/guides/runbook.md, while visitors wait and are inside; and the warning about a key that is
+//! removed too early.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -21,7 +22,7 @@ fn keys(list: &[&str]) -> String {
     format!("keys = [{}]", list.join(", "))
 }
 
-/// How somebody who waits shows the ticket.
+/// How a waiting visitor shows the ticket.
 #[derive(Clone, Copy)]
 enum Way {
     Page,
@@ -59,7 +60,7 @@ impl Waiting {
         Self { visitor, way, ticket }
     }
 
-    /// Shows the ticket to a gate, and keeps what is given for it; whether it still stands for the place.
+    /// Shows the ticket to a gate, and keeps the new one; returns whether it still gives the place.
     fn shows(&mut self, gate: SocketAddr) -> bool {
         self.visitor.at = gate;
         let ticket = self.ticket.clone();
@@ -156,7 +157,7 @@ fn three_gates_change_their_keys_and_nobody_inside_or_in_line_is_lost() {
         inside.is_empty().then_some(())
     });
     assert!(inside.is_empty());
-    // Those who are called now are inside when the old key goes.
+    // Visitors called now are inside when the old key goes.
     let began = ropeline::time::uptime();
     let may_end = || ropeline::time::uptime().saturating_sub(began) >= SESSION_MAX;
     hold("auto");
@@ -242,7 +243,7 @@ fn a_key_that_goes_while_its_tokens_are_about_is_told_of_with_the_date_until_whi
         last["warnings"].to_string().contains("is gone and was in use"),
         "{last}"
     );
-    // Nothing has changed since.
+    // No change since then.
     assert!(!taken(&site, &gate).contains("the key"), "it is told once");
 }
 

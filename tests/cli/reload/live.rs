@@ -1,4 +1,4 @@
-//! What a running gate takes: limits, rooms, logs, the shop, bounds on connections.
+//! Settings that a running gate takes: limits, rooms, logs, the shop, bounds on connections.
 
 use std::net::TcpStream;
 
@@ -84,7 +84,7 @@ fn rooms_come_and_go_and_the_others_keep_their_visitors() {
     });
     assert!(inside.goes_to("/").is_the_shops());
     assert_eq!(waiting.position(), Some(1));
-    // What an operator has set stays over the file, as over a restart.
+    // An operator's settings stay in force over the file, as over a restart.
     let admin = gate.admin.to_string();
     assert_eq!(
         site.run(&["rooms", "set", "shop", "--capacity", "3", "--admin", &admin])
@@ -161,7 +161,7 @@ fn requests_go_to_the_new_shop_and_those_under_way_stay_with_the_old() {
     assert!(under_way.answer().is_the_shops());
     new.let_go();
     assert!(next.answer().is_the_shops());
-    // A shop that cannot be spoken to as configured is refused before anybody is sent there.
+    // A shop that cannot be reached as configured is refused before any visitor is sent there.
     std::fs::write(site.path("ca.pem"), "-----BEGIN CERTIFICATE-----\n").unwrap();
     site.edit(
         &format!("url = \"{}\", weight = 2", new.url()),

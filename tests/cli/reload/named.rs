@@ -1,12 +1,12 @@
-//! Files that the configuration names: a change of theirs counts like one of its own, and one that was refused for them is
-//! taken once they are there.
+//! Files that the configuration names: a change in one counts like a change of the configuration, and a configuration that
+//! was refused because of them is taken once they exist.
 
 use super::{capacity, taken};
 use crate::gate::{Gate, Site};
 use crate::harness::certificates::Authority;
 use crate::until;
 
-/// A room with a page of its own, and somebody who waits before it.
+/// A room with its own page, and a visitor who waits before it.
 fn with_page(site: &Site) -> Gate {
     std::fs::write(site.path("page.html"), "<html>one {{ title }}</html>").unwrap();
     let gate = site.start();

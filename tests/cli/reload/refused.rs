@@ -1,4 +1,4 @@
-//! A configuration that cannot be: nothing of it is in force, and everybody who should hears of it.
+//! An invalid configuration: no part of it is put in force, and the refusal is reported in all places.
 
 use rustix::process::Signal;
 
@@ -30,7 +30,7 @@ fn stays(site: &Site, gate: &Gate, why: &str) {
     assert_eq!(capacity(gate), 1);
 }
 
-/// Nobody hears of it any more.
+/// No refusal is reported any more.
 fn cleared(site: &Site, gate: &Gate) {
     assert_eq!(gate.figure("ropeline_config_last_reload_successful "), 1);
     assert_eq!(gate.asks_admin("/api/v1/reload").json()["result"], "taken");
@@ -139,7 +139,7 @@ fn what_a_file_names_is_checked_with_it() {
     assert!(gate.visitor().goes_to("/").body.contains("<html>one "));
     std::fs::write(site.path("page.html"), "<html>two {{ title }}</html>").unwrap();
     site.edit("total_active_users = 2", "total_active_users = 1");
-    // Its path is the same, and what it holds is not.
+    // Its path is the same, and its content is not.
     gate.program.signal(Signal::HUP);
     until("the new page", || {
         let page = gate.visitor().goes_to("/");

@@ -88,7 +88,7 @@ fn a_room_that_was_refused_is_not_there_once_the_store_is_back() {
     assert_eq!(reload(&site, &gate).code, Some(78));
     store.restart();
     gate.lives();
-    // Who comes now is noted behind whatever the gate had to say before.
+    // A visitor who comes now is noted behind all earlier items of the gate.
     let mut next = gate.visitor();
     next.goes_to("/");
     until("a number", || next.position());

@@ -11,7 +11,7 @@ use crate::until;
 
 const TWO: (&str, &str) = ("total_active_users = 1", "total_active_users = 2");
 
-/// The room takes one more, and nobody who was there has lost anything.
+/// The room takes one more, and no present visitor has lost anything.
 fn one_more(site: &Site, gate: &Gate, change: impl FnOnce()) {
     let mut inside = gate.insider();
     let (mut first, mut second) = (gate.waits(1), gate.waits(2));
@@ -22,7 +22,7 @@ fn one_more(site: &Site, gate: &Gate, change: impl FnOnce()) {
     });
     assert!(first.goes_to("/").is_the_shops() && inside.goes_to("/").is_the_shops());
     assert_eq!(second.position(), Some(1));
-    // Rooms are told first: their visitors may know of it before it is counted.
+    // Rooms change first: their visitors may know of it before it is counted.
     until("word of the reload", || {
         (gate.figure("ropeline_config_reloads_total{result=\"taken\"} ") >= 1).then_some(())
     });

@@ -44,13 +44,13 @@ impl Upload {
     }
 }
 
-/// Makes a file a pipe: whoever reads it waits for the test.
+/// Makes a file a pipe: its reader waits for the test.
 fn pipe(site: &Site, name: &str) {
     std::fs::remove_file(site.path(name)).unwrap();
     assert!(Command::new("mkfifo").arg(site.path(name)).status().unwrap().success());
 }
 
-/// Gives whoever waits at the pipe what the file would hold.
+/// Gives the reader of the pipe the file's content.
 fn feed(site: &Site, name: &str, text: &str) {
     let path = site.path(name);
     let mut pipe = until("somebody who reads", || {

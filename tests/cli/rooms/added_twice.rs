@@ -1,4 +1,4 @@
-//! Rooms that come and go at several gates at once: what one gate's operator does, another's file says, and a third adds.
+//! Rooms that come and go at several gates at once: one gate's operator, another gate's file, and a third gate's addition.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! A draw on a real gate: what an operator cannot do once it is promised, and once the line is closed.
+//! A draw on a real gate: commands that are refused once it is promised, and once the line is closed.
 
 use std::fs;
 use std::process::Command;

@@ -25,7 +25,7 @@ fn join(visitor: &mut Visitor, proof: &str) -> Answer {
     visitor.asks("POST /.ropeline/rooms/shop/join", &fields, "")
 }
 
-/// What a newcomer is asked at this gate, worked out.
+/// The solved proof for a newcomer at this gate.
 fn proof(gate: &Gate) -> String {
     let asked = join(&mut gate.visitor(), "");
     assert_eq!((asked.status, asked.word()), (428, "proof"), "{asked:?}");
@@ -117,7 +117,7 @@ fn one_solution_is_one_place_at_all_gates_together() {
     until_all_say(&[&a, &b], 3, 2);
 }
 
-/// A challenge that the site's gates would have made so long ago, for somebody on this machine, with the work for it.
+/// A challenge that the site's gates would have made this long ago, for a client on this machine, with the work for it.
 fn made_ago(secs: u64) -> String {
     let key = Key {
         id: KeyId::new("test").unwrap(),

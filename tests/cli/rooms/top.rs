@@ -1,4 +1,4 @@
-//! `ropeline top` against a running gate: once as plain text, and live in a terminal of its own.
+//! `ropeline top` against a running gate: once as plain text, and live in a pseudo terminal.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
     assert!(nowhere.err.contains("no room \"none\""), "{nowhere:?}");
 }
 
-/// `script` gives the command a terminal; what it writes there comes out of its output.
+/// `script` gives the command a terminal, whose content is in its output.
 #[test]
 fn a_terminal_is_redrawn_until_q_and_put_back() {
     let site = Site::new("", "");

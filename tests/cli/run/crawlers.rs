@@ -1,4 +1,5 @@
-//! Crawlers at a gate with a line: told by a real name server, forwarded past the line a few at a time, and never given a place.
+//! Crawlers at a gate with a line: verified by a real name server, forwarded past the line within a bound, and never given a
+//! place.
 
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ fn a_crawler_is_put_off_until_it_is_verified_and_then_passes_without_a_place() {
     assert_eq!((waiting(&gate), dns.asked(other)), (before, asked));
     assert!(gate.figure("ropeline_requests_total{room=\"shop\",outcome=\"crawler\"}") >= 4);
     assert_eq!(gate.figure("ropeline_crawlers_verified "), 1);
-    // What it is told outlives another file.
+    // Its knowledge outlives a change of the file.
     site.edit("users = 1", "users = 1\ncrawler_max = 0");
     reload::taken(&site, &gate);
     assert!(
@@ -164,7 +165,7 @@ fn so_many_are_past_the_line_at_once_and_no_more() {
     until("room for another", || duck(&gate, "GET /").is_the_shops().then_some(()));
 }
 
-/// Shops work on where nobody waits for the answer.
+/// Shops continue to work when no client waits for the answer.
 #[test]
 fn a_crawler_that_hangs_up_is_past_the_line_until_the_shop_has_answered() {
     let dns = Dns::open();

@@ -8,7 +8,7 @@ use crate::visitor::{Answer, Visitor};
 
 const ARGS: [&str; 5] = ["demo", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
 
-/// A demo, and a visitor who has not come yet.
+/// A demo, and a new visitor.
 fn start(folder: &std::path::Path) -> (Program, Visitor) {
     let program = Program::start(folder, &[&ARGS[..], &["--data", "data"]].concat());
     let address = until("the address to open", || {

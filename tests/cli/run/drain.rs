@@ -1,4 +1,4 @@
-//! Being told to stop: what is under way is finished, and nobody loses a place.
+//! Stopping a gate: requests under way are finished, and no visitor loses a place.
 
 use std::time::Duration;
 

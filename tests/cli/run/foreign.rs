@@ -38,7 +38,7 @@ fn crosses(visitor: &mut Visitor, to: &Gate) -> String {
     visitor.jar[TICKET].clone()
 }
 
-/// What who waits may be told meanwhile: never that the place is gone.
+/// The answers that a waiting visitor may get meanwhile: never that the place is gone.
 fn keeps_the_place(visitor: &mut Visitor, ticket: &str) -> Answer {
     let page = visitor.goes_to("/");
     assert!(["joining", "waiting"].contains(&page.word()), "{page:?}");

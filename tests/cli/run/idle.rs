@@ -1,4 +1,4 @@
-//! What a gate asks of a shared store while nobody is there.
+//! A gate's requests to a shared store without visitors.
 
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};

@@ -44,7 +44,7 @@ fn a_unix_socket_serves_visitors_and_goes_with_the_gate() {
 
     let answer = asks(&path, "", "/deep?a=b");
     assert!(answer.starts_with("http/1.1 200 ok\r\n"), "{answer}");
-    // A stranger as long as nobody says otherwise: what it says about others is dropped.
+    // An untrusted peer: its claims about other clients are dropped.
     assert!(answer.contains("x-forwarded-for: 127.0.0.1\r\n"), "{answer}");
     assert!(answer.contains("x-forwarded-port: 80\r\n"), "{answer}");
     assert!(gate.visitor().goes_to("/").word() == "waiting");

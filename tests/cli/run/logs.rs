@@ -1,4 +1,4 @@
-//! What the gate writes about its work: for machines to read, with nothing in it that opens a door or names a person.
+//! The gate's log lines: machine-readable, without secrets and without personal data.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! `ropeline run`: what it needs, what it says, and when it refuses.
+//! `ropeline run`: its requirements, its messages, and its refusals.
 
 mod crawlers;
 mod demo;

@@ -17,7 +17,7 @@ fn is_cut_off(gate: &Gate, secs: u64) {
     });
 }
 
-/// Waits until the outage has opened the room, to who has neither place nor session.
+/// Waits until the outage has opened the room to visitors without place or session.
 fn is_opened(gate: &Gate) {
     is_cut_off(gate, 0);
     until("the open room", || {

@@ -1,4 +1,4 @@
-//! Started by systemd: sockets that were opened before it, and what it says about itself.
+//! A gate started by systemd: socket activation, and its notifications.
 
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -38,7 +38,7 @@ fn serving(program: &mut Program) -> String {
 fn passed_sockets_serve_by_name_and_are_not_removed() {
     let (site, tcp, unix) = site("listen = [\"systemd:front\", \"systemd\"]");
     let (address, path) = (tcp.local_addr().unwrap(), site.path("passed.sock"));
-    // Somebody who came before the gate is served too.
+    // A visitor who came before the gate is served too.
     let early = std::thread::spawn({
         let path = path.clone();
         move || asks(&path, "", "/early")

@@ -7,7 +7,7 @@ use crate::gate::{Gate, Site, line_with};
 use crate::harness::certificates::{Authority, Issued};
 use crate::until;
 
-/// A gate that also speaks TLS, and whoever vouches for it.
+/// A gate that also speaks TLS, and the authority of its certificate.
 struct Secured {
     site: Site,
     gate: Gate,
@@ -34,7 +34,7 @@ impl Secured {
         }
     }
 
-    /// What curl is answered by `shop.example`, head and all; `scheme` says where it asks.
+    /// The answer of `shop.example` to curl, with its head; `scheme` chooses the port.
     fn curl(&self, scheme: &str, target: &str, arguments: &[&str]) -> String {
         let port = if scheme == "https" {
             self.address.port()
@@ -186,7 +186,7 @@ fn visitors_of_a_rehearsal_come_over_tls_where_the_gate_sends_them() {
     assert!(asked.contains("outcome=\"redirected\"} 1"), "{asked}");
     assert_eq!(secured.site.shop.asked("/"), 0);
     std::fs::write(secured.site.path("other.pem"), Authority::new().pem()).unwrap();
-    // Whoever is not known to vouch for the gate could be anybody.
+    // A certificate of an unknown authority could be any server's.
     for (url, more) in [
         (&clear, &["--ca-file", "other.pem"][..]),
         (&tls, &["--ca-file", "root.pem", "--host", "other.example"]),

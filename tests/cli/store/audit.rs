@@ -1,4 +1,4 @@
-//! An archive made by gates at work, and what `ropeline report` and `ropeline log` make of it.
+//! An archive made by working gates, and the output of `ropeline report` and `ropeline log` for it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -104,7 +104,7 @@ fn a_gate_that_was_killed_leaves_a_whole_history_in_its_folder_and_in_its_archiv
     let from: Vec<_> = logs.iter().map(|log| log["goes_on_from"].as_str().unwrap()).collect();
     assert_eq!(from, ["nothing", "whole"]);
     assert_eq!(kept["lines"][0]["tally"]["joins"], 2);
-    // What the gate had not filed when it was killed is filed when it has read its log again.
+    // Entries that the gate had not archived when it was killed are archived once it has read its log again.
     let archived = report(&site, &["archive"]);
     assert_eq!(archived["covers"]["logs"], kept["covers"]["logs"]);
     assert_eq!(archived["covers"]["entries"], kept["covers"]["entries"]);
@@ -175,7 +175,7 @@ fn an_altered_archive_is_told_and_by_ten_lines_of_python_too() {
     }
 }
 
-/// An operator with a name takes somebody out, a network is let past, and the store is wiped while the archive stays.
+/// A named operator removes a visitor, a network is let past, and the store is wiped while the archive stays.
 #[test]
 fn what_was_done_by_hand_and_a_wiped_store_are_in_the_verdict() {
     let site = Site::new("", "");

@@ -1,4 +1,4 @@
-//! What a gate says of a store that fails: for how long, and why at present, whatever the gate was about.
+//! A gate's messages about a failing store: for how long, and the present reason, in every phase of the gate.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ fn a_store_that_fails_is_told_with_its_present_reason_in_healing_too() {
         "{told:?}"
     );
 
-    // Back, but it asks for a password that nobody told the gate, in the middle of its work.
+    // Back, but it requires a password that the gate does not have, in the middle of its work.
     store.restart();
     until("an answer", || standing(&one)["reason"].is_null().then_some(()));
     let mut admin = store.connect();

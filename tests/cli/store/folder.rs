@@ -1,4 +1,4 @@
-//! The data folder: one gate at a time, and what a damaged file costs.
+//! The data folder: one gate at a time, and the cost of a damaged file.
 
 use std::fs;
 use std::path::Path;
@@ -82,8 +82,8 @@ fn with_log_and_snapshot_damaged_tickets_bring_the_line_back_in_order() {
     for visitor in [&mut inside, &mut first, &mut second] {
         visitor.at = gate.address;
     }
-    // Who comes back first is not who stood first. A log that begins within the second of the one before may stand below
-    // it, and then goes on above the ticket's epoch first.
+    // The first visitor to come back is not the first in line. A log that begins within the second of the one before may have
+    // a lower epoch, and then goes on above the ticket's epoch first.
     for visitor in [&mut second, &mut first] {
         crate::until("the place", || (visitor.goes_to("/").word() == "waiting").then_some(()));
     }

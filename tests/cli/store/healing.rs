@@ -1,4 +1,4 @@
-//! A ticket of a log that nobody remembers: what it stops and for how long, and an operator who ends that.
+//! A ticket of an unknown log: what it stops and for how long, and an operator who ends that.
 
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ fn an_operator_ends_what_old_tickets_stopped_and_nothing_stops_the_room_again() 
     until("the turn", || second.goes_to("/").is_the_shops().then_some(()));
     assert_eq!(second.leaves().status, 200);
     until("the next turn", || newcomer.goes_to("/").is_the_shops().then_some(()));
-    // Whoever stood in front comes after all: next, and nobody is stopped.
+    // The visitor in front comes after all: next, and calls do not stop.
     waits_in_place(&mut old);
     assert!(room(&gate, "shop").get("healing_secs").is_none());
     assert_eq!(newcomer.leaves().status, 200);
@@ -98,7 +98,7 @@ fn an_operator_ends_what_old_tickets_stopped_and_nothing_stops_the_room_again() 
     assert!(changes.out.contains("healing ended (an old cookie)"), "{changes:?}");
 }
 
-/// Two gates share a store that forgets everything, a moment after four joined. Nobody but the last asks.
+/// Two gates share a store that forgets everything, a moment after four joined. Only the last one asks.
 #[test]
 fn who_joined_a_moment_before_the_store_was_lost_is_called_before_the_one_who_asks_first() {
     let mut store = Server::start(&Options::default());

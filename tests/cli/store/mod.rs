@@ -43,7 +43,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     gate.logs("the store cannot be reached yet");
 
     store.restart();
-    // Whoever comes as the store is back stands behind those who waited through it.
+    // A visitor who comes as the store is back stands behind those who waited through it.
     until("a number for somebody new", || {
         // Each of them is asked for many times below.
         std::thread::park_timeout(Duration::from_millis(200));
@@ -52,7 +52,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
         newcomers.push(newcomer);
         is_numbered(&page).then_some(())
     });
-    // The one who came last asks first.
+    // The last one to come asks first.
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || is_numbered(&newcomer.goes_to("/")).then_some(()));
     }
@@ -67,7 +67,7 @@ fn a_gate_that_starts_before_its_store_shows_pages_and_numbers_everybody_when_it
     assert_eq!(gate.stop().code, Some(0));
 }
 
-/// Whether a page that somebody was given is no longer one of joining. Nobody is refused meanwhile.
+/// Whether the page is no longer one of joining. No visitor is refused meanwhile.
 fn is_numbered(page: &Answer) -> bool {
     assert_eq!(page.status, 200, "{page:?}");
     page.word() != "joining"
@@ -263,7 +263,7 @@ fn what_a_gate_saw_before_it_was_cut_off_for_long_opens_no_session_anew() {
     }
 }
 
-/// A log begun from nothing calls nobody at first.
+/// A log begun from nothing calls no visitor at first.
 fn until_calls(gate: &Gate) {
     until("calls", || {
         let gate = &gate.asks_admin("/api/v1/gates").json()["gate"];

@@ -52,7 +52,7 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
         .asks("GET /api/stock", "Accept: application/json\r\n", "");
     assert_eq!(api.status, 503, "{api:?}");
 
-    // A slot that nobody can be told of stays empty.
+    // A slot stays empty while no visitor can be notified of it.
     assert_eq!(inside.leaves().status, 200);
     for _ in 0..5 {
         assert_eq!((first.goes_to("/").word(), first.position()), ("waiting", Some(1)));
@@ -64,7 +64,7 @@ fn with_a_full_disk_those_inside_go_on_nobody_loses_a_place_and_newcomers_are_nu
         (!gate.asks_admin("/readyz").body.contains("cut off")).then_some(())
     });
     until("the first's turn", || first.goes_to("/").is_the_shops().then_some(()));
-    // The one who came last asks first.
+    // The last one to come asks first.
     for newcomer in newcomers.iter_mut().rev() {
         until("a number", || (newcomer.goes_to("/").word() == "waiting").then_some(()));
     }
@@ -221,7 +221,7 @@ fn a_ticket_that_the_room_does_not_know_is_kept_while_the_log_cannot_be_asked() 
     until("a place", || (lost.goes_to("/").word() == "waiting").then_some(()));
 }
 
-/// A page loads again, and an app may; whoever only asks is no worse off.
+/// A page loads again, and an app may; a client that only asks is no worse off.
 #[test]
 fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
     let site = Site::new("", "");
@@ -237,7 +237,7 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
     let mut app = joined["ticket"].as_str().expect("a ticket to keep").to_owned();
     free_disk(&gate, before);
 
-    // The one who came last asks first.
+    // The last one to come asks first.
     until("the app's number", || {
         let fields = format!("Accept: application/json\r\nRopeline-Ticket: {app}\r\n");
         let told = gate.visitor().asks("GET /.ropeline/rooms/shop/status", &fields, "");
@@ -269,7 +269,7 @@ fn who_joined_in_an_outage_learns_of_the_place_by_asking_alone() {
     assert!(by_status.goes_to("/").is_the_shops());
 }
 
-/// Asking is all that an answer may ask of whoever has arrived.
+/// The answer may require a present visitor only to ask.
 fn is_waiting(told: &serde_json::Value) -> bool {
     let state = told["state"].as_str().unwrap_or_default();
     assert!(["joining", "waiting"].contains(&state), "{told}");

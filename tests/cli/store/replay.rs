@@ -1,4 +1,4 @@
-//! `ropeline replay`: proves a kept log, and finds one that somebody worked on.
+//! `ropeline replay`: proves a kept log, and finds one that was altered.
 
 use std::fs;
 

@@ -13,7 +13,7 @@ use crate::until;
 
 const FAILED: &str = "ropeline_upgrades_failed_total";
 
-/// The gate is as it was: who waits waits, who comes is numbered, and the log is the same.
+/// The gate is unchanged: waiting visitors wait, new ones are numbered, and the log is the same.
 fn goes_on(old: &mut Old, epoch_before: &str, position: u64) {
     assert!(old.gate.program.runs());
     let mut waiting = old.gate.waits(position);
@@ -90,7 +90,7 @@ fn a_binary_that_takes_the_store_and_does_not_serve_is_told_and_the_gate_serves_
         until("the closed store", || {
             old.gate.program.err().contains("taken\n").then_some(())
         });
-        // Comes while nobody accepts, and waits in the socket's queue.
+        // Comes while no process accepts, and waits in the socket's queue.
         let newcomer = old.gate.waits(2);
         (asked.join().unwrap(), newcomer)
     });

@@ -1,4 +1,4 @@
-//! Listeners of every kind are handed over; what the configuration says by now is what holds.
+//! Listeners of every kind are passed on; the present configuration decides about them.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
@@ -115,7 +115,7 @@ fn a_supervisor_hears_of_the_next_process_and_sockets_that_it_opened_are_handed_
     let unix = UnixListener::bind(site.path("passed.sock")).unwrap();
     let (address, path) = (tcp.local_addr().unwrap(), site.path("passed.sock"));
     let ear = UnixDatagram::bind(site.path("notify")).unwrap();
-    // Read at once, as a supervisor does: the kernel keeps ten words, and what comes behind them is lost.
+    // Read at once, as a supervisor does: the kernel keeps ten messages, and later ones are lost.
     let (told, heard) = mpsc::channel();
     thread::spawn(move || {
         let mut words = [0; 256];
@@ -155,7 +155,7 @@ fn a_supervisor_hears_of_the_next_process_and_sockets_that_it_opened_are_handed_
     let heir = Heir::of(&site, address, admin);
     hears_of(&heir);
     until("the end of the process before", || (!program.runs()).then_some(()));
-    // Of the next one: the one before is gone.
+    // From the next process: the one before is gone.
     hears("WATCHDOG=1");
     assert!(listeners::asks(&path, "", "/robots.txt").starts_with("http/1.1 200 ok\r\n"));
     assert_eq!(Visitor::new(address).goes_to("/robots.txt").status, 200);

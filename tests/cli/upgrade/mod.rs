@@ -1,4 +1,4 @@
-//! Upgrades of a running gate: the real binary hands over to itself, or to what lies at its path by then.
+//! Upgrades of a running gate: the real binary passes on to itself, or to the present binary at its path.
 
 mod failing;
 mod listeners;

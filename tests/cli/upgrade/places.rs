@@ -1,4 +1,4 @@
-//! What visitors notice of an upgrade: nothing.
+//! Visitors do not notice an upgrade.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
     let before = epoch(old.gate.admin);
 
     let heir = Heir::after(&site, &old);
-    // The one before drains: its stream says when to come back, and what is under way is finished.
+    // The one before drains: its stream says when to reconnect, and requests under way are finished.
     let stream = stream.answer();
     assert!(
         stream
@@ -39,7 +39,8 @@ fn everybody_keeps_the_place_and_numbers_go_on_in_the_same_log() {
             .contains("retry: "),
         "{stream:?}"
     );
-    // Both are of one log: who waits is known to the next, who comes now stands behind, and the one inside stays inside.
+    // Both are of one log: the next process knows the waiting visitors, new ones stand behind, and the one inside stays
+    // inside.
     assert_eq!((second.position(), first.position()), (Some(2), Some(1)));
     assert!(inside.goes_to("/").is_the_shops());
     first.listens().reads("event: status");

@@ -1,4 +1,4 @@
-//! What a file that was edited before an upgrade does to the rooms: nothing before the next process is in charge.
+//! A file that was edited before an upgrade changes no room before the next process is in charge.
 
 use super::failing::says_so;
 use super::{Heir, Old, asks};
@@ -25,7 +25,7 @@ fn position(visitor: &mut Visitor) -> Option<u64> {
     visitor.asks("GET /.ropeline/rooms/vip/status", fields, "").json()["position"].as_u64()
 }
 
-/// One who is in the room and one who waits before it.
+/// A visitor in the room and one who waits before it.
 fn vips(old: &Old) -> [Visitor; 2] {
     let (mut inside, mut waiting) = (old.gate.visitor(), old.gate.visitor());
     assert!(inside.goes_to("/vip/a").is_the_shops() && inside.goes_to("/vip/a").is_the_shops());
@@ -68,7 +68,7 @@ fn fails_and_leaves_the_rooms(site: &Site) -> Old {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("no threads: Too many open files"), "{ended:?}");
     says_so(&old);
-    // Whoever is numbered now stands behind all that the other has said.
+    // A visitor numbered now stands behind all of the other's items.
     let _behind = old.gate.waits(1);
     assert!(has(old.gate.admin, "vip"));
     assert_eq!((capacity(old.gate.admin), position(&mut waiting)), (1, Some(1)));
@@ -105,7 +105,7 @@ fn serves_and_takes_the_rooms(site: &Site) {
     let slow = inside.sets_out_for("/hold");
     edit(site);
     let heir = Heir::after(site, &old);
-    // The log learns of it from a process in charge; who comes before that waits.
+    // A process in charge adds it to the log; visitors who come before that wait.
     until("the new room", || {
         let word = Visitor::new(heir.address).goes_to("/late/a").word().to_owned();
         assert!(["waiting", "closed"].contains(&word.as_str()), "{word}");

@@ -1,4 +1,4 @@
-//! Whoever started a gate may take the end of its process for the end of the gate: then there is no upgrade.
+//! A supervisor may take the end of the gate's process for the end of the gate: then an upgrade is refused.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;

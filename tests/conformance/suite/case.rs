@@ -1,22 +1,22 @@
-//! What a case is: what the client does, how the shop answers, and what is right, with the source of that.
+//! A case: the client's bytes, the shop's answer, and the correct result, with its source.
 
 use super::faults::Faulty;
 
 /// One conversation on a connection of its own.
 pub struct Case {
     pub name: String,
-    /// What says so, such as "9112, 6.3" for RFC 9112, section 6.3.
+    /// The source of the rule, such as "9112, 6.3" for RFC 9112, section 6.3.
     pub source: &'static str,
     pub steps: Vec<Step>,
     pub shop: Shop,
     pub expect: Expect,
     /// It is about names that only the gate knows: the others are not judged.
     pub gate_alone: bool,
-    /// What the gate does depends on what comes first, which is nobody's fault.
+    /// The gate's behaviour depends on the order of arrivals, which is not a fault.
     pub varies: bool,
 }
 
-/// What the client does, one after another; then it listens.
+/// The client's steps, one after another; then it listens.
 #[derive(Clone)]
 pub enum Step {
     Send(Vec<u8>),
@@ -35,7 +35,8 @@ pub enum Shop {
     Early(&'static str),
     /// Says `100 Continue` where it is expected, then OK.
     Continues,
-    /// With this, after which another protocol is spoken: what comes is sent back in capitals, and `DONE` at its end.
+    /// With this answer, after which another protocol is spoken: received bytes are sent back in capitals, and `DONE` at the
+    /// end.
     Switches(&'static str),
     /// The same, but some time after it has the request.
     SwitchesLate(&'static str),
@@ -45,7 +46,7 @@ pub enum Shop {
     Faulty(Faulty),
 }
 
-/// What somebody else asks for meanwhile.
+/// The target of another client meanwhile.
 pub const SERVED: &str = "/served";
 
 /// An answer that leaves the connection open.
@@ -67,10 +68,10 @@ pub enum Expect {
     Alike,
 }
 
-/// What must hold. Names of fields in lower case.
+/// A required property. Names of fields in lower case.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// So many requests reach the shop, and have their answers.
+    /// This many requests reach the shop, and have their answers.
     Times(usize),
     /// However many reach it.
     AnyTimes,
@@ -85,13 +86,13 @@ pub enum Check {
     /// The same with one of two values.
     FieldOneOf(&'static str, [&'static str; 2]),
     NoField(&'static str),
-    /// A value that no field of the request contains, in whatever case.
+    /// A value that no field of the request contains, in any case.
     Nowhere(&'static str),
     Body(&'static str),
     BodyBytes(usize),
     Trailer(&'static str, &'static str),
     NoTrailer(&'static str),
-    /// Of the last answer.
+    /// The status of the last answer.
     Status(u16),
     AnswerField(&'static str, &'static str),
     NoAnswerField(&'static str),
@@ -99,12 +100,12 @@ pub enum Check {
     /// Interim answers that the client saw.
     Interims(usize),
     Closed,
-    /// What the shop got in the tunnel.
+    /// The bytes that the shop got in the tunnel.
     Tunnel(&'static str),
     NoTunnel,
-    /// What the client got in the tunnel.
+    /// The bytes that the client got in the tunnel.
     Heard(&'static str),
-    /// Of the tunnel's bytes the shop got none before it had agreed.
+    /// The shop got none of the tunnel's bytes before it had agreed.
     NothingAhead,
 }
 
@@ -187,5 +188,5 @@ pub fn chunked(body: &str) -> String {
     post("Transfer-Encoding: chunked", body)
 }
 
-/// What must never be read as a request.
+/// A request that must never be read as one.
 pub const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nHost: shop.test\r\n\r\n";

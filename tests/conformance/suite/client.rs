@@ -1,4 +1,4 @@
-//! A client made of a raw socket: plays a case's steps and writes down what comes back.
+//! A client on a raw socket: plays a case's steps and records the answer.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -21,13 +21,13 @@ pub enum Delivery {
     ByteByByte,
 }
 
-/// What a client saw.
+/// The client's observations.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// Final answers.
     pub answers: Vec<Answer>,
     pub interims: usize,
-    /// What came behind a 101.
+    /// The bytes behind a 101.
     pub tunnel: Vec<u8>,
     /// The other end has closed.
     pub closed: bool,
@@ -64,7 +64,7 @@ pub fn play(case: &Case, address: SocketAddr, delivery: Delivery, patience: Dura
     };
     for step in &case.steps {
         match step {
-            // What cannot be sent any more was answered by a close.
+            // Bytes that cannot be sent any more were answered by a close.
             Step::Send(bytes) => drop(send(&mut stream, bytes, delivery)),
             Step::Hear(text) => {
                 let has = |ear: &Ear| ear.raw.windows(text.len()).any(|part| part == text.as_bytes());
@@ -154,7 +154,7 @@ impl Ear {
         heard
     }
 
-    /// The first answer of what came, and what is behind it; none before its head is whole.
+    /// The first answer in the bytes, and the bytes behind it; none before its head is whole.
     fn answer<'a>(&self, bytes: &'a [u8]) -> Option<(Answer, &'a [u8])> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();

@@ -1,4 +1,4 @@
-//! Verdicts: what became of a case, held against what is right.
+//! Verdicts: the result of a case, compared with the correct one.
 
 use std::fmt::Write;
 
@@ -10,24 +10,24 @@ use super::shop::Seen;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum Verdict {
     Right,
-    /// Repaired, or read as the RFCs allow, into what has one meaning; but not refused.
+    /// Repaired, or read as the RFCs allow, into an unambiguous request; but not refused.
     Lenient,
     Wrong,
     /// Not asked.
     None,
 }
 
-/// What became of a case at one proxy.
+/// The result of a case at one proxy.
 #[derive(Debug)]
 pub struct Outcome {
     pub verdict: Verdict,
     /// For the table.
     pub tells: String,
-    /// What did not hold.
+    /// The property that did not hold.
     pub fault: Option<String>,
 }
 
-/// What a client and the shop saw of a case.
+/// The observations of a client and the shop in a case.
 pub struct Facts<'a> {
     pub heard: &'a Heard,
     pub messages: Vec<Message>,
@@ -69,12 +69,12 @@ impl<'a> Facts<'a> {
         self.heard.answers.last().map(|answer| answer.status)
     }
 
-    /// Nothing whole and nothing ambiguous has reached the shop.
+    /// No whole request and no ambiguous one has reached the shop.
     fn nothing_forwarded(&self) -> bool {
         self.messages.is_empty() && self.ambiguous().is_none()
     }
 
-    /// What the shop got, or what the client was told, in few words.
+    /// A short text of the shop's requests, or of the client's answer.
     fn tells(&self) -> String {
         let mut words = self.forwarded();
         let end = match (self.heard.closed, self.status()) {
@@ -87,7 +87,7 @@ impl<'a> Facts<'a> {
         words.join(", ")
     }
 
-    /// What the shop got.
+    /// The requests that the shop got.
     pub fn forwarded(&self) -> Vec<String> {
         let whole = self.messages.iter();
         let mut words: Vec<String> = whole.map(|message| format!("`{}`", shown(message))).collect();
@@ -102,7 +102,7 @@ impl<'a> Facts<'a> {
         holds(self, check)
     }
 
-    /// What must be the same for another delivery: all of it, but the port that a lane happens to have.
+    /// The part that must be the same for another delivery: all of it, except a worker's port.
     pub fn gist(&self) -> String {
         let mut gist = String::new();
         for answer in &self.heard.answers {

@@ -1,4 +1,4 @@
-//! Requests as the shop got them, read without any leniency: what can be read in two ways is no message here.
+//! Strict reading of the requests that the shop received: an ambiguous one is not accepted.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ pub struct Message {
     pub is_chunked: bool,
 }
 
-/// What is behind the last whole message of a connection.
+/// The bytes behind the last whole message of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Rest {
     Nothing,
     /// The beginning of a message.
     Cut,
-    /// What can be read in more than one way, and why.
+    /// Ambiguous, with the reason.
     Ambiguous(&'static str),
 }
 
@@ -139,7 +139,7 @@ fn chunks(bytes: &mut &[u8]) -> Result<Chunked, Stop> {
     }
 }
 
-/// Where a chunked body ends, if it does; what is no chunk counts as its end, so that it has an answer too.
+/// Where a chunked body ends, if it does; an invalid chunk counts as its end, so that it has an answer too.
 pub fn body_end(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     match chunks(&mut rest) {

@@ -22,12 +22,12 @@ impl Drop for Process {
     }
 }
 
-/// The rooms that the cases try to get into: on hold, so that nobody has a pass.
+/// The rooms that the cases try to enter: on hold, so that no visitor has a pass.
 const ROOMS: &str = "[[room]]\nname = \"seats\"\nmode = \"hold\"\n\
                      routes = [\"/seat\", \"/seat/*\", \"PUT /order\", \"GET /list\", \"/book\"]\n\
                      [[room]]\nname = \"box\"\nmode = \"hold\"\nhosts = [\"box.test\"]\nroutes = [\"/office\"]\n";
 
-/// What a proxy is set up for.
+/// The purpose for which a proxy is configured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Setup {
     Plain,

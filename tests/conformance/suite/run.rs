@@ -1,5 +1,5 @@
-//! Plays cases at one proxy, several at a time: each lane has a shop and a way to it of its own, so that what a shop saw
-//! belongs to one case.
+//! Plays cases at one proxy, several at a time: each worker has a separate shop and a separate way to it, so that a shop's
+//! requests belong to one case.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,14 +18,14 @@ pub const SETTLED: Duration = Duration::from_millis(25);
 /// A proxy at work: by lane, where clients reach it and the shop behind it.
 pub struct Contestant {
     pub lanes: Vec<(SocketAddr, Shop)>,
-    /// Of each lane's process, or of the one for all.
+    /// The ids of each worker's process, or of the one for all.
     pub pids: Vec<u32>,
     pub is_gate: bool,
     /// How long an answer is waited for.
     pub patience: Duration,
 }
 
-/// What became of a case, and what is compared between deliveries.
+/// The result of a case, and the part that is compared between deliveries.
 pub struct Played {
     pub outcome: Outcome,
     pub gist: String,

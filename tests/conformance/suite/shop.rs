@@ -46,7 +46,7 @@ struct Line {
     open: bool,
 }
 
-/// What came over one connection.
+/// The bytes of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub bytes: Vec<u8>,
@@ -92,7 +92,7 @@ impl Shop {
         state.lines.clear();
     }
 
-    /// Waits until no byte has come for `quiet`, ends all connections, and tells what came over each.
+    /// Waits until no byte has come for `quiet`, ends all connections, and returns the bytes of each.
     pub fn end(&self, quiet: Duration) -> Vec<Seen> {
         let mut state = self.shared.state();
         loop {
@@ -217,7 +217,7 @@ fn faulty_answer(stream: &mut TcpStream, Faulty { bytes, end }: Faulty) -> io::R
         End::Closes | End::Resets => {
             stream.write_all(bytes.as_bytes())?;
             if end == End::Resets {
-                // What was written must be there before the reset takes it away.
+                // Written bytes must arrive before the reset discards them.
                 thread::park_timeout(DRIP);
                 SockRef::from(&*stream).set_linger(Some(Duration::ZERO))?;
             }

@@ -1,4 +1,4 @@
-//! Dates, lanes, stock and draw that were moved while somebody waited, or while a draw was on.
+//! Dates, lanes, stock and draw that were changed while visitors waited, or while a draw was on.
 
 use ropeline::room::{
     Batch, Change, Edition, Epoch, LaneId, NamedLane, Number, Overrides, RoomChange, Section, Settings, Wall, Who,
@@ -8,10 +8,11 @@ use super::super::forged::program;
 use super::super::hall::{EPOCH, Hall, room, section};
 use super::{Act, SECRET, drawn, joins, promise, schedule, seconds, two_slots, word};
 
-/// What a room that began at this time is set to.
+/// The settings of a room that began at this time.
 type Sets = fn(u64) -> Settings;
 
-/// Three seconds after the room began `count` join. Then `act`. Says how the program ends with `--strict`, and what it prints.
+/// Three seconds after the room began `count` join. Then `act`. Returns the program's exit code with `--strict` and its
+/// output.
 fn told(sets: Sets, count: u32, act: impl FnOnce(&mut Hall, u64)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();
@@ -299,7 +300,7 @@ fn a_file_that_an_operators_word_stands_over_moves_nothing_until_the_word_is_tak
         stock: Some(9),
         ..Overrides::default()
     };
-    // Before anybody waits.
+    // Before any visitor waits.
     let overridden = |hall: &mut Hall, from: u64| {
         hall.change(1, Change::Override(overrides(from)));
         joins(hall, 10);

@@ -6,7 +6,7 @@ use super::super::forged::program;
 use super::super::hall::{Hall, section};
 use super::{LANE, joins, seconds, two_slots};
 
-/// A room of two slots in which this was done. Says how the program ends with `--strict`, and what it prints.
+/// A room with two slots in which this was done. Returns the program's exit code with `--strict` and its output.
 fn told(act: impl FnOnce(&mut Hall)) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     let mut hall = Hall::new();

@@ -1,4 +1,4 @@
-//! What goes wrong, and what an operator does about it.
+//! The faults of a world, and an operator's reactions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub enum Fault {
     Leave(usize, Time),
     /// A gate's process stands still.
     Pause(usize, Time),
-    /// Nothing gets from a gate to the store.
+    /// No call gets from a gate to the store.
     Cut(usize, Time),
     Mend(usize),
     /// Links lose, repeat and delay.
@@ -43,10 +43,10 @@ pub enum Fault {
     Up {
         lost: usize,
     },
-    /// It comes back with what it held so long ago.
+    /// It comes back with its data of this long ago.
     OldDump(Time),
     Flush,
-    /// It answers nobody for a while.
+    /// It does not answer for a while.
     Sleep(Time),
     /// It takes entries, and for a while no snapshot.
     Full(Time),
@@ -56,7 +56,7 @@ pub enum Fault {
         to_new: Vec<usize>,
         time: Time,
     },
-    /// One master is left, and everybody sees it.
+    /// One master is left, and all gates see it.
     Heal {
         newer: bool,
     },
@@ -64,9 +64,9 @@ pub enum Fault {
     GateAndStore(usize, usize),
     /// Every gate is lost, and the store with everything.
     Everything,
-    /// Every gate is lost, and the store comes back with what it held so long ago.
+    /// Every gate is lost, and the store comes back with its data of this long ago.
     EverythingSince(Time),
-    /// Every gate is lost, and the store is up so long before it has read what it held.
+    /// Every gate is lost, and the store is up for this long before it has read its data.
     Bare(Time),
     Filled(Time),
     /// The furthest gate dies when it would give the next log its root: before, or half way through.
@@ -109,7 +109,7 @@ pub struct Traps {
     pub root: Option<bool>,
     pub begin: bool,
     pub poison: bool,
-    /// The entry that an operator has passed over, and the life of the gate that was told.
+    /// The entry that an operator has skipped, and the life of the gate that took the order.
     pub told: Option<(Position, u64)>,
 }
 
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// Faults are over: everything comes up, and whoever is there wants in.
+    /// Faults are over: everything comes up, and all remaining visitors want to enter.
     pub fn calm_down(&mut self) {
         self.note(format_args!("calm"));
         self.calm = true;
@@ -201,7 +201,7 @@ impl World {
             self.heals(true);
         }
         self.master().down = false;
-        // A sale that opens an hour later is for nobody who is still here.
+        // A sale that opens an hour later is too late for all remaining visitors.
         self.master().clock_ms = self.master().clock_ms.max(0);
         self.weather(&Weather::default());
         for slot in 0..self.slots.len() {
@@ -264,7 +264,7 @@ impl World {
         let until = self.now + time;
         if let Some(gate) = self.slots[slot].gate.as_mut() {
             gate.paused_until = until;
-            // Whatever it would have woken for before is slept through.
+            // Earlier wake-ups are slept through.
             gate.wake = None;
             self.wake_at(slot, until);
         }
@@ -430,7 +430,7 @@ impl World {
         !written
     }
 
-    /// An entry was appended, and may be the one that nobody can apply.
+    /// An entry was appended, and may be the one that no gate can apply.
     pub fn poison_is_due(&mut self, entry: &Arc<Entry>) {
         let plain = entry.batch.spoke.is_none() && entry.batch.root.is_none() && entry.position.sequence > 1;
         if !plain || !std::mem::take(&mut self.traps.poison) {

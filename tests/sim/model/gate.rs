@@ -1,4 +1,4 @@
-//! A gate of the simulation: the real protocol, its link to the store, and what its requests see of the rooms.
+//! A gate of the simulation: the real protocol, its link to the store, and its requests' view of the rooms.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::chance::Chance;
 /// One life of a gate's process.
 pub struct Gate {
     pub protocol: Protocol,
-    /// Told apart from other lives in the same slot.
+    /// Distinguishes the lives in the same slot.
     pub life: u64,
     /// The world's time at its uptime 0.
     born: Time,
@@ -31,27 +31,27 @@ pub struct Gate {
     view_at: Time,
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
-    /// Who waits for what becomes of a code.
+    /// Visitors who wait for the result of a code.
     pub shown: Vec<crate::codes::Showing>,
-    /// Marks that it was told of and that are not in the log, and since when.
+    /// Marks that it received and that are not in the log, and since when.
     pub marks: BTreeMap<Number, Time>,
-    /// Visitors of whom nothing was known, and whose number is being asked for.
+    /// Unknown visitors whose number is being asked for.
     pub asking: Vec<Asking>,
-    /// What operators wait to hear of their calls.
+    /// Results of calls for which operators wait.
     pub told: Vec<Receiver<Result<u64, Unrecorded>>>,
     /// Its process ends after the goodbye.
     pub leaving: bool,
 }
 
-/// Somebody who waits for a number.
+/// A visitor who waits for a number.
 pub struct Joiner {
     pub visitor: usize,
     pub answer: Receiver<JoinOutcome>,
     pub arrival: Arrival,
 }
 
-/// Somebody with a number that the gate does not know, until their mark is read back; or (`claims`) whose turn has come, until
-/// the claim is.
+/// A visitor with a number that the gate does not know, until their mark is read back; or (`claims`) a called one, until the
+/// claim is.
 pub struct Asking {
     pub visitor: usize,
     pub visit: u64,
@@ -119,7 +119,7 @@ impl Gate {
         new
     }
 
-    /// The rooms' clock, with what has passed since the view was published.
+    /// The rooms' clock, plus the time since the view was published.
     pub fn clock(&self, now: Time) -> Clock {
         self.view.clock.plus((now - self.view_at) / 1_000)
     }

@@ -1,4 +1,5 @@
-//! Whoever was served is inside: the room and what gates tell it of requests, held against how a shop counts visitors.
+//! Every visitor who was served is inside: the room and the gates' reports about requests, compared with a shop's count of
+//! visitors.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,7 @@ struct Shop {
     numbers: [Option<Number>; VISITORS],
     /// When the shop had the last request of a number.
     last: BTreeMap<Number, u64>,
-    /// What goes with the next entry.
+    /// The content of the next entry.
     said: Section,
 }
 
@@ -60,7 +61,7 @@ impl Shop {
         self.log.say(said);
     }
 
-    /// A request as the gate takes it: whoever is called is inside before it is forwarded.
+    /// A request as the gate takes it: a called visitor is inside before it is forwarded.
     fn request(&mut self, id: usize) {
         let number = match self.numbers[id] {
             Some(number) if !matches!(self.log.standing(number), Standing::Ended | Standing::Late) => number,

@@ -1,5 +1,5 @@
-//! What a gate makes of a visitor's tokens, from its own view alone: the gate's own reader, for tickets and passes that
-//! need no signature.
+//! A gate's judgement of a visitor's tokens, from its own view alone: the gate's own reader, for tickets and passes that need
+//! no signature.
 
 use std::sync::LazyLock;
 
@@ -29,14 +29,14 @@ pub struct Pass {
 /// A gate's eyes at one moment.
 pub struct Eyes<'a> {
     pub view: &'a View,
-    /// The view's clock with what has passed since.
+    /// The view's clock plus the time since.
     pub now: Clock,
     /// Wall time in milliseconds.
     pub wall: u64,
     pub cut_off: bool,
 }
 
-/// What a ticket is worth.
+/// The validity of a ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Worth {
     Waiting,
@@ -104,7 +104,7 @@ impl Eyes<'_> {
         }
     }
 
-    /// What the log should learn of a request that is forwarded for a number without its pass.
+    /// The note for the log on a request that is forwarded for a number without its pass.
     pub fn used(&self, number: Number) -> Option<Note> {
         used(self.standing(number), false, (!self.cut_off).then_some(self.now))
     }
@@ -135,7 +135,7 @@ impl Eyes<'_> {
         })
     }
 
-    /// Whose a number is.
+    /// The account of a number.
     pub fn account(&self, number: Number) -> Option<Tag> {
         let line = self.view.rooms.get(&*ROOM)?.line(&LINE)?;
         line.account(rooms::LANE, number)
@@ -152,7 +152,7 @@ impl Eyes<'_> {
         }
     }
 
-    /// Present visitors ahead of one who waits.
+    /// Present visitors ahead of a waiting one.
     pub fn ahead(&self, number: Number) -> Option<u64> {
         match self.standing(number) {
             Standing::Waiting(waiting) => Some(waiting.ahead),

@@ -1,4 +1,4 @@
-//! The way between a gate and the store: calls that are lost, late, applied twice, or answered to nobody.
+//! The link between a gate and the store: calls that are lost, late, applied twice, or whose answer is lost.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::world::{Caller, Event, MILLI, SECOND, Time, World};
 /// How a link behaves; chances in a thousand.
 #[derive(Clone, Copy)]
 pub struct Weather {
-    /// Nothing gets through.
+    /// No call gets through.
     pub cut: bool,
     pub request_lost: u64,
     pub reply_lost: u64,
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// The call has reached the server, whoever still waits for its answer.
+    /// The call has reached the server, whether or not the gate still waits for its answer.
     pub fn delivered(&mut self, from: Caller, host: u64, ask: Ask) {
         let now = self.now;
         let weather = self.slots[from.slot].weather;
@@ -192,7 +192,7 @@ impl World {
 }
 
 impl World {
-    /// Whoever starts builds on a snapshot that is kept, so it has to be what most gates have.
+    /// A starting gate builds on a kept snapshot, so it has to be the state of most gates.
     fn only_what_is_confirmed_is_saved(&mut self, slot: usize, ask: &Ask) {
         let Ask::Save { snapshot, .. } = ask else { return };
         if !saves(ask, Occasion::Checkpoint) {

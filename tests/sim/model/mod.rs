@@ -1,4 +1,5 @@
-//! The world of a simulation: gates, the store and links as models, visitors, the upstream, what goes wrong, and the ledger that judges.
+//! The world of a simulation: gates, the store and links as models, visitors, the upstream, the faults, and the ledger that
+//! judges.
 
 pub mod crowd;
 pub mod faults;

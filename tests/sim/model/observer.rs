@@ -1,7 +1,7 @@
 //! How the simulation looks into the gates: every entry that any of them applies passes here.
 //!
-//! [`apply`] has no closure to hang on, so what it needs lies in a thread's own place; a run stays on its thread. It is
-//! also where machines are made to fail: a poisoned entry panics on every gate, and a faulty gate applies one wrongly.
+//! [`apply`] has no closure, so its state is in a thread-local; a run stays on its thread. It is also where machines are made
+//! to fail: a poisoned entry panics on every gate, and a faulty gate applies one wrongly.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,17 +14,17 @@ use crate::accounts;
 use crate::added::RoomBook;
 use crate::code_book::{self, CodeBook};
 
-/// What is watched, and what goes wrong.
+/// The observations, and the faults to inject.
 #[derive(Default)]
 pub struct Watch {
     pub ledger: Ledger,
     pub codes: CodeBook,
     pub added: RoomBook,
-    /// What any gate saw last.
+    /// The latest view of any gate.
     pub last: Option<Arc<View>>,
     /// The machine versions that any gate's rooms ran.
     pub versions: BTreeSet<u16>,
-    /// Whose state is being changed.
+    /// The gate whose state is being changed.
     pub acting: GateId,
     /// Where the root stood that each gate fetched last.
     pub roots: BTreeMap<GateId, Position>,
@@ -82,7 +82,7 @@ pub fn apply(state: &mut State, entry: &Encoded) -> Effects {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }
                 let root = watch.roots.get(&watch.acting).copied();
-                // What wrong gates alone have read is in no book: from then on nobody can say which rooms there are.
+                // Entries that only wrong gates have read are in no book: from then on the right rooms are unknown.
                 let knows = watch.twisted.is_empty() && !watch.ledger.blind;
                 if let Some(view) = watch.last.clone().filter(|_| watch.added.on && knows) {
                     let faults = watch.added.look(entry, &effects, &view, root);

@@ -1,4 +1,4 @@
-//! The visitors: who they are, what they carry, and when they come next.
+//! The visitors: their kinds, their tokens, and the time of their next request.
 
 use ropeline::room::Number;
 
@@ -16,7 +16,7 @@ pub struct Person {
     pub is: Is,
     /// The slot of the gate that it spoke to last.
     pub gate: usize,
-    /// Told apart from events of before.
+    /// Distinguishes it from earlier events.
     pub visit: u64,
     /// When any gate last took word of the visitor's presence, and the longest that none did since the last join.
     pub seen: Time,
@@ -26,7 +26,7 @@ pub struct Person {
     pub inside_until: Option<Time>,
     /// The request under way: its pass, and whether it carries it.
     pub claiming: Option<(Pass, bool)>,
-    /// When the shop had the last request, and of which number; `None` for one whom the shop does not count.
+    /// When the shop had the last request, and of which number; `None` for a visitor whom the shop does not count.
     pub asked: Option<(Time, Number)>,
     pub first_inside: bool,
     pub turns_missed: u32,
@@ -45,7 +45,7 @@ pub enum Is {
     Gone,
 }
 
-/// What a visitor is like.
+/// The kind of a visitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Asks as often as the page does, comes in when called, leaves when done.

@@ -1,4 +1,4 @@
-//! A run: a world made from a seed, what goes wrong in it and when, and whether it keeps its promises.
+//! A run: a world made from a seed, its faults with their times, and whether it keeps its promises.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,14 +18,14 @@ use crate::chance::Chance;
 use crate::codes;
 use crate::stock;
 
-/// What a run is to be.
+/// The plan of a run.
 pub struct Plan {
     pub seed: u64,
     pub gates: usize,
     /// The machine version that the first gates know.
     pub knows: u16,
     pub sale: Option<Sale>,
-    /// How long things go wrong, and how long after that everybody has to come in.
+    /// How long faults last, and the time after that in which all must come in.
     pub busy: Time,
     pub calm: Time,
     /// Visitors at the start, in all, and how often another comes.
@@ -46,7 +46,7 @@ pub struct Plan {
     pub admission: Option<LoadControl>,
 }
 
-/// What a run came to.
+/// The results of a run.
 pub struct Outcome {
     pub seed: u64,
     pub tally: Tally,
@@ -59,7 +59,7 @@ pub struct Outcome {
     /// The machine versions that the rooms ran.
     pub versions: BTreeSet<u16>,
     pub faults: Vec<String>,
-    /// The ledger stopped judging, because a gate that was wrong may have told the others what is right.
+    /// The ledger stopped judging, because a gate that was wrong may have passed its state to the others.
     pub blind: bool,
 }
 
@@ -87,7 +87,7 @@ impl Plan {
         }
     }
 
-    /// Whatever the seed brings.
+    /// A world with random faults from the seed.
     pub fn wild(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0xFA17);
         let gates = usize::try_from(chance.within(2, 6)).unwrap_or(2);
@@ -292,7 +292,7 @@ impl Outcome {
     }
 
     /// # Panics
-    /// With what is wrong, and how to see it again.
+    /// Reports the faults, and how to run the seed again.
     pub fn must_hold(&self, test: &str) {
         let mut text = String::new();
         for fault in &self.faults {

@@ -19,7 +19,7 @@ pub fn room() -> RoomName {
     RoomName::new("shop").unwrap()
 }
 
-/// What a run's room goes by.
+/// The kind of sale of a run's room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sale {
     /// The line forms from the start, and is drawn when the store's clock is there.
@@ -51,7 +51,7 @@ pub fn follow(admission: Option<LoadControl>) {
     ADMISSION.set(admission);
 }
 
-/// So many pieces are sold.
+/// Sells this many pieces.
 pub fn sell(stock: Option<u32>) {
     STOCK.set(stock);
 }
@@ -99,7 +99,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// What a gate is given that starts `now`.
+/// The configuration of a gate that starts `now`.
 pub fn configured(now: Wall) -> Vec<(RoomName, Settings)> {
     let sale = SALE.get();
     let settings = Settings {

@@ -1,4 +1,4 @@
-//! The shop behind the gates: whom it has had a request from in the last `session_duration`, held against the slots.
+//! The shop behind the gates: the visitors of its requests in the last `session_duration`, compared with the slots.
 //!
 //! A called visitor's request is forwarded when the log has the claim; where it cannot be asked the gate forwards all the same.
 
@@ -63,7 +63,7 @@ impl World {
         };
         self.leave_word(slot, request.0.number, Some(Note::Reopen));
         self.is_inside(id, slot, request);
-        // What the log does not know yet is no promise of the rooms.
+        // Requests that are not in the log yet are no promise of the rooms.
         self.people[id].asked = None;
     }
 
@@ -74,7 +74,7 @@ impl World {
         self.people[id].asked = sure.then_some((self.now, number));
     }
 
-    /// A gate has died: what it forwarded last it may not have told the log, and who waits there is told nothing.
+    /// A gate has died: its last forwarded requests may not be in the log, and its waiting visitors get no answer.
     pub fn forgets_lately(&mut self, slot: usize, asking: Vec<Asking>) {
         let lately = self.now.saturating_sub(UNTOLD);
         for person in &mut self.people {
@@ -93,8 +93,8 @@ impl World {
         self.people.iter_mut().for_each(|person| person.asked = None);
     }
 
-    /// The shop never counts more visitors than slots are held; and whoever had a page is inside for a session from then on, less
-    /// what a gate may be behind.
+    /// The shop never counts more visitors than slots are held; and a visitor who had a page is inside for a session from
+    /// then on, less the time that a gate may be behind.
     pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: ropeline::room::Clock) {
         let lasts: Time = rooms::settings().session_ms * MILLI;
         let asked = self.people.iter().enumerate().filter_map(|(id, person)| {

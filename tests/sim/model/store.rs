@@ -1,7 +1,7 @@
-//! The store that gates share, as a model: what one server holds, what a call does to it, and what a crash takes away.
+//! The store that gates share, as a model: a server's data, the effect of a call, and the loss in a crash.
 //!
-//! It means exactly what `store::Log` says of a shared store. Servers are copied cheaply, so that a dump, a lagging replica
-//! and a second master are each a copy of an earlier moment.
+//! It implements exactly the contract of `store::Log` for a shared store. Servers are copied cheaply, so that a dump, a
+//! lagging replica and a second master are each a copy of an earlier moment.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ropeline::store::{Append, Beginning, Begun, Exchanged, Loaded, Occasion, Ski
 
 use super::world::Time;
 
-/// One server: what it holds and what it could fall back to.
+/// One server: its data, and the earlier data that it could fall back to.
 #[derive(Clone)]
 pub struct Server {
     /// The machine that it runs on.
@@ -20,7 +20,7 @@ pub struct Server {
     pub replication: u64,
     /// How far its clock is ahead of the world's.
     pub clock_ms: i64,
-    /// It answers nobody before.
+    /// It does not answer before.
     pub asleep_until: Time,
     /// Connections are refused.
     pub down: bool,
@@ -29,12 +29,12 @@ pub struct Server {
     /// How long entries are kept behind the snapshot.
     pub keep_ms: u64,
     data: Data,
-    /// What it held after each of the last calls that changed something, and now and then before that.
+    /// Its data after each of the last calls that changed something, and now and then before that.
     past: VecDeque<(Time, Data)>,
     pub flaw: Option<Flaw>,
 }
 
-/// A rule that the store is told to break, to see that it is found out.
+/// A rule that the store is made to break, to check that this is detected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flaw {
     ReplicationUnchecked,
@@ -159,7 +159,7 @@ impl Server {
         self.trim(now);
     }
 
-    /// Drops what is older than a minute, never past the snapshot.
+    /// Drops entries older than a minute, never past the snapshot.
     fn trim(&mut self, now: Time) {
         let Some(saved) = self.data.saved() else { return };
         let wall = self.wall(now).0;
@@ -250,7 +250,7 @@ impl Server {
         self.down = false;
     }
 
-    /// The server comes up again with what it held at that time, or the earliest that is kept.
+    /// The server comes up again with its data at that time, or the earliest that is kept.
     pub fn restore(&mut self, at: Time, replication: u64) {
         let kept = self.past.iter().rposition(|(kept, _)| *kept <= at).unwrap_or(0);
         self.restart(self.past.len().saturating_sub(kept), replication);
@@ -273,7 +273,7 @@ impl Server {
     fn remember(&mut self, now: Time) {
         self.past.push_back((now, self.data.clone()));
         if self.past.len() > 2 * CALLS_KEPT {
-            // Of what is older, every eighth is enough for an old dump.
+            // Of older states, every eighth is enough for an old dump.
             let (old, new) = (
                 self.past.len() - CALLS_KEPT,
                 self.past.split_off(self.past.len() - CALLS_KEPT),

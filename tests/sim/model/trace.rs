@@ -1,4 +1,4 @@
-//! What happened in a run, as one number: the same seed gives the same. `SIM_TRACE=1` prints it line by line.
+//! The events of a run, as one number: the same seed gives the same. `SIM_TRACE=1` prints them line by line.
 
 use std::fmt::Arguments;
 

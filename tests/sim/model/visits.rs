@@ -1,8 +1,7 @@
-//! What visitors do at gates, and what they may expect.
+//! Visitors' requests at gates, and the answers that they may expect.
 //!
-//! A visit is a request: the gate judges the tokens by its own view, leaves the same notes as `src/gate` would, and the
-//! visitor goes away with what it is given. The visitor knows nothing of the log, so what is promised to visitors is held
-//! against what they saw.
+//! A visit is a request: the gate judges the tokens by its own view and queues the same notes as `src/gate` would, and the
+//! visitor keeps the answer. The visitor does not see the log, so the promises to visitors are compared with their answers.
 
 use ropeline::replica::{Arrival, Condition, JoinOutcome, Note};
 use ropeline::room::{LineName, Number, PendingId, pace};
@@ -219,7 +218,7 @@ impl World {
         self.go_on(slot);
     }
 
-    /// What was asked for is on record: a number that is still unknown never was.
+    /// The requested note is on record: a number that is still unknown never existed.
     fn recorded(&mut self, slot: usize) {
         let Some(gate) = self.slots[slot].gate.as_mut() else {
             return;
@@ -336,7 +335,7 @@ impl World {
         person.tries += 1;
         person.is = Is::Outside;
         (person.first_inside, person.turns_missed) = (false, 0);
-        // Somebody kept the ticket.
+        // A visitor kept the ticket.
         if let Some(relic) = person.relics.last().copied() {
             person.ticket = Some(Ticket::Numbered(relic));
         }
@@ -382,7 +381,7 @@ impl World {
         }
     }
 
-    /// The gate cannot number anybody now: a ticket without a number, whose id joins at once and at every visit.
+    /// The gate can assign no number now: a ticket without a number, whose id joins at once and at every visit.
     fn joins_later(&mut self, id: usize, slot: usize, arrival: Arrival) {
         self.people[id].is = Is::Outside;
         self.people[id].ticket = Some(Ticket::Pending(arrival.id));
@@ -396,7 +395,7 @@ impl World {
         self.come_again(id, SECOND, 4 * SECOND);
     }
 
-    /// Somebody without a ticket.
+    /// A visitor without a ticket.
     fn arrives(&mut self, id: usize) -> Arrival {
         let mut bytes = [0; 12];
         bytes[..8].copy_from_slice(&self.chance.next().to_le_bytes());
@@ -420,7 +419,7 @@ impl World {
         self.joins_later(id, slot, arrival);
     }
 
-    /// The store has answered a gate: whoever waited for that is told.
+    /// The store has answered a gate: its waiting visitors get their answers.
     pub fn told(&mut self, slot: usize) {
         self.numbered(slot);
         self.recorded(slot);

@@ -1,7 +1,7 @@
-//! The world: virtual time, the queue of what happens next, gates, visitors and the store.
+//! The world: virtual time, the queue of events, gates, visitors and the store.
 //!
-//! One thread, one source of chance: the same seed gives the same run. Calls to the store are in `link`, visitors in
-//! `visits`, what goes wrong in `faults`.
+//! One thread, one source of randomness: the same seed gives the same run. Calls to the store are in `link`, visitors in
+//! `visits`, faults in `faults`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -41,7 +41,7 @@ pub enum Event {
     },
     /// A visitor comes.
     Visit(usize, u64),
-    /// Somebody new comes, and more after them.
+    /// A new visitor comes, and more after them.
     Arrive,
     /// The shop's answer to a request that completed passes the gate of this slot and life.
     Completed(usize, u64, Number),
@@ -72,7 +72,7 @@ pub struct World {
     pub slots: Vec<Slot>,
     pub people: Vec<Person>,
     pub given: std::collections::BTreeMap<Number, usize>,
-    /// Whoever has completed, as the shop knows.
+    /// The buyers, by the shop's records.
     pub bought: std::collections::BTreeSet<Number>,
     pub slow_shop: bool,
     pub lives: u64,
@@ -88,7 +88,7 @@ pub struct World {
     /// New visitors come on average so often; none when 0.
     pub arrivals_every: Time,
     pub most_people: usize,
-    /// Faults are over: everybody wants in and nothing goes wrong.
+    /// Faults are over: all visitors want in, and no fault happens.
     pub calm: bool,
     pub excuse: Excuse,
     pub traps: Traps,
@@ -105,18 +105,18 @@ pub struct Slot {
     pub knows: u16,
 }
 
-/// What has happened that a weaker promise goes with.
+/// Events that weaken a promise.
 #[derive(Clone, Copy, Default)]
 pub struct Excuse {
     /// Sessions may be more than the slots: two masters, or entries lost with every gate that had read them.
     pub excess: bool,
-    /// Turns may be missed through no fault of the visitor: nobody could be reached for long.
+    /// Turns may be missed through no fault of the visitor: no gate could be reached for long.
     pub turns: bool,
     /// Numbers may be given twice: the store writes its log anew and hides it.
     pub numbers: bool,
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Tally {
     pub steps: u64,
@@ -139,7 +139,7 @@ pub struct Tally {
     pub ghosts: u64,
     /// Completions in the last log.
     pub sold: u64,
-    /// Whatever the gates made of it.
+    /// Independent of the gates' counts.
     pub bought: u64,
 }
 
@@ -233,7 +233,7 @@ impl World {
         self.go_on(slot);
     }
 
-    /// The process is gone, with everybody who waits there.
+    /// The process is gone, with all waiting requests.
     pub fn crash_gate(&mut self, slot: usize) {
         let Some(gate) = self.slots[slot].gate.take() else {
             return;
@@ -260,7 +260,7 @@ impl World {
         }
     }
 
-    /// Lets the gate do what it wants to do next, until it waits for something.
+    /// Runs the gate's steps until it waits.
     pub fn go_on(&mut self, slot: usize) {
         for _ in 0..STEPS_MOST {
             let now = self.now;

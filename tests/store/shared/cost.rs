@@ -1,4 +1,4 @@
-//! What the log costs its store: figures for `docs/guides/redis.md`, measured when asked for.
+//! The log's cost for its store: figures for `docs/guides/redis.md`, measured on request.
 //!
 //!     cargo test --test store shared::cost -- --ignored --nocapture
 

@@ -1,4 +1,4 @@
-//! A store whose memory is full: it takes what frees memory, and the log does that by itself.
+//! A store whose memory is full: it accepts commands that free memory, and the log sends those by itself.
 
 use ropeline::room::Position;
 use ropeline::store::{Beginning, Begun, Exchanged, Log, Occasion};
@@ -7,7 +7,7 @@ use super::{open, server, snapshot, why};
 use crate::contract::{append, begin, exchange, fill};
 use crate::harness::redis::Server;
 
-/// Sets the limit below what is used already.
+/// Sets the limit below the memory in use.
 fn fill_up(server: &Server) {
     let used: u64 = server.info("memory", "used_memory").unwrap().parse().unwrap();
     let _: () = server.ask(&format!("CONFIG SET maxmemory {}", used / 2));

@@ -56,7 +56,7 @@ fn an_append_sent_twice_stands_twice_under_one_serial() {
     assert_eq!(entries[1].previous, entries[0].nonce);
 }
 
-/// What everybody is told who knows the old history, until somebody begins a new log.
+/// The answer for every gate that knows the old history, until one begins a new log.
 fn ended(url: &str, at: Position) {
     let mut log = open(url);
     let broken = Ok(Exchanged::Broken { epoch: at.epoch });

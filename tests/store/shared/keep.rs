@@ -1,4 +1,4 @@
-//! What is kept and for how long: snapshots, roots, skips, and a log that stays short.
+//! Retention: snapshots, roots, skips, and a log that stays short.
 
 use redis::cmd;
 use ropeline::room::{Batch, LineName, MAX_BATCH_BYTES, Position, RoomName, Section};

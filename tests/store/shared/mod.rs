@@ -1,4 +1,4 @@
-//! The log in a shared store: the common suite on one server and on a cluster, and what only a shared log does.
+//! The log in a shared store: the common suite on one server and on a cluster, and the properties of a shared log.
 
 mod begin;
 mod cluster;

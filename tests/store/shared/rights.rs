@@ -1,4 +1,4 @@
-//! A user with the rights that `docs/guides/redis.md` names and no more, and what a user with fewer is told.
+//! A user with exactly the rights that `docs/guides/redis.md` names, and the errors for a user with fewer.
 
 use ropeline::store::redis::{Options as LogOptions, RedisLog};
 use ropeline::store::{Exchanged, Log, Occasion};

@@ -27,7 +27,7 @@ fn the_log_goes_on_from_the_promoted_replica_as_a_new_one() {
     let (at, _) = start(&next);
     fill(&mut log, at, 3);
 
-    // The dead master comes back, as the sentinels' replica of the other: nobody takes it for the log.
+    // The dead master comes back, as the sentinels' replica of the other: no gate takes it for the log.
     stores.servers[0].restart();
     stores.until_in_sync();
     assert_eq!(exchange(&mut open(&stores.url()), at, None).len(), 3);
@@ -59,7 +59,7 @@ fn sentinels_may_have_a_password_of_their_own() {
 fn who_is_master_in_a_sentinels_memory_only_is_not_taken_for_it() {
     let mut stores = Sentinel::start(&Options::default());
     let url = stores.url();
-    // One alone cannot change what it knows.
+    // One alone cannot change its own state.
     stores.sentinels[1].kill();
     stores.sentinels[2].kill();
     let _: () = stores.servers[1].ask("REPLICAOF NO ONE");

@@ -1,4 +1,4 @@
-//! What a store is refused for at the start, and what is only said.
+//! Properties of a store that are refused at the start, and those that give a warning.
 
 use ropeline::store::redis::{Options as LogOptions, RedisLog};
 

@@ -45,7 +45,7 @@ fn an_answer_that_comes_too_late_is_never_taken_for_the_next() {
     let ropeline::store::Exchanged::Entries { entries, .. } = answer else {
         panic!("{answer:?}")
     };
-    // What was sent may have been carried out after all; then it stands once.
+    // A sent call may have been carried out after all; then it is there once.
     assert!(
         entries.len() <= 1 && entries.iter().all(|entry| entry.serial == 4),
         "{entries:?}"

@@ -1,4 +1,4 @@
-//! What is different where a proxy asks: on a yes nothing is set, so a cookie takes an answer of its own.
+//! Differences where a proxy asks: a yes sets no cookie, so setting one takes a separate answer.
 
 use crate::gate::{pass_name, ticket_name};
 use crate::guest::{Guest, PAGE, SCRIPT, number_of};
@@ -252,7 +252,7 @@ async fn no_spelling_of_a_path_gets_past_the_room() {
     assert_eq!(house.shop.seen().len(), before);
 }
 
-/// Routers that compare hosts as they are spelled take what they do not know for their default, as a rule the shop.
+/// Routers that compare hosts byte by byte use their default for unknown ones, usually the shop.
 #[tokio::test]
 async fn a_free_host_in_another_spelling_reaches_no_other_host() {
     let blog = "[[room]]\nname = \"blog\"\nhosts = [\"blog.test\"]\nmode = \"off\"";
@@ -336,7 +336,7 @@ async fn a_check_in_of_somebody_inside_renews_the_pass() {
     );
 }
 
-/// Fails closed: nobody is let past who would have been.
+/// Fails closed: a visitor who would be let past is not.
 #[tokio::test]
 async fn with_the_gate_away_nothing_reaches_the_shop() {
     let (mut house, inside) = House::full().await;
@@ -448,7 +448,7 @@ async fn of_a_request_that_is_nobodys_the_shop_is_told_nothing() {
 
 const REHEARSAL: &str = r#"{"id": "0303030303030303", "visitors": 5, "seconds": 600}"#;
 
-/// Virtual visitors come to the gate itself: whoever is inside and shows a mark or a cookie of theirs is turned away too.
+/// Virtual visitors come to the gate itself: a visitor inside who shows a mark or a cookie of theirs is turned away too.
 #[tokio::test]
 async fn a_virtual_visitor_is_never_told_yes() {
     let house = House::open(ONE, "").await;

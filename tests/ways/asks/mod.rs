@@ -1,4 +1,4 @@
-//! What is different where a proxy asks.
+//! Differences where a proxy asks.
 
 mod answers;
 mod tunnels;

@@ -1,4 +1,4 @@
-//! Upgrades on a way that is free: a tunnel of HTTP would carry requests that nobody asked about.
+//! Upgrades on an open path: a tunnel of HTTP would carry requests about which the proxy does not ask.
 
 use crate::http::Wire;
 

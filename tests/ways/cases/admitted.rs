@@ -1,4 +1,4 @@
-//! The first table, upper half: what reaches the shop whoever carries it there, and what the shop is told.
+//! The first table, upper half: requests that reach the shop on every way, and the fields that the shop gets.
 
 use crate::guest::{PAGE, SCRIPT};
 use crate::http::{Message, Wire};

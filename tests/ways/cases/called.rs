@@ -1,4 +1,4 @@
-//! How the pass comes to a visitor whose turn it is: in a cookie to a browser, in the answer to an app.
+//! How a called visitor gets the pass: in a cookie to a browser, in the answer to an app.
 
 use crate::guest::{number_of, read_pass, read_ticket};
 

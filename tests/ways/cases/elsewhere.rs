@@ -1,4 +1,4 @@
-//! What comes from another site: browsers keep Lax cookies back there, so nobody joins and nothing is acted upon.
+//! Requests from another site: browsers send no Lax cookies there, so no visitor joins and no action is taken.
 
 use crate::gate::ticket_name;
 use crate::guest::{FRAME, Guest, PAGE, SCRIPT, number_of};
@@ -10,7 +10,7 @@ fn form() -> String {
     format!("Origin: https://pay.test\r\nSec-Fetch-Site: cross-site\r\n{PAGE}")
 }
 
-/// What a browser sends when a person follows a link of another site.
+/// A browser's fields when a person follows a link of another site.
 const LINK: &str =
     "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: cross-site\r\nAccept: text/html\r\n";
 
@@ -116,7 +116,7 @@ async fn a_neighbouring_sub_domain_cannot_act_for_a_visitor_and_the_shops_own_pa
     assert_eq!((&room["joins"], &room["left"]), (&2.into(), &1.into()));
 }
 
-/// Browsers hold strict cookies back from such a link: whoever is taken for somebody new would lose the place.
+/// Browsers hold strict cookies back from such a link: a visitor taken for a new one would lose the place.
 #[tokio::test]
 async fn a_link_of_another_site_costs_nobody_the_place_where_cookies_are_strict() {
     let house = House::open(&format!("{ONE}\nsame_site = \"strict\""), "").await;
@@ -163,7 +163,7 @@ async fn a_link_of_another_site_joins_at_once_where_cookies_are_lax() {
     assert_eq!((answer.word(), answer.field("refresh")), ("waiting", None));
 }
 
-/// The page that refuses a code has such a link; anybody else's takes nothing away.
+/// The page that refuses a code has such a link; a link of any other origin removes nothing.
 #[tokio::test]
 async fn only_a_link_of_the_room_puts_a_code_away() {
     let room = format!("{ONE}\n[[room.lane]]\nname = \"all\"\n[[room.lane]]\nname = \"press\"\ncode = true\n");

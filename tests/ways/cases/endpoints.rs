@@ -1,4 +1,4 @@
-//! The second table: what stands below `/.ropeline/`.
+//! The second table: the endpoints below `/.ropeline/`.
 
 use ropeline::room::Number;
 use ropeline::store::Kept;
@@ -251,7 +251,7 @@ async fn a_browser_that_refuses_cookies_is_told_so() {
     assert!(!answer.field("location").unwrap().starts_with("//"), "{}", answer.head);
 }
 
-/// As at a gate that has not read yet what another one numbered: the log may know, so it is told.
+/// As at a gate that has not read another one's latest numbers: the log may know the number, so the leave is recorded.
 #[tokio::test]
 async fn leaving_with_a_number_that_the_view_does_not_know_is_recorded_all_the_same() {
     let (mut house, _inside) = House::full().await;

@@ -1,4 +1,4 @@
-//! Limits: 429 with its fields, for whom it is meant and nobody else, and never at the cost of a place.
+//! Limits: 429 with its fields, only for the client over its limit, and never at the cost of a place.
 
 use std::time::Duration;
 

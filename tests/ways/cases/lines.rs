@@ -122,7 +122,7 @@ async fn one_line_too_many_is_503() {
     assert_eq!(guest.page("/event/a").await.word(), "waiting");
 }
 
-/// Nobody has come to it yet, so there is nothing in it to count; whether it is open follows from the room.
+/// No visitor has come to it yet, so there is nothing in it to count; whether it is open follows from the room.
 #[tokio::test]
 async fn a_line_that_is_not_made_yet_is_open_only_if_somebody_could_be_called_in_it() {
     let house = House::open(&format!("{EVENTS}\nmax_lines = 1"), "").await;

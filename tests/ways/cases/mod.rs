@@ -1,4 +1,4 @@
-//! What holds on every way to the upstream: through the gate, and through each proxy that asks it.
+//! Properties of every way to the upstream: through the gate, and through each proxy that asks it.
 
 mod admitted;
 mod called;

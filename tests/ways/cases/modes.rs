@@ -1,4 +1,4 @@
-//! What an operator sets while the room runs, and what is kept over a restart.
+//! Operators' settings while the room runs, and those that survive a restart.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn who_waits_is_let_in_when_the_room_is_off() {
     let (house, _inside) = House::full_and_patient().await;
     let mut waiting = house.in_line().await;
     house.gate.set("{\"mode\": \"off\"}").await;
-    // The page asks, and comes when told that its visitor is as good as inside.
+    // The page asks, and comes when the answer is that its visitor is as good as inside.
     assert_eq!(waiting.own("GET", "status").await.json()["state"], "inside");
     assert_eq!(waiting.own("POST", "check-in").await.json()["state"], "inside");
     assert!(waiting.page("/seats?row=7").await.is_the_shops());
@@ -119,7 +119,7 @@ async fn a_closed_rooms_page_follows_the_room_and_keeps_the_place_of_who_stays_o
     assert_eq!(house.gate.room().await["joins"], 3);
 }
 
-/// Whether the room counts somebody in line as there; asking as an operator marks nobody.
+/// Whether the room counts a visitor in line as present; an operator's question marks no visitor.
 async fn is_present(house: &House, guest: &Guest) -> bool {
     let ticket = guest.ticket().unwrap();
     let visitor = Visitor {
@@ -223,7 +223,7 @@ async fn those_inside_are_inside_still_when_the_room_is_on_again() {
     );
 }
 
-/// What the room would refuse at other times passes as that of everybody else.
+/// Requests that the room would refuse at other times pass as those of all others.
 #[tokio::test]
 async fn a_room_that_is_off_refuses_no_pass() {
     let house = House::open(&format!("{ONE}\npass_networks = 2"), OFTEN).await;

@@ -1,11 +1,12 @@
-//! One session, whichever token names it: what holds of a request with the pass holds of one with the ticket that yields it.
+//! One session, whichever token names it: a request with the ticket that yields the pass has the same rights as one with the
+//! pass.
 
 use crate::gate::pass_name;
 use crate::guest::{Guest, PAGE};
 
 use super::{House, OFTEN, ONE};
 
-/// Somebody who is inside and shows nothing but the ticket.
+/// A visitor who is inside and shows only the ticket.
 async fn by_ticket(house: &House) -> Guest {
     let mut guest = house.guest();
     let answer = guest.once("GET", "/", PAGE, "").await.unwrap();

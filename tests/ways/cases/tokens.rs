@@ -1,4 +1,4 @@
-//! Cookies that are not what they should be are as good as none, and never an error page.
+//! Invalid cookies are treated as missing, and never give an error page.
 
 use ropeline::room::{LineName, Number, RoomName};
 use ropeline::token::{Pass, Ticket};
@@ -21,7 +21,7 @@ fn assert_newcomer(what: &str, guest: &Guest, answer: &Message, old: Option<Numb
     assert!(number.is_some() && number != old, "{what}: {number:?}");
 }
 
-/// What may have become of a cookie.
+/// Possible damage to a cookie.
 fn spoilt(value: &str) -> Vec<(&'static str, String)> {
     let swapped = |at: usize| {
         let mut bytes = value.as_bytes().to_vec();
@@ -175,7 +175,7 @@ async fn cookies_with_bytes_beyond_ascii_hide_neither_ticket_nor_pass() {
     }
 }
 
-/// A session that nobody renewed: its pass is void, and who shows it joins at the back and is told so.
+/// A session without renewal: its pass is void, and its visitor joins at the back, with a notice.
 #[tokio::test]
 async fn an_expired_pass_joins_anew_and_is_told_so() {
     let short = "claim_deadline = \"4s\"\nsession_duration = \"4s\"";

@@ -1,4 +1,4 @@
-//! The first table, lower half, mostly before a full room: what is turned away, and what becomes of a visitor who navigates.
+//! The first table, lower half, mostly before a full room: requests that are turned away, and visitors who navigate.
 
 use ropeline::room::LineName;
 

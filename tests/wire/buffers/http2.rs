@@ -66,7 +66,7 @@ async fn bodies_that_wait_to_be_streamed_hold_up_no_other_of_their_connection() 
     let mut waiting = Vec::new();
     for _ in 0..10 {
         let (answer, mut body) = begin(&mut client, "later").await;
-        // Its whole window, which nobody reads.
+        // Its whole window, which is never read.
         body.send_data(Bytes::from(vec![b'x'; 64 * 1024 - 5]), true).unwrap();
         waiting.push(answer);
     }

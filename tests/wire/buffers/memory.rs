@@ -1,4 +1,4 @@
-//! The memory that bodies take: it grows with what comes, under a bound for all and a share for each client.
+//! The memory of bodies: it grows with the received bytes, under a bound for all and a share for each client.
 
 use std::sync::atomic::Ordering::Relaxed;
 

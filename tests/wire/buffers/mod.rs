@@ -17,7 +17,7 @@ const CHUNKED: &str = "POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: 
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(3600);
 
-/// A POST that announces so many bytes and sends what is given of them.
+/// A POST that announces this length and sends the given part.
 fn post(length: usize, body: &str) -> String {
     format!("POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: {length}\r\n\r\n{body}")
 }

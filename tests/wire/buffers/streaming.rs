@@ -1,4 +1,4 @@
-//! Bodies longer than the buffer: so many are streamed at once, the others wait.
+//! Bodies longer than the buffer: a limited number are streamed at once, the others wait.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;

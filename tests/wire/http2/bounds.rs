@@ -1,4 +1,4 @@
-//! What one client may have of a gate over HTTP/2, and for how long.
+//! One client's share of a gate over HTTP/2, and for how long.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;

@@ -154,7 +154,7 @@ fn pings_and_settings_without_end_wait_for_their_answers_to_be_read() {
         let gate = gate_with(&shop, |setup| setup.server.write = SOON);
         let mut raw = Raw::new(&gate, &[]);
         let many = framed(kind, 0, 0, payload).repeat(1_000);
-        // Nothing is read here: what the gate has to say fills the way back, and it reads no further.
+        // The test reads nothing: the gate's frames fill the way back, and it stops reading too.
         let is_ended = is_ended_by(&mut raw, 1_000_000, |raw, _| raw.bytes(&many));
         assert!(is_ended, "{kind}");
         gate.until("it counted", |gate| gate.stats.timed_out.load(Relaxed) == 1);

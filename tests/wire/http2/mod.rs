@@ -1,4 +1,4 @@
-//! HTTP/2 towards clients: what reaches the shop, tunnels, drain, and clients that mean harm.
+//! HTTP/2 towards clients: requests that reach the shop, tunnels, drain, and malicious clients.
 
 mod bounds;
 mod hostile;

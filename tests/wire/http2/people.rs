@@ -158,7 +158,7 @@ async fn a_websocket_opens_on_a_stream() {
     });
     let gate = gate_with(&shop, |setup| setup.server.keep_alive = SOON);
     let mut client = Client::new(&gate).await;
-    // The client learns that tunnels are known with the gate's settings.
+    // The client gets the support of tunnels with the gate's settings.
     assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
     let (answer, mut up) = client.open(tunnel_to("websocket")).await;
     let answer = soon(answer).await.unwrap();

@@ -1,4 +1,4 @@
-//! A client made of frames, for what no library sends.
+//! A client of hand-made frames, for input that no library sends.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

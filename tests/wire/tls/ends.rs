@@ -13,7 +13,7 @@ use crate::shop::{OK, Shop};
 
 const SHORT: Duration = Duration::from_millis(50);
 const LONG: Duration = Duration::from_secs(60);
-/// What a record of a handshake begins with.
+/// The first byte of a record of a handshake.
 const HANDSHAKE: u8 = 22;
 
 #[test]

@@ -84,7 +84,7 @@ fn the_oldest_version_can_be_raised() {
     assert_eq!(client.ask(GET).status, 200);
 }
 
-/// What is agreed on in a handshake with these on offer; empty when nothing is.
+/// The protocol agreed on in a handshake with this offer; empty without one.
 fn agreed(shown: &Shown, gate: &Gate, offered: &[&str]) -> std::io::Result<String> {
     let offered = offered.iter().map(|one| one.as_bytes().to_vec()).collect();
     let client = shown.visitor(gate, "a.example", |config| config.alpn_protocols = offered);

@@ -111,7 +111,7 @@ fn a_pair_replaced_half_is_taken_once_it_is_whole() {
     let old = shown_now(&shown, &gate);
     let new = shown.authority.issue(&["a.example"]);
     let at = |name: &str| shown.folder.path().join(name);
-    // The leaf alone is a pair that fits, but not what is being written.
+    // The leaf alone is a valid pair, but it is only half written.
     write_key(&at("0.key"), &new.key);
     fs::write(at("0.pem"), new.leaf()).unwrap();
     certificates(&shown).look(wall());

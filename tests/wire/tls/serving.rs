@@ -1,4 +1,4 @@
-//! What goes over TLS is what goes in the clear: forwarded, guarded, tunnelled.
+//! TLS carries the same as plain connections: forwarded, guarded, tunnelled.
 
 use std::io::Write as _;
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! The way to the upstream: which server has a request, what is spoken to it, and what happens when it fails.
+//! The way to the upstream: the choice of a server, the protocol, and the handling of failures.
 
 mod http2;
 mod moved;

@@ -1,4 +1,4 @@
-//! A name of the shop that moves to another address, seen by a gate whose `/etc/hosts` is the test's own.
+//! A name of the shop that moves to another address, seen by a gate whose `/etc/hosts` belongs to the test.
 //!
 //! The test starts itself again in a mount namespace (`unshare` of util-linux), where that file is covered by another. Where
 //! the system allows no namespaces it says so and proves nothing.

@@ -1,4 +1,4 @@
-//! A shop of several servers: which is asked, which is passed over, what is sent again.
+//! A shop of several servers: the choice among them, servers out of rotation, and retries.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};

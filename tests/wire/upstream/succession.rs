@@ -1,5 +1,5 @@
-//! Other servers in the place of those in force: what a reload that is refused must leave alone, and what one that is taken
-//! hands on. Two gates stand for the one before and the one after, which a process has on each core.
+//! Other servers in place of those in force: the state that a refused reload must not touch, and the state that an accepted
+//! one passes on. Two gates represent the one before and the one after, which a process has on each core.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn servers_that_never_come_in_force_are_asked_nothing_and_nothing_is_said_of_the
         ..settings(&[shop.address])
     };
     let refused = UpstreamServers::prepare(refused).unwrap();
-    // What is in force from the start is asked meanwhile, often.
+    // The server in force from the start is checked meanwhile, often.
     let other = over(&[control.address], |upstream| upstream.check = Some(asking("/wrong")));
     control.until(|seen| seen.matches("GET /wrong ").count() > 20);
     drop((other, refused));

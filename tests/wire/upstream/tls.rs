@@ -1,4 +1,4 @@
-//! A shop behind TLS or on a Unix socket: whom the gate trusts, and what it says where it does not.
+//! A shop behind TLS or on a Unix socket: the authorities that the gate trusts, and its error when it does not.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};

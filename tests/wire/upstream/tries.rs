@@ -1,4 +1,4 @@
-//! What one request's tries may take, cost and be blamed for: the deadline over all of them, the retries' budget, cut answers.
+//! The time, cost and fault of one request's tries: the deadline over all of them, the retries' budget, cut answers.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn status(gate: &Gate) -> u16 {
     gate.client().ask(GET).status
 }
 
-/// A server that reads whatever comes and says nothing.
+/// A server that reads all bytes and sends none.
 fn silent() -> Shop {
     Shop::new(|line| while line.request().is_some() {})
 }

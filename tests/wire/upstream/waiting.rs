@@ -1,4 +1,4 @@
-//! Bounds on a server's connections: who waits, in whose line, in what order, and for how long.
+//! Bounds on a server's connections: the waiting requests, their queues, their order, and how long they wait.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -132,7 +132,7 @@ fn tunnel_holds_its_connection() {
     assert_eq!(status(&gate, GET), 200);
 }
 
-/// A server that answers each request when it is told to.
+/// A server that answers each request on the test's signal.
 pub fn held() -> (Shop, Sender<()>) {
     let (release, told): (_, Receiver<()>) = channel();
     let told = Mutex::new(told);
@@ -144,7 +144,7 @@ pub fn held() -> (Shop, Sender<()>) {
     (shop, release)
 }
 
-/// Two servers, each with its one connection taken; and who has taken them.
+/// Two servers, each with its one connection taken, and the requests that took them.
 struct Full {
     gate: Gate,
     servers: [(Shop, Sender<()>); 2],

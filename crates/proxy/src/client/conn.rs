@@ -1,7 +1,7 @@
-//! One client connection: who is at the other end, what it is doing just now, and what the kernel still owes it.
+//! One client connection: its peer, its current activity, and the bytes that the kernel has not sent yet.
 //!
-//! A [`Conn`] is shared by the socket, the connection's loop and the service. It keeps the socket's write half, and counts
-//! among the connections for as long: whoever holds one keeps both. Keep it no longer than the request, or keep a `Weak`.
+//! A [`Conn`] is shared by the socket, the connection's loop and the service. It keeps the socket's write half open and
+//! counts as a connection as long as any holder lives. Keep it no longer than the request, or keep a `Weak`.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -41,7 +41,7 @@ pub struct Conn {
     /// Milliseconds after `opened` at which it is closed unless a request comes before; 0 for never.
     parts_ms: AtomicU64,
     tunnelled: AtomicBool,
-    /// What is written finds no room in the socket.
+    /// The socket's send buffer is full.
     full: AtomicBool,
     /// Answers that wait for room.
     waiting: Mutex<Vec<Waker>>,
@@ -49,11 +49,11 @@ pub struct Conn {
     permit: Permit,
     /// Requests that hyper has read.
     requests: AtomicU64,
-    /// Which of them stands for one that the guard refused, and why.
+    /// The index of the request that the guard refused, and the reason.
     refused: OnceLock<(u64, Malformed)>,
 }
 
-/// What a connection is doing; each phase but `ANSWERING` has a deadline of its own.
+/// The phase of a connection; each phase but `ANSWERING` has a deadline of its own.
 const FRESH: u8 = 0;
 const HEAD: u8 = 1;
 const ANSWERING: u8 = 2;
@@ -146,7 +146,7 @@ impl Conn {
         socket2::SockRef::from(self.stream()).peek(&mut [MaybeUninit::uninit()])
     }
 
-    /// Nothing is under way, yet something has come that nobody has read.
+    /// No request is under way, but bytes have arrived that were not read.
     pub(crate) fn has_unread(&self) -> bool {
         self.idle_since().is_some() && self.peek().is_ok_and(|count| count > 0)
     }
@@ -163,7 +163,7 @@ impl Conn {
         self.tunnelled.store(true, Ordering::Relaxed);
     }
 
-    /// The request behind so many others is refused, whatever it seems to say.
+    /// The request behind this number of others is refused, whatever its content.
     pub(crate) fn refuse(&self, behind: u64, malformed: Malformed) {
         let _ = self.refused.set((behind, malformed));
     }
@@ -175,7 +175,7 @@ impl Conn {
         (*refused == behind).then_some(*malformed)
     }
 
-    /// No request is here, nor a part of one.
+    /// No part of a request has been received.
     pub(crate) fn is_between(&self) -> bool {
         matches!(self.phase.load(Ordering::Relaxed), FRESH | IDLE)
     }
@@ -190,7 +190,7 @@ impl Conn {
         !self.full.load(Ordering::Relaxed)
     }
 
-    /// Ready while the socket has room. SECURITY: what a client does not take is left where it comes from, and not collected.
+    /// Ready while the socket has room. SECURITY: data that a client does not take stays at its source and is not buffered.
     pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.has_room() {
             return Poll::Ready(());
@@ -232,7 +232,7 @@ impl Conn {
         self.tunnelled.load(Ordering::Relaxed)
     }
 
-    /// The connection carries many requests at once: what its socket has taken says nothing of one of them.
+    /// The connection carries many requests at once, so the bytes that its socket has taken do not belong to one of them.
     #[must_use]
     pub fn is_multiplexed(&self) -> bool {
         self.multiplexed.load(Ordering::Relaxed)
@@ -260,7 +260,7 @@ impl Conn {
         }
     }
 
-    /// The drain has begun while no request is here: the next is the last, and may be on its way already.
+    /// The drain has begun between two requests: the next one, which may be on its way already, is the last.
     pub(crate) fn part(&self) {
         self.close();
         let at = self.opened.elapsed() + LAST_REQUEST;
@@ -268,12 +268,12 @@ impl Conn {
         self.parts_ms.store(at, Ordering::Relaxed);
     }
 
-    /// Whether [`Conn::part`] was said, and nothing came.
+    /// Whether [`Conn::part`] was called and no request followed.
     pub(crate) fn has_parted(&self) -> bool {
         self.parts_ms.load(Ordering::Relaxed) > 0
     }
 
-    /// When this connection has waited long enough for what it waits for; none while an answer is under way.
+    /// When the wait of this connection ends; none while an answer is under way.
     pub(crate) fn due(&self, settings: &ServerSettings) -> Option<Instant> {
         let phase = self.phase.load(Ordering::Relaxed);
         let patience = match phase {

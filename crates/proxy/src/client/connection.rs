@@ -43,9 +43,9 @@ use crate::wire::looked::Looked;
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By the book.
+    /// With a clean close.
     Closed,
-    /// With hyper's answer to what could not be read.
+    /// With hyper's answer to a request that could not be parsed.
     Refused,
     /// With an answer cut off, or the client gone.
     Broken,
@@ -55,7 +55,7 @@ pub(crate) enum End {
     Flood,
 }
 
-/// What the connections of one core share.
+/// State that the connections of one core share.
 pub(crate) struct Shared<S> {
     pub(crate) service: S,
     pub(crate) settings: Arc<ServerSettings>,
@@ -64,7 +64,7 @@ pub(crate) struct Shared<S> {
     pub(crate) draining: Arc<AtomicBool>,
 }
 
-/// What is spoken on a connection.
+/// The protocol spoken on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
     /// HTTP/1.1, and 1.0.
@@ -73,7 +73,7 @@ pub(crate) enum Speaks {
     Http2,
 }
 
-/// Serves requests on `io` until the client or the server closes; see [`ServerSettings`] for what bounds it.
+/// Serves requests on `io` until the client or the server closes; [`ServerSettings`] has the limits.
 pub(crate) async fn serve_connection<IO, S, F>(io: IO, conn: Arc<Conn>, shared: Arc<Shared<S>>, speaks: Speaks)
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -100,7 +100,7 @@ where
         End::Flood => up(&shared.stats.flooded),
         End::Broken => {}
     }
-    // The descriptor lives as long as anybody holds the Conn; the connection does not.
+    // The descriptor lives as long as any holder of the Conn; the connection does not.
     let _ = conn.stream().shutdown(Shutdown::Both);
 }
 
@@ -119,7 +119,7 @@ where
     }
 }
 
-/// What comes behind hyper.
+/// The continuation after hyper.
 enum Then<IO> {
     Ended(End),
     /// It has written the head of a stream.
@@ -153,8 +153,8 @@ where
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
     let (mut begun, mut told) = (false, false);
     let ended = poll_fn(|cx| {
-        // A drain is looked for first, so that an answer that comes after it says `close`; but never before what a new
-        // connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to look at every time.
+        // The drain is checked first, so that an answer after its beginning says `close`, but never before the data that a
+        // new connection has already sent has been read. PERF: the token only wakes; a flag is cheaper to check every time.
         let draining = begun && !told && shared.draining.load(Ordering::Relaxed);
         // hyper has seen nothing of a head that is half here, and would close on it.
         if draining && conn.is_in_head() {
@@ -175,7 +175,7 @@ where
         if slot.is_full() && conn.has_room() {
             return Poll::Ready(None);
         }
-        // What lies in the socket was no head, or the reactor has yet to say that it is there: it is looked at again.
+        // The bytes in the socket were no head, or the reactor has not reported them yet: look again.
         if draining && !told && !conn.has_unread() {
             cx.waker().wake_by_ref();
         }
@@ -186,7 +186,7 @@ where
             }
         }
         ready!(poll_alarm(alarm.as_mut(), conn.due(settings), cx));
-        // Nothing is under way, so the end is a clean one: over TLS it is announced (RFC 8446, section 6.1).
+        // No request is under way, so the end is a clean one: over TLS it is announced (RFC 8446, section 6.1).
         Pin::new(&mut http).graceful_shutdown();
         let _ = Pin::new(&mut http).poll(cx);
         Poll::Ready(Some(if conn.has_parted() { End::Closed } else { End::TimedOut }))
@@ -244,7 +244,7 @@ where
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         conn.tunnel();
     } else if noted.upgrade {
-        // What came behind it waits for the other protocol.
+        // Bytes behind it wait for the other protocol.
         conn.close();
     }
     let alone = goes_on_alone(&response);
@@ -311,7 +311,7 @@ pub(crate) fn refusal(malformed: Malformed) -> Response<Body> {
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
 
-/// Takes what the client still sends, so that it can read its last answer before the close (RFC 9112, section 9.6).
+/// Reads and drops the client's further bytes, so that it can read its last answer before the close (RFC 9112, section 9.6).
 async fn linger(stream: &WriteHalf) {
     let read = async {
         let mut left = LINGER_BYTES;
@@ -372,15 +372,15 @@ impl http_body::Body for Answer {
     }
 }
 
-/// What an answer of the gate's own says about itself.
+/// The header of the gate's own answers.
 pub const ROPELINE_STATUS: HeaderName = HeaderName::from_static("ropeline-status");
-/// The word for whatever the proxy refuses by itself.
+/// The label of everything that the proxy refuses by itself.
 const MALFORMED: &str = "malformed";
 /// How long, and for how many bytes, a closed connection is read from.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1024 * 1024;
 const LINGER_STEP: usize = 16 * 1024;
-/// hyper's buffers: what it collects of an answer that comes faster than its task has turns. No less than a head may have.
+/// hyper's buffer for an answer that comes faster than its task runs. At least as large as a head may be.
 const BUFFER_BYTES: usize = 16 * 1024;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What a request must look like before anybody acts on it, and an answer before it is passed on.
+//! Checks on a request before it is acted on, and on an answer before it is passed on.
 //!
-//! These checks run on what hyper parsed, behind the [`guard`](crate::client::guard), which has seen to the bytes themselves.
+//! These checks run on the message that hyper parsed. The [`guard`](crate::client::guard) has checked the raw bytes before.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ pub enum Malformed {
     /// The head has more lines than any client needs.
     #[error("the request has too many header lines")]
     TooMany,
-    /// `Expect` asks for what we do not know (RFC 9110, section 10.1.1).
+    /// `Expect` has an unknown value (RFC 9110, section 10.1.1).
     #[error("unknown Expect")]
     Expectation,
 }
@@ -62,8 +62,8 @@ impl Malformed {
     }
 }
 
-/// Refuses what can be read in two ways, brings an absolute target into origin form, its authority as `Host`, and `Host` into the
-/// spelling that browsers give it. Says which fields are there.
+/// Refuses ambiguous requests, brings an absolute target into origin form, its authority as `Host`, and `Host` into the
+/// spelling of browsers. Returns the fields that were found.
 pub(crate) fn check<B>(request: &mut Request<B>) -> Result<Noted, Malformed> {
     if request.method() == Method::CONNECT {
         return Err(Malformed::Connect);
@@ -178,8 +178,8 @@ fn to_origin_form<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// In lower case, without a dot at the end, and without a port that browsers leave out (RFC 9110, section 4.2.3); `None` where it is so
-/// spelled. SECURITY: servers that compare hosts as they are spelled would take any other spelling for a host that they do not know.
+/// In lower case, without a dot at the end, and without a default port (RFC 9110, section 4.2.3); `None` if it already has
+/// that spelling. SECURITY: servers that compare hosts byte by byte would take any other spelling for an unknown host.
 fn spelled(host: &[u8]) -> Option<HeaderValue> {
     let bare = host.strip_suffix(b":80").or_else(|| host.strip_suffix(b":443"));
     let (name, port) = match bare {
@@ -193,7 +193,7 @@ fn spelled(host: &[u8]) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&[&name.to_ascii_lowercase(), port].concat()).ok()
 }
 
-/// A host as browsers spell it; `None` for what is no host.
+/// A host as browsers spell it; `None` if it is not a valid host.
 pub(crate) fn usual(host: &[u8]) -> Option<Cow<'_, str>> {
     if !is_host(host) {
         return None;
@@ -251,9 +251,8 @@ fn is_name(name: &[u8]) -> bool {
         })
 }
 
-/// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but merges
-/// equal ones, reads to the end of the connection what is coded in a way it does not know, and takes `chunked` beside a
-/// length.
+/// Whether an answer's body can be framed in one way only. hyper refuses differing lengths by itself, but it merges equal
+/// ones, reads a body with an unknown transfer coding to the end of the connection, and accepts `chunked` beside a length.
 pub(crate) fn is_clear<B>(response: &Response<B>) -> bool {
     // PERF: as with a request.
     let (mut length, mut coding) = (Only::None, Only::None);

@@ -1,4 +1,5 @@
-//! A connection's part in the requests that come over it: what the upstream is told of it, and what its service remembers.
+//! A connection's part in its requests: the facts about it that are sent to the upstream, and the state that its service
+//! keeps.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -49,7 +50,7 @@ impl Hop {
         self.spot.clone().map(Permit::new)
     }
 
-    /// What the service keeps of the connection from one request to the next.
+    /// The state that the service keeps for the connection from one request to the next.
     ///
     /// # Panics
     /// When asked for different types: a service has one.

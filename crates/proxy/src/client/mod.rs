@@ -1,4 +1,4 @@
-//! One client's connection: its bytes, its requests and what they must look like.
+//! One client's connection: its bytes, its requests, and the checks on both.
 
 pub(crate) mod conn;
 pub(crate) mod connection;

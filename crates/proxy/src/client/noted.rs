@@ -9,7 +9,7 @@ pub struct Noted {
     pub te: bool,
     pub upgrade: bool,
     pub via: bool,
-    /// Any whose name begins with `ropeline-`.
+    /// Any field whose name begins with `ropeline-`.
     pub own: bool,
 }
 
@@ -34,5 +34,5 @@ impl Noted {
     };
 }
 
-/// How names of fields begin that nobody may send but the gate.
+/// Prefix of field names that only the gate may send.
 pub(crate) const OWN_PREFIX: &str = "ropeline-";

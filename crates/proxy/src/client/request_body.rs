@@ -1,8 +1,8 @@
-//! The body of a request: its limit, the time its client has for it, and what is done with one that nobody reads.
+//! The body of a request: its limit, its deadline, and the handling of a body that is never read.
 //!
 //! hyper sends `100 Continue` when a body is first polled, so a body must be polled only when its bytes are wanted. The first
-//! bytes may be [received](RequestBody::receive) ahead of the reader; they are here until the reader takes them. A body that
-//! drops unread leaves what is still to come behind, and the connection's loop drains it within bounds or closes.
+//! bytes may be [received](RequestBody::receive) ahead of the reader and are buffered here until it takes them. If a body is
+//! dropped unread, the connection's loop drains the rest within bounds, or closes.
 
 mod buffer;
 mod patience;
@@ -42,7 +42,7 @@ pub struct RequestBody {
     limit: u64,
     read: u64,
     patience: Patience,
-    /// What was received ahead of the reader. PERF: few requests have a body, and all have room for one.
+    /// Bytes received ahead of the reader. PERF: boxed, because few requests have a body and every request has this field.
     buffer: Option<Box<Buffer>>,
     streamed: bool,
     /// The right to be streamed to the upstream, until the body has ended.
@@ -75,7 +75,7 @@ impl RequestBody {
         self.noted
     }
 
-    /// Takes these fields, by whatever alias, out of the trailers.
+    /// Removes these fields, and all aliases of them, from the trailers.
     pub(crate) fn keep_from_trailers(&mut self, names: &[HeaderName]) {
         // PERF: few requests have a body.
         if !self.is_end_stream() {
@@ -83,9 +83,9 @@ impl RequestBody {
         }
     }
 
-    /// Receives the body until it has ended or more than `most` bytes are here. They can be looked at
-    /// ([`buffered`](Self::buffered)) and are read once more by the reader. The memory for them is `ration`'s; where there
-    /// is none, the bytes are left to the client until there is.
+    /// Receives the body until it has ended or more than `most` bytes are buffered. They can be inspected
+    /// ([`buffered`](Self::buffered)), and the reader reads them again. Their memory comes from `ration`; without free memory
+    /// the bytes stay with the client until there is some.
     pub async fn receive(&mut self, most: usize, ration: Option<Ration>) -> Result<(), BodyError> {
         if self.is_complete() {
             return Ok(());
@@ -113,7 +113,7 @@ impl RequestBody {
         self.buffer.as_ref().map_or(&[], |buffer| buffer.data())
     }
 
-    /// Nothing of the body is still to come from the client. A request without a body is complete.
+    /// The whole body has arrived from the client. A request without a body is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.progress.is_none() || self.buffer.as_ref().is_some_and(|buffer| buffer.is_whole())
@@ -145,7 +145,7 @@ impl RequestBody {
         self.streaming = Some(Box::new(streaming));
     }
 
-    /// Waits for the memory of what is here, and of so many bytes more.
+    /// Waits for memory for the buffered bytes and for `more` bytes.
     async fn charge(&mut self, more: usize) -> Result<(), BodyError> {
         let Some(buffer) = &mut self.buffer else { return Ok(()) };
         // PERF: there nearly always is, and a timer costs more than the rest.
@@ -184,7 +184,7 @@ impl RequestBody {
         Ok(frame)
     }
 
-    /// The next piece for the reader. Where nobody waits for it, that it is not here yet says nothing of the client.
+    /// The next piece for the reader. If the reader does not wait for it, a missing piece does not count against the client.
     pub(crate) fn poll_piece(
         &mut self,
         cx: &mut Context<'_>,
@@ -237,7 +237,7 @@ impl RequestBody {
         }
     }
 
-    /// The reader has had all of it.
+    /// The reader has read the whole body.
     fn end(&mut self) {
         self.streaming = None;
         if let Some(progress) = &self.progress

@@ -1,7 +1,7 @@
 //! The client's socket, with its write deadline; the upstream's is in [`socket`](crate::upstream::socket).
 //!
-//! Whatever must see raw bytes before hyper does (TLS, a framing guard) goes around [`ClientSocket`]: the connection's loop
-//! takes any `AsyncRead + AsyncWrite`.
+//! A layer that must see raw bytes before hyper (TLS, a framing guard) goes around [`ClientSocket`]: the connection's loop
+//! accepts any `AsyncRead + AsyncWrite`.
 
 use std::io;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ impl ClientSocket {
         }
     }
 
-    /// Whether what comes first is `opening`. Reads no further than it must to know, and what it read can be read again.
+    /// Whether the first bytes are `opening`. Reads no further than needed, and the bytes read can be read again.
     pub(crate) async fn opens_with(&mut self, opening: &[u8]) -> io::Result<bool> {
         while self.ahead.len() < opening.len() && opening.starts_with(&self.ahead) {
             if self.read.read_buf(&mut self.ahead).await? == 0 {
@@ -44,7 +44,7 @@ impl ClientSocket {
         Ok(self.ahead.starts_with(opening))
     }
 
-    /// Notes that a deadline passed, here or in the kernel: what the layers above make of an error does not say so.
+    /// Notes that a deadline passed, here or in the kernel, because the error that upper layers return does not show it.
     fn told<T>(&self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if matches!(&done, Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::TimedOut) {
             self.conn.stalled();
@@ -112,7 +112,7 @@ impl AsyncWrite for ClientSocket {
     }
 }
 
-/// What is to be written, where it is one piece, or so little that it is copied to `room` to be one.
+/// The bytes to be written, if they are one piece, or few enough to be copied to `room` as one.
 // PERF: `writev` goes the way of files through the kernel, and takes 0.1 to 0.3 us more than `send` does.
 pub(crate) fn in_one_piece<'a>(bufs: &'a [io::IoSlice<'_>], room: &'a mut [u8; FEW_BYTES]) -> Option<&'a [u8]> {
     if let [piece] = bufs {

@@ -1,4 +1,4 @@
-//! Who is counted as one client.
+//! The key under which requests count as one client.
 
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use ipnet::IpNet;
 
-/// What a limit counts by, and the network it falls back to where no room is left.
+/// The key of a limit, and the network that is used when there is no room left.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientKey {
     pub(super) who: Who,
@@ -30,7 +30,7 @@ impl ClientKey {
         Self::named(&(name, prefixes.network(address)), address)
     }
 
-    /// Anything else that names a client, such as a ticket's number: the same from whatever address it comes.
+    /// A client with another name, such as a ticket's number: the same from every address.
     #[must_use]
     pub fn named(name: &impl Hash, address: IpAddr) -> Self {
         static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -42,7 +42,7 @@ impl ClientKey {
 }
 
 impl From<IpAddr> for ClientKey {
-    /// One IPv4 address, or one /64 of IPv6, which is what a household has; IPv4 written as IPv6 is IPv4.
+    /// One IPv4 address, or one /64 of IPv6, which is one household's; IPv4 written as IPv6 is IPv4.
     fn from(address: IpAddr) -> Self {
         let who = match address.to_canonical() {
             IpAddr::V4(v4) => Who::V4(v4.to_bits()),
@@ -77,7 +77,7 @@ impl Prefixes {
     }
 }
 
-/// Two keys are one client whatever networks it comes from.
+/// Two keys are equal if they are one client, from any network.
 impl PartialEq for ClientKey {
     fn eq(&self, other: &Self) -> bool {
         self.who == other.who

@@ -1,11 +1,11 @@
-//! How many of a thing somebody has at once: connections, event streams.
+//! How many items of a kind a client holds at once: connections, event streams.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is held now, by whom; as large as there are holders, so whatever is held needs a bound in all.
+/// The number of items held now, by holder. It grows with the number of holders, so the items need a bound in total.
 #[derive(Debug)]
 pub struct Held<K: Eq + Hash + Clone>(Mutex<Counts<K>>);
 
@@ -16,7 +16,7 @@ struct Counts<K> {
     each: Each<K>,
 }
 
-/// What each holds. PERF: of a few holders each is found faster by a look at all than by a hash, twice for each thing held.
+/// The items of each holder. PERF: among a few holders a linear search is faster than a hash, twice for each item held.
 #[derive(Debug)]
 enum Each<K> {
     Few(Vec<(K, usize)>),
@@ -72,7 +72,7 @@ impl<K: Eq + Hash + Clone> Held<K> {
         self.take_as(key, None)
     }
 
-    /// As [`take`](Self::take), for a key that may have `most` rather than what each may.
+    /// As [`take`](Self::take), for a key that may have `most` instead of the general bound.
     #[must_use]
     pub fn take_as(self: &Arc<Self>, key: K, most: Option<usize>) -> Option<Hold<K>> {
         let mut counts = self.counts();
@@ -92,7 +92,7 @@ impl<K: Eq + Hash + Clone> Held<K> {
         Some(Hold { held, key })
     }
 
-    /// All together have as many as they may.
+    /// The total has reached its bound.
     #[must_use]
     pub fn is_full(&self) -> bool {
         let counts = self.counts();
@@ -150,7 +150,7 @@ impl<K: Eq + Hash + Clone> Each<K> {
 }
 
 impl<K: Eq + Hash + Clone> Hold<K> {
-    /// Who holds it.
+    /// The holder's key.
     #[must_use]
     pub fn key(&self) -> &K {
         &self.key

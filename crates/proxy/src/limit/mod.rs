@@ -1,13 +1,14 @@
 //! Rate limits per client: a burst of `requests`, refilled evenly over `window`, by governor over a store of our own.
 //!
-//! governor's store grows with every address that ever came. Ours holds a fixed number of clients, each in one of up to
-//! 64 shards behind a mutex of its own that is held for a fraction of a microsecond. A client whose burst has been whole for ten
-//! minutes is forgotten; a full shard makes room by forgetting the client that has the most of its burst back, and never one that is
-//! over its limit, so that no flood of addresses buys anybody a fresh burst. Where all are over their limit a newcomer
-//! shares one bucket with its network (/16, or /48 in IPv6), which lets a flood starve its own networks only. A shard
-//! can be full some per cent before the whole is; that errs on the strict side. What is *over its limit* is asked of
-//! governor's own rule, and time comes from a clock passed in. Who a client is, is the caller's to say. [`Held`] bounds what a
-//! client has at once rather than how often it comes, [`Together`] charges several limits or none.
+//! governor's store grows with every address that ever came. This store holds a fixed number of clients, each in one of up to
+//! 64 shards behind a mutex of its own that is held for a fraction of a microsecond. A client whose burst has been whole for
+//! ten minutes is forgotten. A full shard makes room by forgetting the client that has regained the most of its burst, and
+//! never one that is over its limit, so that a flood of addresses gives no client a fresh burst. When all are over their
+//! limit, a newcomer shares one bucket with its network (/16, or /48 in IPv6), so a flood starves only its own networks. A
+//! shard can be full some per cent before the whole store is, which makes the limit stricter, not weaker. governor's own rule
+//! decides whether a client is *over its limit*, and time comes from a clock passed in. The caller decides which requests are
+//! one client. [`Held`] bounds how much a client has at once instead of how often it comes; [`Together`] charges several
+//! limits or none.
 
 mod client;
 mod held;
@@ -32,7 +33,7 @@ pub use held::{Held, Hold};
 use store::{Ask, Store};
 pub use together::{RefusedBy, Together};
 
-/// How many clients one limit remembers unless told otherwise: about 10 MB when full.
+/// How many clients one limit remembers by default: about 10 MB when full.
 pub const CLIENTS: usize = 100_000;
 
 /// How long after its burst is whole again a client is forgotten.
@@ -56,7 +57,7 @@ pub enum Decision {
     },
 }
 
-/// One limit and what it remembers of its clients. Shared by all cores.
+/// One limit and its memory of clients. Shared by all cores.
 pub struct Limiter<C: Clock<Instant = Nanos> = Uptime> {
     rule: RateLimiter<Ask, Store<C>, C, StateInformationMiddleware>,
     store: Store<C>,
@@ -92,7 +93,7 @@ impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
         self.ask(&Ask::Take(client))
     }
 
-    /// What [`Limiter::check`] would say; counts nothing.
+    /// The result that [`Limiter::check`] would give; counts nothing.
     pub fn look(&self, client: ClientKey) -> Decision {
         self.ask(&Ask::Look(client))
     }
@@ -113,8 +114,8 @@ impl<C: Clock<Instant = Nanos> + Clone> Limiter<C> {
         }
     }
 
-    /// Forgets whose burst has been whole for [`IDLE`]. Newcomers do this too, two for each; a timer keeps addresses from staying
-    /// where nobody comes.
+    /// Forgets clients whose burst has been whole for [`IDLE`]. Each newcomer also forgets up to two; a timer removes
+    /// addresses when no newcomers arrive.
     pub fn forget_idle(&self) {
         self.store.forget_idle();
     }

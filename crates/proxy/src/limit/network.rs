@@ -43,7 +43,7 @@ impl Networks {
         }
     }
 
-    /// What `f` says of the bucket, which stays as it is.
+    /// The result of `f` for the bucket, which stays unchanged.
     pub(super) fn look<T>(&self, network: Network, f: impl Fn(Option<Nanos>) -> T) -> T {
         let tat = self.bucket(network).load(Ordering::Relaxed);
         f((tat != NEVER).then(|| Nanos::new(tat)))

@@ -55,7 +55,7 @@ impl Shard {
         debug_assert!(before.is_none(), "a client is added once");
     }
 
-    /// Forgets the client with the lowest TAT if `may` says so of it; false when it does not, or when there is nobody.
+    /// Forgets the client with the lowest TAT if `may` allows it; false if it does not, or if the shard is empty.
     pub(super) fn forget_lowest(&mut self, may: impl Fn(Nanos) -> bool) -> bool {
         self.with_lowest(|lowest, tat| {
             let forgets = may(tat);
@@ -65,7 +65,7 @@ impl Shard {
         .is_some_and(|Reverse((_, who))| self.clients.remove(&who).is_some())
     }
 
-    /// What `ask` says of the client with the lowest TAT; `None` where there is nobody.
+    /// The result of `ask` for the client with the lowest TAT; `None` if the shard is empty.
     pub(super) fn lowest<T>(&mut self, ask: impl FnOnce(Nanos) -> T) -> Option<T> {
         self.with_lowest(|_, tat| ask(tat))
     }

@@ -27,8 +27,8 @@ struct Inner {
     began: OnceLock<Nanos>,
 }
 
-/// What is asked about a client: whether it may pass, or that it does. Both in one kind of key, so that one rule of governor's,
-/// with one beginning of time, answers both.
+/// The two questions about a client: whether it may pass, and that it passes. Both are one kind of key, so that one rule of
+/// governor's, with one start of time, answers both.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Ask {
     Look(ClientKey),
@@ -98,12 +98,12 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
         }
     }
 
-    /// To be told after the rule is made: were it before, a client would count as idle too early.
+    /// Must be called after the rule is made: called before, a client would count as idle too early.
     pub(super) fn begins(&self, now: Nanos) {
         self.inner.began.get_or_init(|| now);
     }
 
-    /// Forgets everybody who is idle.
+    /// Forgets all idle clients.
     pub(super) fn forget_idle(&self) {
         let now = self.clock.now();
         for shard in &self.inner.shards {
@@ -128,7 +128,7 @@ impl<C: Clock<Instant = Nanos>> Store<C> {
 }
 
 impl Inner {
-    /// What `f` would say of the client; nothing is counted, remembered or forgotten.
+    /// The result of `f` for the client; nothing is counted, remembered or forgotten.
     fn look<T, E>(&self, key: &ClientKey, f: impl Fn(Option<Nanos>) -> Result<T, E>) -> Result<T, E> {
         let mut shard = self.shard(key.who);
         if let Some(tat) = shard.get_mut(key.who) {

@@ -256,7 +256,7 @@ fn cores_that_check_at_once_never_allow_one_too_many() {
     assert_eq!((known, shared), (0, 1_000));
 }
 
-/// The rule told as a leaking bucket, which shares nothing with how governor computes it.
+/// The rule as a leaking bucket, which shares nothing with governor's algorithm.
 struct Bucket {
     water: u64,
     at: u64,
@@ -288,7 +288,8 @@ proptest! {
         }
     }
 
-    /// With room for three among thirty: whoever was refused for its own requests stays refused until its time has come.
+    /// With room for three among thirty: a client that was refused for its own requests stays refused until its time has
+    /// come.
     #[test]
     fn a_refusal_stands_whoever_else_comes(
         requests in 1_u32..6, steps in prop::collection::vec((0_u64..400, 0_u32..30), 1..400),

@@ -1,10 +1,10 @@
 //! One request against several limits: counted by all of them, or by none.
 //!
-//! A chain of checks takes from the first limits what a later one then refuses, so that people who share an address are held
-//! back twice. governor has no way to give back, and one of our own would lower TATs, which the shards rely on to grow
-//! only; others would be refused meanwhile, too. So all limits are looked at before any is taken from, one request at
-//! a time. The price: requests of this kind pass one lock, for about a microsecond each; where each is a new number in the log
-//! that is no price.
+//! A chain of checks would take from the first limits for a request that a later one refuses, so visitors who share an
+//! address would be held back twice. governor cannot give back. A refund of our own would lower TATs, on which the shards
+//! rely to grow only, and others would be refused meanwhile. So all limits are checked before any is charged, one request at
+//! a time. The price: requests of this kind pass one lock, for about a microsecond each, which does not matter where each
+//! becomes a new number in the log.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

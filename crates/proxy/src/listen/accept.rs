@@ -1,4 +1,4 @@
-//! Accepting: which core a socket goes to, how many there may be, and what happens when there are too many.
+//! Accepting: the choice of the core for a socket, the bounds on connections, and the handling of those beyond.
 
 use std::io;
 use std::net::SocketAddr;
@@ -68,7 +68,7 @@ pub(crate) struct Arrival {
     pub(crate) permit: Permit,
 }
 
-/// Hands a socket to the core with the fewest connections, or closes it when a bound is reached.
+/// Gives a socket to the core with the fewest connections, or closes it when a bound is reached.
 fn place(
     load: &Arc<Load>,
     stream: Stream,
@@ -86,7 +86,7 @@ fn place(
         listener,
         core,
     });
-    // Whoever may open a Unix socket is a proxy on this machine, which brings many clients.
+    // A peer on a Unix socket is a proxy on this machine, which brings many clients.
     if !announced && !stream.is_unix() && permit.count(peer.ip()).is_err() {
         return refused();
     }

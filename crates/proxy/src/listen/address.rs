@@ -1,4 +1,4 @@
-//! Who the client is: the socket's other end, or what trusted proxies in front of us say.
+//! The client's address: the socket's peer, or the address that trusted proxies in front of the gate report.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,12 +11,12 @@ pub fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|net| net.contains(&address))
 }
 
-/// The client's address: the peer's, or, when the peer is a trusted proxy, the rightmost address of `X-Forwarded-For` that
-/// is not one. What stands left of an address nobody trusted wrote down, or of one that does not parse, is the sender's word
-/// alone and never read. When all are trusted, the leftmost.
+/// The client's address: the peer's, or, when the peer is a trusted proxy, the rightmost address of `X-Forwarded-For` that is
+/// not a trusted proxy. Addresses to the left of one that was written by an untrusted peer, or that does not parse, are
+/// unverified and never read. When all are trusted, the leftmost.
 #[must_use]
 pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    // PERF: most gates have no proxy before them, and need not look for what one says.
+    // PERF: most gates have no proxy before them, and need not read its fields.
     if !is_trusted(peer, trusted) {
         return peer;
     }

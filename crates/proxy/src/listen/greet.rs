@@ -1,7 +1,7 @@
-//! Between accept and the first byte of HTTP: what a connection goes through before [`serve_connection`] has it.
+//! The steps between accept and the first byte of HTTP, before [`serve_connection`] takes the connection.
 //!
-//! Whatever it is, `first_byte` bounds it together with the wait for that byte, from the moment the core has the socket; and
-//! the connection is counted from accept on. A listener that asks for nothing costs no task and no wait more than before.
+//! `first_byte` bounds these steps together with the wait for that byte, from the moment the core has the socket; the
+//! connection is counted from accept on. A listener without such steps costs no further task and no further wait.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::settings::ServerSettings;
 use crate::stats::{Stats, up};
 use crate::wire::frame::PREFACE;
 
-/// Serves a connection that has been accepted, in a task of its own on this thread's runtime.
+/// Serves an accepted connection in a task of its own on this thread's runtime.
 pub(crate) fn greet<S, F>(arrival: Arrival, closing: &CancellationToken, shared: &Arc<Shared<S>>)
 where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
@@ -114,7 +114,8 @@ impl Opening {
         self.announced
     }
 
-    /// Takes the PROXY header from a proxy that must send one. Whoever it names is the other end from here on.
+    /// Reads the PROXY header from a proxy that must send one. The client that it names is the connection's peer from here
+    /// on.
     async fn announced(mut self, settings: &ServerSettings, stats: &Stats) -> Option<Self> {
         if !self.announced {
             return Some(self);
@@ -147,7 +148,7 @@ impl Opening {
         Some(self)
     }
 
-    /// What must come first has come. PERF: what is only needed for that does not stay for the connection's life.
+    /// The steps are done. PERF: data needed only for them is not kept for the connection's life.
     async fn over<S>(self, shared: &Shared<S>) -> Option<(ClientSocket, Arc<Conn>)> {
         let announced = Box::pin(self.announced(&shared.settings, &shared.stats)).await?;
         Some(announced.into_parts(&shared.settings))
@@ -181,16 +182,16 @@ async fn spoken<S>(socket: &mut ClientSocket, conn: &Conn, shared: &Shared<S>) -
 
 /// Why there is no header.
 enum Unread {
-    /// As when somebody looks whether the port is open.
+    /// Closed without a byte, as by a port check.
     Closed,
     Malformed(Malformed),
 }
 
-/// Reads a PROXY header; what came together with it lies behind.
+/// Reads a PROXY header, and the bytes behind it that came with it.
 async fn header<R: AsyncRead + Unpin>(read: &mut R) -> Result<(Header, Vec<u8>), Unread> {
     let mut bytes = Vec::with_capacity(HEADER_READ);
     loop {
-        // Never more than a header and one more read: with so many bytes there is one, or there will be none.
+        // At most a header and one more read: this many bytes contain a header, or are invalid.
         if let Some(header) = parse(&bytes).map_err(Unread::Malformed)? {
             let rest = bytes.split_off(header.length);
             return Ok((header, rest));
@@ -201,7 +202,7 @@ async fn header<R: AsyncRead + Unpin>(read: &mut R) -> Result<(Header, Vec<u8>),
     }
 }
 
-/// Counts it; the first is told, since it is a mistake in a configuration more often than anything else.
+/// Counts it. The first one is logged, because it usually means a mistake in a configuration.
 fn tell(malformed: Malformed, stats: &Stats) {
     let before = stats.unannounced.fetch_add(1, Ordering::Relaxed);
     if before == 0 {
@@ -213,10 +214,10 @@ fn tell(malformed: Malformed, stats: &Stats) {
     }
 }
 
-/// What happens before the first byte took too long.
+/// The steps before the first byte took too long.
 pub(crate) struct Late;
 
-/// Bounds what happens before the first byte of HTTP; once the drain begins there is little time left.
+/// Bounds the steps before the first byte of HTTP; once the drain begins there is little time left.
 pub(crate) async fn in_time<T>(
     deadline: Instant,
     closing: &CancellationToken,
@@ -233,7 +234,7 @@ pub(crate) async fn in_time<T>(
     }
 }
 
-/// What stands for the port of a socket that has none.
+/// The port that is used for a socket that has none.
 fn usual_port(proto: Proto) -> u16 {
     match proto {
         Proto::Http => 80,

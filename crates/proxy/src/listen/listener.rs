@@ -1,4 +1,4 @@
-//! Where clients come in: a listening socket, TCP or Unix, and what holds for whoever comes in there.
+//! A listening socket, TCP or Unix, and the rules for clients that connect to it.
 
 use std::fmt;
 use std::io;
@@ -23,7 +23,7 @@ pub struct Listener {
     file: Option<Arc<SocketFile>>,
 }
 
-/// What all connections of a listener have in common.
+/// The rules that all connections of a listener share.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) proto: Proto,
@@ -91,7 +91,7 @@ impl Listener {
         self
     }
 
-    /// The same listener over a descriptor of its own; the socket stays open for as long as one of them is there.
+    /// The same listener over a descriptor of its own; the socket stays open as long as one of them exists.
     pub fn duplicate(&self) -> io::Result<Self> {
         Ok(Self {
             socket: match &self.socket {
@@ -103,7 +103,7 @@ impl Listener {
         })
     }
 
-    /// Who removes its file, where it has one.
+    /// The guard that removes its file, if it has one.
     #[must_use]
     pub fn custody(&self) -> Option<&Custody> {
         self.file.as_ref().map(|file| &file.custody)
@@ -120,7 +120,7 @@ impl Listener {
         }
     }
 
-    /// Hands the listener to the runtime this is called in.
+    /// Registers the listener with the current runtime.
     pub(crate) fn open(self) -> io::Result<Door> {
         let socket = match self.socket {
             Socket::Tcp(listener) => {
@@ -155,7 +155,7 @@ enum AsyncSocket {
 }
 
 impl Door {
-    /// The next connection and its other end, as a plain socket: it is to be polled by its core's runtime, not by this one.
+    /// The next connection and its peer, as a plain socket: its core's runtime is to poll it, not this one.
     pub(crate) async fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
         match &self.socket {
             AsyncSocket::Tcp(listener) => {

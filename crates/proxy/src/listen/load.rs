@@ -40,12 +40,12 @@ impl Load {
         }
     }
 
-    /// What connections that come now are bound by.
+    /// The limits of new connections.
     pub(crate) fn settings(&self) -> Arc<ServerSettings> {
         self.settings.load_full()
     }
 
-    /// Binds connections that come from now on by these; those that are there count, and are left alone.
+    /// Sets the limits of new connections; open connections count, and keep their own.
     pub(crate) fn bind_by(&self, settings: ServerSettings) {
         self.clients.allow(settings.connections_per_client);
         self.settings.store(Arc::new(settings));
@@ -60,7 +60,7 @@ impl Load {
         self.cores[core].load(Ordering::Relaxed)
     }
 
-    /// Waits until there are no connections left, on this core or another: they share what connects them to the upstream.
+    /// Waits until no connections are left, on this core or another, because they share connections to the upstream.
     pub(crate) async fn until_empty(&self, core: usize) {
         while self.all.load(Ordering::Relaxed) > 0 {
             self.ended[core].notified().await;
@@ -125,7 +125,7 @@ impl Permit {
         }
     }
 
-    /// Counts the connection as the client's, besides in all.
+    /// Counts the connection for the client, in addition to the total.
     pub(crate) fn count(&mut self, client: IpAddr) -> Result<(), TooMany> {
         self.client = self.spot.load.client(client)?;
         Ok(())
@@ -138,7 +138,7 @@ impl Permit {
         self.spot.load.clients.take(*own.key()).map(Some).ok_or(TooMany)
     }
 
-    /// All that was under way is done: what a drain's deadline ends now, it does not cut.
+    /// The requests under way are done: a connection that a drain's deadline ends from now on does not count as cut.
     pub(crate) fn rest(&self) {
         if !self.rests.swap(true, Ordering::Relaxed) {
             self.spot.load.cores[self.spot.core].fetch_sub(1, Ordering::Relaxed);

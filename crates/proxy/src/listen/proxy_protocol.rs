@@ -1,26 +1,26 @@
-//! The PROXY protocol, versions 1 and 2: what a proxy that forwards bytes says about whose bytes they are.
+//! The PROXY protocol, versions 1 and 2, by which a proxy that forwards bytes names the client.
 //!
-//! As in [the specification](https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt), and strict: what a trusted proxy
-//! would not send is no header, so that nobody's bytes are ever taken for one. A parser of our own, since the crates for it
-//! (ppp, proxy-header) read ports with a sign, and one of them anything between `PROXY` and the family.
+//! It follows [the specification](https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt) strictly: a header that a
+//! trusted proxy would not send is refused, so that a client's bytes are never taken for one. A parser of our own, because
+//! the crates for it (ppp, proxy-header) accept ports with a sign, and one of them any bytes between `PROXY` and the family.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A whole header, at the start of what was given.
+/// A whole header at the start of the given bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
     /// None when the proxy speaks for itself or does not know: then the socket's own addresses hold.
     pub ends: Option<Ends>,
-    /// Its bytes; what lies behind them is the client's.
+    /// Its length in bytes; the bytes behind it are the client's.
     pub length: usize,
 }
 
-/// Whom the proxy forwards for.
+/// The ends of the connection that the proxy forwards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
     /// The client.
     pub source: SocketAddr,
-    /// What the client connected to.
+    /// The address that the client connected to.
     pub destination: SocketAddr,
 }
 
@@ -72,7 +72,7 @@ fn line(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
     }
     let text = bytes[..end].strip_prefix(GREETING).ok_or(Malformed::Line)?;
     let text = std::str::from_utf8(text).map_err(|_| Malformed::Line)?;
-    // What stands behind the word says nothing.
+    // The text behind this word has no meaning.
     let is_unknown = text.split(' ').next() == Some(UNKNOWN);
     let ends = if is_unknown {
         None
@@ -99,13 +99,13 @@ fn ends_of(text: &str) -> Option<Ends> {
     words.next().is_none().then_some(ends)
 }
 
-/// Digits alone, and none that says nothing.
+/// Digits only, without leading zeros.
 fn port(word: &str) -> Option<u16> {
     let port: u16 = word.parse().ok()?;
     (port.to_string() == word).then_some(port)
 }
 
-/// Version 2: a block whose length stands in front.
+/// Version 2: a block with its length in front.
 fn binary(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
     let Some((fixed, rest)) = bytes.split_at_checked(FIXED) else {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! TLS around a client's socket, before anything of HTTP is read.
 //!
-//! Everything behind the handshake sees the decrypted bytes: the framing guard, hyper, tunnels. Only the deadline of a stalled
-//! write and [`Conn::acknowledged`] look at the socket itself; what is not yet written to it is at most one buffer, and a
-//! client that takes what came before is there.
+//! Every layer behind the handshake sees the decrypted bytes: the framing guard, hyper, tunnels. Only the deadline of a
+//! stalled write and [`Conn::acknowledged`] look at the socket itself. At most one buffer is not yet written to it, and a
+//! client that has taken everything before that is alive.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,14 +20,15 @@ use crate::client::socket::ClientSocket;
 use crate::listen::greet::in_time;
 use crate::stats::{Stats, up};
 
-/// Shakes hands, then serves. A client that fails to is closed without a word but the alert that rustls sends.
+/// Performs the handshake, then serves. After a failed handshake the connection is closed, with no more than the alert that
+/// rustls sends.
 pub(crate) async fn serve_secured<S, F>(tls: Arc<Tls>, socket: ClientSocket, conn: Arc<Conn>, shared: Arc<Shared<S>>)
 where
     S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
-    // PERF: what is only needed for the handshake does not stay for the connection's life.
+    // PERF: data needed only for the handshake is not kept for the connection's life.
     if let Some(stream) = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await {
         let speaks = if is_http2(&stream) {
             Speaks::Http2
@@ -46,7 +47,7 @@ async fn shake(
 ) -> Option<Secured<ClientSocket>> {
     if !socket.is_ahead() {
         let spoken = in_time(due, conn.closing(), conn.stream().readable()).await;
-        // As in the clear: once the drain begins, who says nothing is not waited for any longer.
+        // As without TLS: once the drain begins, a silent client is not waited for any longer.
         let is_told = spoken.is_err() && conn.closing().is_cancelled();
         // Came and went without a byte, as those do that only look whether the port is open.
         if is_told || conn.peek().is_ok_and(|count| count == 0) {

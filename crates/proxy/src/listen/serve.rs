@@ -1,4 +1,4 @@
-//! Listeners and cores: an accept thread per listener hands sockets to the core with the fewest connections; a core is a
+//! Listeners and cores: an accept thread per listener gives sockets to the core with the fewest connections. A core is a
 //! thread with a runtime of its own, so a request never changes threads.
 
 use std::future::Future;
@@ -40,19 +40,19 @@ pub struct Server {
     runtimes: Vec<Handle>,
 }
 
-/// What a server's connections are bound by, to be changed while it runs; clones are the same.
+/// The limits of a server's connections, which can be changed while it runs; clones share them.
 #[derive(Clone)]
 pub struct Bounds(Arc<Load>);
 
 impl Bounds {
-    /// Puts others in force, for connections that come from now on; one that is open lives with its own to its end. Listeners
-    /// stay as they were bound.
+    /// Puts other limits in force for new connections; an open one keeps its own to its end. Listeners stay as they were
+    /// bound.
     pub fn set(&self, settings: ServerSettings) {
         self.0.bind_by(settings);
     }
 }
 
-/// What became of the connections that were open when a drain began.
+/// The fate of the connections that were open when a drain began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// Connections that were still at work at the deadline, and were cut.
@@ -61,9 +61,9 @@ pub struct Drained {
 
 /// Serves `listeners` with `cores` threads until [`Server::drain`].
 ///
-/// `make` is called once on each core's thread, inside its runtime, and makes that core's service: whatever a request needs
-/// that should not be shared between cores, such as its [`crate::Upstream`], is made there. Fails when a thread, a runtime
-/// or a listener cannot be set up; nothing is served then.
+/// `make` is called once on each core's thread, inside its runtime, and makes that core's service. State that cores should
+/// not share, such as the [`crate::Upstream`], is made there. Fails when a thread, a runtime or a listener cannot be set up;
+/// nothing is served then.
 pub fn serve<M, S, F>(
     listeners: Vec<Listener>,
     cores: usize,
@@ -156,7 +156,7 @@ impl Server {
         &self.stats
     }
 
-    /// What its connections are bound by.
+    /// The limits of its connections.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         Bounds(Arc::clone(&self.load))
@@ -202,7 +202,7 @@ struct Core {
 }
 
 impl Core {
-    /// Serves what arrives until the drain is over; returns how many connections were cut.
+    /// Serves arriving connections until the drain is over; returns how many were cut.
     async fn run<S, F>(self, service: S, mut arrivals: mpsc::Receiver<Arrival>, deadline: &OnceLock<Instant>) -> usize
     where
         S: Fn(Arc<Conn>, Request<RequestBody>) -> F + Send + Sync + 'static,
@@ -227,7 +227,7 @@ impl Core {
         }
         let deadline = deadline.get().copied().unwrap_or_else(Instant::now);
         let empty = async {
-            // It ends with the last thread that accepts: what one of them has in hand is still to come.
+            // It ends with the last thread that accepts: a connection that one of them has accepted is still to come.
             while let Some(arrival) = arrivals.recv().await {
                 greet(arrival, &closing, &shared);
             }
@@ -237,7 +237,7 @@ impl Core {
         self.load.on(self.index)
     }
 
-    /// What connections share that come under the settings in force.
+    /// State that connections under the settings in force share.
     fn shared<S>(&self, service: S) -> Arc<Shared<S>> {
         Arc::new(Shared {
             service,

@@ -1,4 +1,4 @@
-//! What a client's socket is made of: a stream over TCP or over a Unix socket, in a half that reads and one that writes.
+//! A client's socket: a stream over TCP or over a Unix socket, split into a half that reads and one that writes.
 //!
 //! An enum and no trait object: one comparison for each call, and the halves stay as small as tokio's own. Reading goes
 //! through tokio's own half, which knows from a short read that the socket is empty and saves the call that would say so.
@@ -25,18 +25,18 @@ pub(crate) enum ReadHalf {
     Unix(unix::OwnedReadHalf),
 }
 
-/// The half that writes; it keeps the descriptor, so what needs no exclusive use can be read and asked here too.
+/// The writing half; it keeps the descriptor, so calls that need no exclusive access can be made here too.
 #[derive(Debug)]
 pub(crate) enum WriteHalf {
     Tcp(tcp::OwnedWriteHalf),
     Unix(unix::OwnedWriteHalf),
 }
 
-/// Who is behind a Unix socket: this machine. The port says nothing.
+/// The peer of a Unix socket: this machine. The port has no meaning.
 pub(crate) const UNIX_PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// What the kernel may hold of an answer that the client's window does not let it send yet. What is under way is besides, so
-/// that a long line is filled all the same (tcp(7), `TCP_NOTSENT_LOWAT`).
+/// Most bytes of an answer that the kernel may hold beyond the client's window. Bytes in flight do not count, so that a link
+/// with a long delay is filled all the same (tcp(7), `TCP_NOTSENT_LOWAT`).
 const UNSENT_BYTES: u32 = 64 * 1024;
 
 impl Stream {
@@ -52,7 +52,7 @@ impl Stream {
         }
     }
 
-    /// Hands the socket to the runtime this is called in. `write` is how long the other end may take nothing.
+    /// Registers the socket with the current runtime. `write` is how long the peer may take no bytes.
     pub(crate) fn split(self, write: Duration) -> io::Result<(ReadHalf, WriteHalf)> {
         match self {
             Self::Tcp(stream) => {

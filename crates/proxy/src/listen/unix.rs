@@ -1,5 +1,5 @@
-//! Listening on a Unix socket's file: a file left behind is replaced, one that somebody answers at is not, and ours goes
-//! with the listener, unless another process has the socket by then.
+//! Listening on a Unix socket's file. A stale file is replaced, but not one on which a process answers. The file is removed
+//! with the listener, unless another process has the socket then.
 
 use std::fs;
 use std::io;
@@ -15,15 +15,15 @@ use crate::listen::listener::Listener;
 use crate::settings::ServerSettings;
 
 impl ServerSettings {
-    /// Listens at `path` with this backlog; the file has this mode before anybody can connect, and is removed with the
-    /// listener. A socket that a dead process left there is replaced; any other file, or a socket that somebody listens on,
-    /// is an error of kind `AddrInUse`.
+    /// Listens at `path` with this backlog. The file has this mode before a client can connect, and is removed with the
+    /// listener. A stale socket of a dead process is replaced; any other file, and a socket on which a process listens, is an
+    /// error of kind `AddrInUse`.
     pub fn bind_unix(&self, path: &Path, mode: u32) -> io::Result<Listener> {
         clear(path)?;
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.bind(&SockAddr::unix(path)?)?;
         let file = SocketFile::of(path)?;
-        // Until it listens nobody gets in, whatever the mode was meanwhile.
+        // No client can connect before `listen`, whatever the mode is until then.
         fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         socket.listen(i32::try_from(self.backlog).unwrap_or(i32::MAX))?;
         Ok(Listener::from(UnixListener::from(socket)).with_file(file))
@@ -58,7 +58,7 @@ impl Custody {
     }
 }
 
-/// Removes a socket's file that nobody answers at.
+/// Removes a socket's file if no process answers on it.
 fn clear(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -71,7 +71,7 @@ fn clear(path: &Path) -> io::Result<()> {
         ));
     }
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-    // Whoever is too busy to accept is there too.
+    // A process that is too busy to accept is alive too.
     socket.set_nonblocking(true)?;
     match socket.connect(&SockAddr::unix(path)?) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
@@ -155,7 +155,7 @@ mod tests {
         let path = folder.path().join("http.sock");
         let used = UnixListener::bind(&path).unwrap();
         assert_eq!(bind(&path).unwrap_err().kind(), io::ErrorKind::AddrInUse);
-        // Its queue is full with whoever just looked: who is too busy to answer is there all the same.
+        // Its queue is full with the probing connection: a process that is too busy to answer is alive all the same.
         let socket = Socket::from(used);
         socket.listen(0).unwrap();
         assert_eq!(bind(&path).unwrap_err().kind(), io::ErrorKind::AddrInUse);

@@ -1,8 +1,9 @@
 //! The value of a cookie that the gate decides by.
 //!
-//! Stacks part a `Cookie` line at `;`, some at `,` and white space too; they take a doubled name's first value or its last; PHP keeps
-//! a space behind a name and makes `sid[]` an array; PHP, Rack and Express decode a value, Werkzeug and Tomcat take quotes off it,
-//! and Django does neither. So what counts is one name, exactly as configured, with a value that has one spelling.
+//! Stacks differ. They split a `Cookie` line at `;`, some at `,` and white space too. They take a doubled name's first value
+//! or its last. PHP keeps a space behind a name and makes `sid[]` an array. PHP, Rack and Express decode a value, Werkzeug
+//! and Tomcat remove quotes, and Django does neither. So only one name counts, exactly as configured, with a value that has
+//! one spelling.
 
 use std::borrow::Cow;
 
@@ -87,7 +88,7 @@ fn plain(value: &[u8]) -> Option<Cow<'_, str>> {
     let mut rest = value;
     while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
         let byte = percent::escape(&rest[at..])?;
-        // What has no need of an escape would have two spellings.
+        // A byte that needs no escape would have two spellings.
         if byte.is_ascii_alphanumeric() || b"-._~ ".contains(&byte) || byte.is_ascii_control() {
             return None;
         }

@@ -14,10 +14,10 @@ pub fn names_a_method(name: &str) -> bool {
     METHODS.iter().any(|own| is_same(own, name))
 }
 
-/// How names of fields end by which some server or framework takes another target than the request's, mostly its path before a
-/// proxy has rewritten it: IIS, Laminas and Symfony (`X-Original-URL`, `X-Rewrite-URL`); gunicorn, Waitress and what has copied them,
-/// which cut `SCRIPT_NAME` off the path (`forwarder_headers`); Azure (`X-WAWS-Unencoded-URL`); Cloud Foundry (`X-CF-Forwarded-Url`);
-/// Plack (`X-Traversal-Path`, `X-Request-Base`).
+/// Suffixes of field names by which a server or framework takes another target than the request's, usually its path before a
+/// proxy has rewritten it: IIS, Laminas and Symfony (`X-Original-URL`, `X-Rewrite-URL`); gunicorn, Waitress and servers that
+/// copied them, which cut `SCRIPT_NAME` off the path (`forwarder_headers`); Azure (`X-WAWS-Unencoded-URL`); Cloud Foundry
+/// (`X-CF-Forwarded-Url`); Plack (`X-Traversal-Path`, `X-Request-Base`).
 const TARGETS: [&str; 14] = [
     "original-url",
     "original-uri",
@@ -35,7 +35,7 @@ const TARGETS: [&str; 14] = [
     "request-base",
 ];
 
-/// A field by which another target is named, whatever stands in front, and however its name is spelled.
+/// A field that names another target, with any prefix and any spelling of its name.
 #[must_use]
 pub fn names_a_target(name: &str) -> bool {
     // PERF: each name of each request is looked at, and few end like these.
@@ -70,7 +70,7 @@ pub fn begins_with(name: &str, prefix: &str) -> bool {
     start.iter().zip(prefix.bytes()).all(|(a, b)| folded(*a) == folded(b))
 }
 
-/// Every program reads the name alike: letters, digits and dashes.
+/// Every program reads the name in the same way: letters, digits and dashes.
 #[must_use]
 pub fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| PLAIN[usize::from(byte)])
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// What `name` is called in the environment of a program: by Apache's rule, and by those of PHP, WSGI and Rack.
+    /// The variable of `name` in a program's environment: by Apache's rule, and by those of PHP, WSGI and Rack.
     fn variables(name: &str) -> [String; 3] {
         let upper = name.to_ascii_uppercase();
         [

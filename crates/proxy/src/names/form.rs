@@ -1,4 +1,4 @@
-//! What a body is, by its head, and the value that every stack reads under a name in a form.
+//! The type of a body, by its head, and the value of a name in a form, as every stack reads it.
 //!
 //! Stacks choose a parser by `Content-Type` and disagree where it is doubled, unusual or missing: PHP ends the type at a comma or a
 //! space, Rack takes a body without a type for a form and any `multipart/*` for one, Django decodes even a query by `charset`.
@@ -10,7 +10,7 @@ use super::multipart::{self, Broken};
 use super::parameter::{self, Value};
 use super::spelling::{Doubtful, Finder, Spelling, is_own};
 
-/// What the body of a request is.
+/// The kind of a request's body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `application/x-www-form-urlencoded`.
@@ -19,7 +19,7 @@ pub enum Kind {
     Multipart(String),
     /// `application/json`.
     Json,
-    /// No type is said: some stacks take it for a form.
+    /// Without a type: some stacks take it for a form.
     Untyped,
     /// A form to some stack, in a type, charset or coding that others read otherwise.
     Unclear,
@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As the head says.
+    /// The kind by the head.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Self {
         let mut lines = headers.get_all(CONTENT_TYPE).iter();
@@ -85,7 +85,7 @@ fn boundary(parameters: &[&str]) -> Result<Option<String>, Doubtful> {
             .ok_or(Doubtful)?;
         match name.as_str() {
             "boundary" => {
-                // PHP goes by the first of these letters, Rack by the last before an equals sign that follows at once.
+                // PHP uses the first of these letters, Rack the last before an equals sign that follows at once.
                 let fits = (1..=MAX_BOUNDARY).contains(&value.len()) && value.bytes().all(is_boundary);
                 if !fits || parameter.contains([' ', '\t']) || boundary.replace(value.to_owned()).is_some() {
                     return Err(Doubtful);
@@ -120,15 +120,15 @@ pub fn value_of(kind: &Kind, body: &[u8], whole: bool, name: &str) -> Result<Opt
         return Ok(None);
     }
     let value = read(kind, body, whole, name)?;
-    // HTML, 4.10.21.4: the field in which a form says its charset. Some stacks decode by it.
+    // HTML, 4.10.21.4: the field in which a form names its charset. Some stacks decode by it.
     match read(kind, body, whole, "_charset_")? {
         Some(charset) if !std::str::from_utf8(&charset.bytes).is_ok_and(is_utf8) => Err(Doubtful),
         _ => Ok(value),
     }
 }
 
-/// Whether a body whose type is no form's has a value other than `own` under `name` where it is read as a form all the same, as by
-/// Bottle, in the spelling that is the name's own. What has a quotation mark is the end of a text in JSON and no value.
+/// Whether a body whose type is not a form's has a value other than `own` under `name` if it is read as a form anyway, as by
+/// Bottle, in the name's own spelling. A value with a quotation mark is the end of a text in JSON and does not count.
 #[must_use]
 pub fn says_otherwise(body: &[u8], whole: bool, name: &str, own: Option<&[u8]>) -> bool {
     let body = whole_pairs(body, whole);
@@ -183,8 +183,8 @@ fn of_parts(boundary: &str, body: &[u8], whole: bool, name: &str) -> Result<Opti
     Ok(found)
 }
 
-/// Whether every stack decodes a query alike: Django and ASP.NET do so by the charset that `Content-Type` says, in which
-/// letters of ASCII may be written otherwise (UTF-7, UTF-16, EBCDIC, ISO 2022).
+/// Whether every stack decodes a query in the same way: Django and ASP.NET do so by the charset in `Content-Type`, in which
+/// letters of ASCII may have other bytes (UTF-7, UTF-16, EBCDIC, ISO 2022).
 #[must_use]
 pub fn is_query_plain(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_TYPE).iter().all(|line| {
@@ -196,7 +196,7 @@ pub fn is_query_plain(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Charsets in which what reads as ASCII is ASCII.
+/// Charsets in which bytes of ASCII mean ASCII.
 fn has_ascii(charset: &str) -> bool {
     let families = ["iso-8859-", "windows-125", "koi8-", "euc-"];
     let others = [
@@ -217,8 +217,9 @@ fn is_utf8(charset: &str) -> bool {
     charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8")
 }
 
-/// What stacks read alike. Of the others that RFC 2046, section 5.1.1, allows PHP, Rack and Werkzeug end a boundary at a comma,
-/// and Werkzeug at `( ) / : = ?`: between that and the whole a body has two forms. Browsers and libraries send none of them.
+/// Bytes of a boundary that all stacks accept. Of the others that RFC 2046, section 5.1.1, allows, PHP, Rack and Werkzeug end
+/// a boundary at a comma, and Werkzeug at `( ) / : = ?`: then a body has two readings. Browsers and libraries send none of
+/// them.
 fn is_boundary(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
 }

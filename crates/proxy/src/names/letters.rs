@@ -1,12 +1,13 @@
-//! Letters that upstreams take for others: where they compare without case, as Windows and case-insensitive routers do, or as
-//! most databases do that are asked for a page by its name, without accents too.
+//! Letters that upstreams treat as equal: those that compare without case, as Windows and case-insensitive routers do, and
+//! those that compare without accents too, as most databases do when they look up a page by its name.
 //!
-//! Compared is what is left when both sides are decomposed (Unicode, annex 15), lose their marks and what is not seen, and take
-//! the one case that all others lead to. What protects is compared so; the names of lines are stricter by themselves.
+//! Two texts are compared after both are decomposed (Unicode, annex 15), stripped of marks and invisible characters, and
+//! mapped to the one case that all others lead to. Rules that protect are compared in this way; the names of lines are
+//! stricter by themselves.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// A segment in the form in which it is compared; ASCII but capitals stays what it is.
+/// A segment in the form in which it is compared; ASCII other than capitals stays unchanged.
 #[must_use]
 pub fn alike(segment: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(segment.len());
@@ -33,7 +34,7 @@ fn fold(text: &str) -> String {
     out
 }
 
-/// Marks on letters, and what has no width.
+/// Marks on letters, and characters without width.
 fn is_passed_over(letter: char) -> bool {
     matches!(letter,
         '\u{AD}' | '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{200B}'..='\u{200F}'

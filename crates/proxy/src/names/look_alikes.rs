@@ -37,13 +37,13 @@ pub fn fold(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What is left where bytes that are no UTF-8 are dropped, as by Bottle and decoders of old: `seat%ff` is `seat` to them.
+/// The text without its bytes that are not UTF-8, as Bottle and old decoders read it: `seat%ff` is `seat` to them.
 #[must_use]
 pub fn valid(text: &[u8]) -> Vec<u8> {
     text.utf8_chunks().flat_map(|chunk| chunk.valid().bytes()).collect()
 }
 
-/// A sign beyond ASCII at the beginning that parts or ends paths when it is folded, as what, and its length.
+/// A sign beyond ASCII at the beginning that separates or ends paths once folded: its folded form, and its length.
 fn sign(bytes: &[u8]) -> Option<(&'static [u8], usize)> {
     Some(match bytes {
         [0xE2, 0x80, 0xA4, ..] | [0xEF, 0xB9, 0x92, ..] => (b".", 3),

@@ -1,7 +1,8 @@
 //! The parts of a `multipart/form-data` body (RFC 7578).
 //!
-//! Not `multer`: it reads what is lenient, and its part of a body may be another stack's. Here every form that two stacks in use
-//! take apart differently is broken: bare line feeds, folded lines, a boundary inside a value, escaped quotes, doubled parameters.
+//! Not `multer`: it accepts lenient input, and other stacks may split the same body differently. Here every form that two
+//! stacks in use parse differently is refused: bare line feeds, folded lines, a boundary inside a value, escaped quotes,
+//! doubled parameters.
 
 /// One part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +24,7 @@ pub enum Broken {
     Malformed,
 }
 
-/// The parts of a body, as far as it is here. After an error nothing follows.
+/// The parts of a body, as far as it has arrived. An error is the last item.
 pub fn parts<'b>(body: &'b [u8], boundary: &[u8]) -> impl Iterator<Item = Result<Part<'b>, Broken>> {
     let delimiter = [b"\r\n--", boundary].concat();
     let opened = open(body, &delimiter[2..]);
@@ -44,14 +45,14 @@ pub fn parts<'b>(body: &'b [u8], boundary: &[u8]) -> impl Iterator<Item = Result
     })
 }
 
-/// What stands behind the first delimiter, which some clients send with an empty line before it.
+/// The bytes behind the first delimiter, which some clients send with an empty line before it.
 fn open<'b>(body: &'b [u8], delimiter: &[u8]) -> Result<&'b [u8], Broken> {
     let body = body.strip_prefix(b"\r\n").unwrap_or(body);
     body.strip_prefix(delimiter)
         .ok_or_else(|| cut_or_malformed(body, delimiter))
 }
 
-/// The part behind a delimiter and what stands behind the next one; none behind the last delimiter.
+/// The part behind a delimiter, and the bytes behind the next one; none behind the last delimiter.
 fn next<'b>(body: &'b [u8], delimiter: &[u8]) -> Result<Option<(Part<'b>, &'b [u8])>, Broken> {
     if let Some(epilogue) = body.strip_prefix(b"--") {
         return match epilogue {
@@ -72,7 +73,7 @@ fn next<'b>(body: &'b [u8], delimiter: &[u8]) -> Result<Option<(Part<'b>, &'b [u
         return Err(Broken::Malformed);
     }
     let fields = Fields::read(head).ok_or(Broken::Malformed)?;
-    // A value must not hold what is a delimiter to a lenient reader.
+    // A value must not contain a delimiter as a lenient reader sees it.
     let end = position(body, &delimiter[2..]).ok_or(Broken::Cut)?;
     let value = body[..end].strip_suffix(b"\r\n").ok_or(Broken::Malformed)?;
     let part = Part {
@@ -92,7 +93,7 @@ fn cut_or_malformed(body: &[u8], wanted: &[u8]) -> Broken {
     }
 }
 
-/// What the fields of a part say.
+/// The relevant fields of a part.
 struct Fields<'b> {
     name: &'b [u8],
     is_file: bool,
@@ -201,7 +202,7 @@ fn is_read_alike(name: &[u8]) -> bool {
     !name.iter().any(|byte| b"\\\"".contains(byte)) && position(name, b"=?").is_none()
 }
 
-/// What Rack takes for the part's name, though it stands within quotes.
+/// A name that Rack takes for the part's, although it is within quotes.
 fn names_another(value: &[u8]) -> bool {
     let mut behind = value.split(|byte| *byte == b';').skip(1);
     behind.any(|text| text.trim_ascii_start().to_ascii_lowercase().starts_with(b"name="))

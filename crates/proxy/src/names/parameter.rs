@@ -1,6 +1,6 @@
 //! Names of parameters in queries and forms.
 //!
-//! What stacks make of a name, and so what is folded here:
+//! How stacks read a name, and therefore the folds that are applied here:
 //!
 //! | stack | rule |
 //! | --- | --- |
@@ -29,7 +29,7 @@ use super::spelling::{Doubtful, Finder, Spelling, spaced};
 pub struct Value {
     /// Decoded once.
     pub bytes: Vec<u8>,
-    /// How often it comes; where it is more than once, some stacks make a list of it.
+    /// How often it occurs; if more than once, some stacks make a list of it.
     pub times: usize,
 }
 
@@ -49,7 +49,7 @@ pub fn value_of(text: &[u8], name: &str) -> Result<Option<Value>, Doubtful> {
 /// As [`value_of`], in a query. SECURITY: it is read before any limit, once for each name that matters.
 ///
 /// # Errors
-/// Also for any query of more pairs than every stack reads, whatever is in it.
+/// The error is also returned for any query with more pairs than every stack reads, whatever it contains.
 pub fn value_in_query(query: &str, name: &str) -> Result<Option<Value>, Doubtful> {
     let mut separators = memchr::memchr2_iter(b'&', b';', query.as_bytes());
     if separators.nth(MAX_PAIRS - 1).is_some() {
@@ -96,7 +96,7 @@ fn sole_value<'t>(pairs: impl Iterator<Item = &'t [u8]>, name: &str) -> Result<O
     Ok(found.map(|bytes| Value { bytes, times }))
 }
 
-/// A pair's name and value as they came; doubtful where qs parts it elsewhere, and either name is the one looked for.
+/// A pair's raw name and value; doubtful if qs splits it elsewhere, and either name is the one looked for.
 fn parted<'t>(pair: &'t [u8], finder: &mut Finder<'_>) -> Result<(&'t [u8], &'t [u8]), Doubtful> {
     let at = |end: usize| (&pair[..end], pair.get(end + 1..).unwrap_or_default());
     let first = memchr::memchr(b'=', pair).unwrap_or(pair.len());

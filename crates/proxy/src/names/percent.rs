@@ -1,5 +1,5 @@
-//! Percent-decoding (RFC 3986, section 2.1) with a choice of what is decoded. No library: the crate `percent-encoding` decodes all
-//! escapes, and neither refuses a malformed one nor an encoded control character.
+//! Percent-decoding (RFC 3986, section 2.1) with a choice of the escapes to decode. No library: the crate `percent-encoding`
+//! decodes all escapes, and refuses neither a malformed one nor an encoded control character.
 
 /// Why a path's percent-encoding is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,9 +10,9 @@ pub enum Fault {
     Control,
 }
 
-/// Decodes the escapes for which `wanted` says yes; keeps the others as they came.
+/// Decodes the escapes that `wanted` accepts; keeps the others unchanged.
 ///
-/// With `strict` a malformed escape is a fault, else it stays as it is.
+/// With `strict` a malformed escape is an error, otherwise it stays unchanged.
 pub fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) -> Result<Vec<u8>, Fault> {
     let mut out = Vec::with_capacity(input.len());
     let mut rest = input;
@@ -44,7 +44,7 @@ pub fn decode(input: &[u8], strict: bool, wanted: impl Fn(u8) -> bool) -> Result
     Ok(out)
 }
 
-/// Decodes every escape, those of ASP.NET (`%u0069`) too; what is none stays as it is.
+/// Decodes every escape, those of ASP.NET (`%u0069`) too; malformed escapes stay unchanged.
 #[must_use]
 pub fn decode_leniently(input: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(input.len());

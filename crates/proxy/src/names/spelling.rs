@@ -1,7 +1,7 @@
 //! How a name in a request goes with a name that is looked for: the stacks' rules, folded into one ([`super::parameter`]).
 //!
-//! A name has many spellings and may be as long as a request, and it is read before any limit. So what letters settle is settled by
-//! them, of the rest only the beginning is folded, and of all names together no more than a bound.
+//! A name has many spellings and may be as long as a request, and it is read before any limit. So plain letters are decided
+//! first, only the beginning of the rest is folded, and the total for all names is bounded.
 
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ impl<'n> Finder<'n> {
         Self { wanted, odd, folded }
     }
 
-    /// How `raw`, as it stands in a query or form, goes with the decoded name that is looked for.
+    /// How `raw`, a name in a query or form, relates to the decoded name that is looked for.
     ///
     /// # Errors
     /// When names have to be folded as no ordinary request's have, by their number or length: each costs work before any limit.
@@ -80,7 +80,8 @@ impl<'n> Finder<'n> {
         Ok(Spelling::Other)
     }
 
-    /// Some stack reads the name in this one, whose escapes are decoded; or may, where it is the beginning of one too long to look at.
+    /// Some stack reads the wanted name in this one, whose escapes are decoded; or may, if it is the beginning of one too
+    /// long to check.
     fn is_alias(&mut self, name: &[u8], is_cut: bool) -> Result<bool, Doubtful> {
         if is_plainly_other(name, self.wanted) {
             return Ok(false);
@@ -137,7 +138,7 @@ fn at_a_glance(raw: &[u8], wanted: &str) -> Option<Spelling> {
     is_part.then_some(Spelling::Other)
 }
 
-/// What folding takes away or makes something else of.
+/// Bytes that folding removes or changes.
 fn is_sign(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte.is_ascii_control() || b"+_.[]?!%".contains(&byte)
 }
@@ -221,7 +222,7 @@ pub(super) fn spaced(raw: &[u8]) -> Vec<u8> {
 /// A name in the form in which it is compared: its parts between brackets, or dots, each folded.
 type Path = Vec<Vec<u8>>;
 
-/// What stacks may read in a name whose escapes are decoded.
+/// The names that stacks may read in a name whose escapes are decoded.
 fn readings(name: &[u8]) -> Vec<Path> {
     let ended = name.split(|byte| *byte == 0).next().unwrap_or_default();
     let without = |gone: u8| -> Vec<u8> { name.iter().copied().filter(|byte| *byte != gone).collect() };
@@ -263,7 +264,7 @@ fn is_within(one: &Path, other: &Path) -> bool {
     shorter > 0 && one[..shorter] == other[..shorter]
 }
 
-/// What the reading of a beginning goes on to may be within `wanted`.
+/// Whether a longer reading with this beginning may be within `wanted`.
 fn may_begin(beginning: &Path, wanted: &Path) -> bool {
     let last = beginning.len().saturating_sub(1);
     beginning.iter().zip(wanted).enumerate().all(|(at, (part, wanted))| {

@@ -1,8 +1,8 @@
 //! The certificates in force, and how new ones take their place while connections come and go.
 //!
-//! What the files hold is read and compared, not when they were written: certbot swaps links, Kubernetes swaps a link above
-//! them, editors rename, and some disks' clocks tick too slowly to tell two writes apart. A change counts once two looks in
-//! a row have seen the same, so one that is half written, or a new certificate whose key is not there yet, changes nothing.
+//! A change is found by the files' content, not by their times: certbot swaps links, Kubernetes swaps a link above them,
+//! editors rename, and some disks' clocks tick too slowly to distinguish two writes. A change counts once two looks in a row
+//! have found the same content, so a half-written file, or a new certificate whose key is not there yet, changes nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,14 +20,14 @@ use ropeline_ids::Wall;
 #[derive(Debug)]
 pub struct Certificates {
     shelf: ArcSwap<Shelf>,
-    /// In the order of the configuration, as are the shelf's pairs. Taken by reloads only, one at a time, since a disk may keep
-    /// one waiting.
+    /// In the order of the configuration, as are the shelf's pairs. Locked by reloads only, one at a time, because a disk may
+    /// block.
     places: Mutex<Vec<Place>>,
     reloaded: AtomicU64,
     kept: AtomicU64,
 }
 
-/// A pair's files, and what was seen of them.
+/// A pair's files, and their last observed state.
 #[derive(Debug)]
 struct Place {
     files: Files,
@@ -35,7 +35,7 @@ struct Place {
     in_force: Fingerprint,
     /// At the last look.
     seen: Fingerprint,
-    /// Refused, and told so.
+    /// Fingerprint of the files that were refused and logged.
     refused: Option<Fingerprint>,
 }
 
@@ -64,20 +64,20 @@ impl Certificates {
         })
     }
 
-    /// Looks at all files; what has changed and stayed so since the last look is taken if it fits.
+    /// Checks all files; a change that has been stable since the last look is taken if it fits.
     pub fn look(&self, now: Wall) {
         self.go_over(Place::has_settled, now);
     }
 
-    /// Takes whatever has changed and fits, at once; the reasons for those that do not. A pair that does not fit keeps its
-    /// old certificate, and the others take their new ones all the same.
+    /// Takes all changed pairs that fit, at once; returns the reasons for those that do not. A pair that does not fit keeps
+    /// its old certificate, and the others take their new ones all the same.
     pub fn reload_now(&self, now: Wall) -> Result<(), Vec<PairError>> {
         let refused = self.go_over(|_, _| true, now);
         if refused.is_empty() { Ok(()) } else { Err(refused) }
     }
 
-    /// Reads and checks the pairs of another configuration, by the same rules: what is good today is not replaced by what is
-    /// not. Changes nothing yet.
+    /// Reads and checks the pairs of another configuration by the same rules: a valid pair is not replaced by an invalid one.
+    /// Changes nothing yet.
     pub fn prepare(&self, files: &[Files], now: Wall) -> Result<Renewal, PairError> {
         let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let prepared = files.iter().map(|files| {
@@ -90,7 +90,7 @@ impl Certificates {
         prepared.collect::<Result<_, _>>().map(Renewal)
     }
 
-    /// Puts what was prepared in force.
+    /// Puts the prepared pairs in force.
     pub fn take(&self, renewal: Renewal) {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         for place in &renewal.0 {
@@ -143,7 +143,7 @@ impl Certificates {
         self.kept.load(Ordering::Relaxed)
     }
 
-    /// What visitors are shown, in the configuration's order.
+    /// The certificates in force, in the configuration's order.
     #[must_use]
     pub fn in_force(&self) -> Vec<InForce> {
         let shelf = self.shelf.load();
@@ -179,7 +179,7 @@ impl Place {
     /// Whether the last look saw the same.
     fn has_settled(&mut self, fingerprint: Fingerprint) -> bool {
         if fingerprint == self.in_force {
-            // As before: whatever was refused meanwhile would be news again.
+            // The pair is as before, so a refusal is logged again if it comes back.
             self.refused = None;
         }
         std::mem::replace(&mut self.seen, fingerprint) == fingerprint

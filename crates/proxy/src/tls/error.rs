@@ -1,4 +1,4 @@
-//! What can be wrong with a certificate and its key, and what would be right.
+//! Errors in a certificate and its key, each with the correction.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use ropeline_ids::Wall;
 
 use super::pair::date;
 
-/// Why a certificate and a key cannot be used together. Never shows what a key's file holds.
+/// Why a certificate and a key cannot be used together. Never contains a key file's content.
 #[derive(Debug, thiserror::Error)]
 pub enum PairError {
     #[error("{} cannot be read ({source})", path.display())]
@@ -40,7 +40,7 @@ pub enum PairError {
 }
 
 impl PairError {
-    /// What to do about it.
+    /// The correction.
     #[must_use]
     pub fn right(&self) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! The handshake: rustls as it is set for visitors, around any socket.
+//! The handshake: rustls configured for visitors, around any socket.
 
 use std::io;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ pub enum Version {
     Tls13,
 }
 
-/// What a listener needs to speak TLS.
+/// The state of a listener that speaks TLS.
 pub struct Tls {
     config: ArcSwap<ServerConfig>,
-    /// Of this process, whatever the configuration: who was here before need not shake hands anew.
+    /// One per process, independent of the configuration: returning clients resume their sessions.
     ticketer: Arc<dyn ProducesTickets>,
     certificates: Arc<Certificates>,
     done: AtomicU64,
@@ -51,7 +51,7 @@ impl Tls {
         })
     }
 
-    /// What would be spoken by these settings; to be put in force with [`Tls::speak`].
+    /// The configuration by these settings; [`Tls::speak`] puts it in force.
     pub fn prepare(&self, least: Version, http2: bool) -> Result<ServerConfig, Error> {
         config(&self.certificates, &self.ticketer, least, http2)
     }
@@ -61,7 +61,8 @@ impl Tls {
         self.config.store(Arc::new(config));
     }
 
-    /// Shakes hands on `io`. Has no deadline of its own; a handshake that is dropped half way is told with [`Tls::gave_up`].
+    /// Performs the handshake on `io`. It has no deadline of its own; a handshake that is dropped half way is reported with
+    /// [`Tls::gave_up`].
     pub async fn accept<IO>(&self, io: IO) -> io::Result<Secured<IO>>
     where
         IO: AsyncRead + AsyncWrite + Unpin,
@@ -84,12 +85,12 @@ impl Tls {
         self.failed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What it shows.
+    /// Its certificates.
     pub fn certificates(&self) -> &Arc<Certificates> {
         &self.certificates
     }
 
-    /// Handshakes that came to an end, resumed ones included.
+    /// Completed handshakes, resumed ones included.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -133,8 +134,8 @@ pub fn is_http2<IO>(stream: &Secured<IO>) -> bool {
     stream.get_ref().1.alpn_protocol() == Some(HTTP2)
 }
 
-/// What is spoken on the decrypted side (RFC 7301), as it is preferred.
+/// The protocols on the decrypted side (RFC 7301), in order of preference.
 const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
-/// Most that is kept, encrypted, for a visitor whose socket is full: a record (RFC 8446, section 5.1).
+/// Most encrypted bytes that are kept for a visitor whose socket is full: a record (RFC 8446, section 5.1).
 const UNSENT_BYTES: usize = 16 * 1024;

@@ -1,8 +1,8 @@
-//! TLS towards visitors, by rustls: certificates from files, which one a visitor gets, and the handshake.
+//! TLS towards visitors, by rustls: certificates from files, the choice of the certificate for a visitor, and the handshake.
 //!
-//! A listener with a [`Tls`] speaks nothing else. What is read and written on the decrypted side is the proxy's; who may come in
-//! is the gate's. TLS 1.2 and 1.3, tickets that any connection of this process can resume on, no early data: what is sent
-//! before the handshake is over could be sent again by anybody (RFC 8446, section 8).
+//! A listener with a [`Tls`] speaks TLS only. The proxy handles the decrypted bytes, and the gate decides about admission.
+//! TLS 1.2 and 1.3, tickets that any connection of this process can resume on, no early data: an attacker could replay data
+//! that is sent before the handshake is over (RFC 8446, section 8).
 
 mod certificates;
 mod error;

@@ -1,5 +1,5 @@
-//! A certificate and its key from two files, checked before anybody is shown them: the key belongs to the certificate, each
-//! certificate is issued by the next, and the dates are known. Trust in the authority is the visitor's affair.
+//! A certificate and its key from two files, checked before use: the key belongs to the certificate, each certificate is
+//! issued by the next, and the dates are known. The visitor's client decides whether to trust the authority.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -40,13 +40,13 @@ pub struct Pair {
     has_names: bool,
 }
 
-/// What two files hold. Has no `Debug`: one of them is a secret.
+/// The content of two files. Has no `Debug`: one of them is a secret.
 pub(super) struct Content {
     certificate: Result<Vec<u8>, PairError>,
     key: Result<Vec<u8>, PairError>,
 }
 
-/// Tells contents apart; of what cannot be read, the reason.
+/// Distinguishes contents; covers the reason if a file cannot be read.
 pub(super) type Fingerprint = [u8; 32];
 
 /// Something that works, and is probably not meant so.
@@ -95,7 +95,7 @@ impl Files {
         }
     }
 
-    /// What is odd about files that can be used.
+    /// Warnings about files that can be used.
     #[must_use]
     pub fn oddities(&self, pair: &Pair, now: Wall) -> Vec<Oddity> {
         let path = self.certificate.display();
@@ -154,7 +154,7 @@ impl Pair {
         }
     }
 
-    /// Hosts it is for, in lower case; `*.` stands for one label.
+    /// Its host names, in lower case; `*.` matches one label.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -225,7 +225,7 @@ fn garbled(path: &Path, place: usize) -> PairError {
     }
 }
 
-/// SECURITY: what the parser says of a key's file may quote it, and is left out.
+/// SECURITY: the parser's error for a key's file may quote it, and is left out.
 fn key(path: &Path, pem: &[u8]) -> Result<Arc<dyn SigningKey>, PairError> {
     let path = path.to_owned();
     let is_locked = LOCKED
@@ -275,5 +275,5 @@ pub(super) fn date(at: Wall) -> String {
 
 /// Most bytes of a file: some hundreds of certificates.
 pub(super) const MAX_FILE: u64 = 1 << 20;
-/// What stands in a PEM file whose key needs a password: of today, and of old.
+/// Markers of a PEM file whose key needs a password: the present form, and the old one.
 const LOCKED: [&[u8]; 2] = [b"ENCRYPTED PRIVATE KEY", b"Proc-Type: 4,ENCRYPTED"];

@@ -17,7 +17,7 @@ pub(super) struct Shelf {
     /// Where they are from, in the same order; of no use in picking one.
     pub(super) files: Vec<Files>,
     exact: HashMap<String, Vec<usize>>,
-    /// What follows `*.`, which stands for one label (RFC 9525, section 6.3).
+    /// The suffix behind `*.`, which matches one label (RFC 9525, section 6.3).
     below: HashMap<String, Vec<usize>>,
 }
 
@@ -49,8 +49,8 @@ impl Shelf {
         self
     }
 
-    /// The pair for a host, in any case. Of several for one name the first whose key the visitor can verify, so that an
-    /// ECDSA certificate may stand before an RSA one.
+    /// The pair for a host, in any case. If several have the name, the first whose key the visitor can verify, so that an
+    /// ECDSA certificate may be listed before an RSA one.
     pub(super) fn pick(&self, host: Option<&str>, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         let places = host.and_then(|host| self.places(&host.to_ascii_lowercase()));
         let places = places.unwrap_or(&[0]);

@@ -1,5 +1,5 @@
-//! A thread that looks at the certificates' files every few seconds. Polling, because what tells of changes (inotify) is not
-//! there on every disk that certificates are mounted from, and misses a swap of a link further up.
+//! A thread that checks the certificates' files every few seconds. It polls, because inotify does not work on every disk that
+//! certificates are mounted from, and misses a swap of a link further up.
 
 use std::io;
 use std::sync::Arc;

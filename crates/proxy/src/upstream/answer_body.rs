@@ -27,11 +27,11 @@ pub(crate) struct UpstreamBody {
     upload: Option<Arc<Progress>>,
     idle: Duration,
     timer: Option<Pin<Box<Sleep>>>,
-    /// What was taken over. PERF: rare.
+    /// The data that was read ahead. PERF: boxed, because it is rare.
     ahead: Option<Box<Ahead>>,
 }
 
-/// What was read before the client asked for it, in one piece.
+/// Data that was read before the client asked for it, in one piece.
 struct Ahead {
     data: Bytes,
     trailers: Option<HeaderMap>,
@@ -40,7 +40,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// False where there is no memory for what is here. PERF: a small answer takes nothing of what all clients share.
+    /// False if there is no memory for the data read ahead. PERF: a small answer takes no memory that all clients share.
     fn take(&mut self, frame: Frame<Bytes>) -> bool {
         match frame.into_data() {
             Ok(more) if self.data.is_empty() => self.data = more,
@@ -78,9 +78,9 @@ impl UpstreamBody {
         }
     }
 
-    /// Reads a short answer whose end comes soon, where there is memory for it, and gives its connection back. SECURITY: a client
-    /// that does not read holds the answer, and not a place at the upstream that others wait for.
-    /// An answer that breaks meanwhile is none.
+    /// Reads a short answer whose end comes soon, if there is memory for it, and gives its connection back. SECURITY: a
+    /// client that does not read then holds the answer, but no connection that others wait for. An answer that breaks
+    /// meanwhile is an error.
     pub(crate) async fn take_over(&mut self, mut ration: Ration) -> Result<(), Kind> {
         if self.incoming.size_hint().lower() > SHORT as u64 || !ration.grow_at_once(1) {
             return Ok(());
@@ -90,7 +90,7 @@ impl UpstreamBody {
             trailers: None,
             ration,
         }));
-        // PERF: nearly always all of it came with the head, and no clock need be read.
+        // PERF: nearly always the whole body came with the head, and no clock need be read.
         let mut goes_on = true;
         while goes_on && let Poll::Ready(next) = poll_fn(|cx| Poll::Ready(self.poll_shop(cx))).await {
             goes_on = self.take(next)?;
@@ -115,7 +115,7 @@ impl UpstreamBody {
     fn take(&mut self, next: Option<Result<Frame<Bytes>, BoxError>>) -> Result<bool, Kind> {
         let Some(frame) = next else { return Ok(false) };
         let frame = frame.map_err(|_| Kind::Broken)?;
-        // Without memory for what came it keeps its place.
+        // Without memory for the data it keeps its connection.
         let has_room = self.ahead.as_mut().is_some_and(|ahead| ahead.take(frame));
         if has_room && self.incoming.is_end_stream() {
             self.end();
@@ -124,7 +124,7 @@ impl UpstreamBody {
         Ok(has_room && is_short && self.lease.is_some())
     }
 
-    /// All of it is here: the upstream has nothing to do with it any more.
+    /// The whole answer has been received, so the upstream is not involved any more.
     pub(crate) fn is_whole(&self) -> bool {
         self.lease.is_none()
     }

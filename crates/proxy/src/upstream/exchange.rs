@@ -1,7 +1,7 @@
 //! Takes a request to a server and brings the head of its answer back, over as many attempts as the [policy](crate::upstream::retry) allows.
 //!
-//! A connection that cannot be made is tried at another server, for any request. What was sent and failed is sent again within the
-//! retries and their budget.
+//! A connection that cannot be made is tried at another server, for any request. A request that was sent and failed is sent
+//! again within the retries and their budget.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -26,7 +26,7 @@ use crate::upstream::retry::{Attempt, Failure, Left, MOST_SERVERS, Next, Repeata
 use crate::upstream::servers::{Busy, Target};
 use crate::wire::alarm::{Alarm, poll_alarm};
 
-/// Whose request it is.
+/// The sender of the request.
 pub(crate) struct Sender<'a> {
     /// How far the client has come with the body; `None` where there is none.
     pub progress: Option<&'a Progress>,
@@ -35,7 +35,7 @@ pub(crate) struct Sender<'a> {
     pub is_tunnel: bool,
     /// Whether it may be forwarded still.
     pub still: &'a (dyn Fn() -> bool + Sync),
-    /// To be told when a server has it, where somebody asks.
+    /// Notified when a server has the request, if set.
     pub stage: Option<&'a Stage>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Exchange<'a> {
     /// Kept connections have died: no other is trusted.
     only_fresh: bool,
     resent: u32,
-    /// What the last try that was sent failed of.
+    /// The error of the last try that was sent.
     last: Kind,
     /// It did not get a kept connection at once.
     waited: bool,
@@ -69,7 +69,7 @@ struct Copy {
 /// A try that failed.
 struct Failed {
     kind: Kind,
-    /// Nothing was heard of an answer.
+    /// No byte of an answer has arrived.
     unheard: bool,
     lease: Lease,
 }
@@ -293,7 +293,7 @@ impl<'a> Exchange<'a> {
         self.settings.total.is_some_and(|total| since.elapsed() >= total / 2)
     }
 
-    /// What is sent next after a failed try; its error where nothing is.
+    /// The request for the next try after a failed one, or its error if there is no next try.
     fn again(&mut self, failed: Failed, copy: Option<Copy>) -> Result<Request<Sent>, Kind> {
         let Failed { kind, unheard, lease } = failed;
         let target = Arc::clone(lease.target());
@@ -345,16 +345,16 @@ impl Copy {
     }
 }
 
-/// What the client's connection says of the request stays behind.
+/// Fields that concern only the client's connection are dropped.
 fn with_head(mut head: http::request::Parts, body: Sent) -> Request<Sent> {
     head.version = Version::HTTP_11;
     head.extensions.clear();
     Request::from_parts(head, body)
 }
 
-/// Ends when the upstream has had the whole request, sent at `begun`, for `patience` and not answered, or at the deadline; which it
-/// was. While a body is still coming its own deadlines hold: the client's for what does not arrive, the socket's for what the
-/// upstream does not take.
+/// Ends when the upstream has had the whole request, sent at `begun`, for `patience` without answering, or at the deadline;
+/// returns which. While a body is being sent it has deadlines of its own: the client's for bytes that do not arrive, the
+/// socket's for bytes that the upstream does not take.
 async fn too_late(
     alarm: &mut Option<Alarm>,
     progress: Option<&Progress>,

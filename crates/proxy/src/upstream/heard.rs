@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What came from the upstream since the count was last begun: it decides if a request may be sent again, and bounds what may
-/// come ahead of an answer, interim answers without end included.
+/// Bytes from the upstream since the count was last reset. They decide whether a request may be sent again, and bound the
+/// data ahead of an answer, including endless interim answers.
 #[derive(Debug, Default)]
 pub(crate) struct Heard(AtomicUsize);
 
@@ -14,7 +14,7 @@ impl Heard {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// The answer's head is here: what comes now has other bounds.
+    /// The answer's head has arrived: further bytes have other bounds.
     pub(crate) fn head(&self) {
         self.0.store(HEAD_IS_HERE, Ordering::Relaxed);
     }

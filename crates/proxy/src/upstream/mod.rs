@@ -48,7 +48,7 @@ impl Upstream {
         self.0.settings()
     }
 
-    /// What a request to the upstream would find now.
+    /// The present state of the servers for a request.
     #[must_use]
     pub fn outlook(&self) -> Outlook {
         self.0.servers().outlook()
@@ -60,8 +60,8 @@ impl Upstream {
         self.0.servers().uploads().ration(whose, self.0.stats())
     }
 
-    /// Reads what is read of a body before a connection to the upstream is taken, and asks a client for it that waits for
-    /// `100 Continue`. Whoever decides on a request decides again afterwards: it may have taken long.
+    /// Receives the part of a body that is read before a connection to the upstream is taken, and sends `100 Continue` to a
+    /// client that waits for it. The caller must decide on the request again afterwards, because this may take long.
     pub async fn receive(
         &self,
         headers: &HeaderMap,
@@ -94,11 +94,12 @@ impl Upstream {
         Ok(Box::new(Request::from_parts(head, body)))
     }
 
-    /// Forwards a request and returns the answer once its head is here; its body streams behind it. Of the request's body as
-    /// much is [received](Self::receive) first as the settings say.
+    /// Forwards a request and returns the answer once its head has arrived; its body streams behind it. The settings say how
+    /// much of the request's body is [received](Self::receive) first.
     ///
-    /// The answer's [signal](Forward::signal) is taken out and told. A 101 that was asked for comes back as an answer whose guards live as long as the tunnel. What may be sent a second time, and where, is
-    /// said in `exchange`. Dropping the future or the answer's body cancels the request at the upstream.
+    /// The answer's [signal](Forward::signal) is removed and reported. A granted 101 is returned as an answer whose guards
+    /// live as long as the tunnel. The rules for retries are in `exchange`. Dropping the future or the answer's body cancels
+    /// the request at the upstream.
     pub async fn forward(
         &self,
         mut request: Box<Request<RequestBody>>,
@@ -150,7 +151,8 @@ impl Upstream {
         let signal = hygiene::clean_response(answer.headers_mut(), forward.signal);
         (forward.heard)(answer.status(), signal.as_ref());
         if upgrade.is_some() {
-            // SECURITY: what the client sent behind its request was meant for another protocol: never read it as HTTP.
+            // SECURITY: bytes that the client sent behind its request were meant for another protocol: never read them as
+            // HTTP.
             answer
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));
@@ -188,7 +190,7 @@ impl Upstream {
         mut lease: Lease,
         forward: &Forward<'_>,
     ) -> Response<Body> {
-        // A socket that is the tunnel's alone has a write deadline of its own.
+        // A socket that only the tunnel uses has a write deadline of its own.
         let patience = lease.fate().map(|_| self.settings().write);
         let shop = (hyper::upgrade::on(&mut answer), patience);
         lease.judge(answer.status(), true);

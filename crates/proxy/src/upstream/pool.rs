@@ -75,14 +75,14 @@ impl Pool {
         &self.budget
     }
 
-    /// The connections that a request may share; none for a tunnel within TLS, which takes one of its own.
+    /// The connections that a request may share; none for a tunnel within TLS, which takes a separate one.
     pub(crate) fn shared(&self, target: &Target, is_tunnel: bool) -> Option<&Connections> {
         let shared = self.idle.shared.as_ref()?;
         let may = self.servers.dial().most(target) == Protocol::Http2 && !(is_tunnel && target.is_secured());
         may.then_some(shared)
     }
 
-    /// A connection that is there already: one with room, or an idle one, the freshest first.
+    /// An existing connection: one with room, or an idle one, the most recently used first.
     pub(crate) async fn kept(self: &Arc<Self>, busy: Busy, is_tunnel: bool) -> Result<Lease, Busy> {
         if let Some(shared) = self.shared(busy.target(), is_tunnel)
             && let Some(stream) = shared.join(busy.target(), self.settings.idle)
@@ -102,7 +102,7 @@ impl Pool {
         }
     }
 
-    /// A new connection, or a place on a new one; the error comes with what it was to be for.
+    /// A new connection, or a stream on a new one; the error includes the place that it was meant for.
     pub(crate) async fn fresh(
         self: &Arc<Self>,
         busy: Busy,
@@ -151,7 +151,7 @@ impl Pool {
         let heard = Arc::new(Heard::default());
         let socket = UpstreamSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
         if let (Protocol::Http2, Some(shared)) = (protocol, &self.idle.shared) {
-            // What comes ahead of answers is bounded by frames there.
+            // Data ahead of answers is bounded by frames there.
             heard.head();
             let speak = shared.speak(socket, target, &self.settings, end, deadline);
             return Ok(Way::Shared(Box::new(speak.await?)));
@@ -175,7 +175,7 @@ impl Pool {
             .handshake(TokioIo::new(socket));
         let (sender, connection) = handshake.await.map_err(|_| Kind::Broken)?;
         let task = tokio::spawn(async move {
-            // Its errors reach whoever waits for the answer or reads its body.
+            // Its errors reach the task that waits for the answer or reads its body.
             let _ = connection.with_upgrades().await;
         });
         Ok(Line {
@@ -191,15 +191,15 @@ impl Pool {
         self.idle.push(target, line, self.settings.idle_connections);
     }
 
-    /// Closes what stood idle for too long, or is to a server that is gone.
+    /// Closes connections that were idle for too long, or whose server is gone.
     fn sweep(&self) {
         self.idle.sweep();
         self.servers.sweep(|stash| stash.sweep(self.settings.idle));
     }
 }
 
-/// Whether a kept connection may be used. The exchange before may be over for us and not yet for hyper; it is a matter of
-/// one turn of its task. An error means the upstream has closed; silence, that it answered without taking the whole request,
+/// Whether a kept connection may be used. The exchange before may be over for the gate and not yet for hyper, which takes one
+/// turn of its task. An error means the upstream has closed; no answer, that it answered without taking the whole request,
 /// whose rest is still being written.
 async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
     // PERF: nearly always it is, and no clock need be read.
@@ -217,7 +217,7 @@ async fn is_ready(sender: &mut SendRequest<Sent>) -> bool {
     }
 }
 
-/// Closes what stood idle for too long, until the pool is gone.
+/// Closes connections that were idle for too long, until the pool is gone.
 async fn sweep(pool: Weak<Pool>, idle: Duration) {
     loop {
         sleep(idle).await;
@@ -228,7 +228,7 @@ async fn sweep(pool: Weak<Pool>, idle: Duration) {
 
 /// How long a kept connection may take to be ready.
 const KEPT_WAIT: Duration = Duration::from_millis(20);
-/// hyper's smallest buffer; it holds what one write to the upstream may carry.
+/// hyper's smallest buffer; it holds as much as one write to the upstream may carry.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::error::BoxError;
 use crate::hygiene;
 use crate::upstream::http2::{Again, Upload};
 
-/// What hyper's client sends.
+/// The body that hyper's client sends.
 pub(crate) struct Sent {
     body: Option<Source>,
     hold: Option<Pin<Box<Hold>>>,
@@ -154,8 +154,8 @@ fn clean(frame: Frame<Bytes>) -> Frame<Bytes> {
     }
 }
 
-/// Says in the head how a body is framed: by its length if it is complete, in chunks where trailers or an unknown number of
-/// bytes follow. A client that waited for `100 Continue` has sent what was received.
+/// Sets the fields that frame a body: its length if it is complete, chunks where trailers or an unknown number of bytes
+/// follow. A client that waited for `100 Continue` has already sent the bytes that were received.
 pub(crate) fn frame(headers: &mut HeaderMap, body: &mut RequestBody, unannounced_pass: bool) {
     if body.is_begun() {
         headers.remove(EXPECT);
@@ -168,7 +168,7 @@ pub(crate) fn frame(headers: &mut HeaderMap, body: &mut RequestBody, unannounced
         }
         !trailers.is_empty()
     });
-    // Said outright: without it hyper would send a GET without its body.
+    // Set explicitly: without it hyper would send a GET without its body.
     match body.size_hint().exact() {
         Some(length) if !has_trailers => {
             headers.insert(CONTENT_LENGTH, length.into());

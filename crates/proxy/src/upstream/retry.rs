@@ -1,8 +1,8 @@
 //! When a request is sent again, and where: a pure policy. [`exchange`](crate::upstream::exchange) carries it out.
 //!
-//! What a server may have read is sent again only without a body, with an idempotent method and before any byte of an answer
-//! (RFC 9110, section 9.2.2). Over HTTP/2 a server can say that it has not processed a request, which then may be sent again
-//! whatever it is (RFC 9113, section 8.7).
+//! A request that a server may have read is sent again only if it has no body, its method is idempotent, and no byte of an
+//! answer has arrived (RFC 9110, section 9.2.2). Over HTTP/2 a server can say that it has not processed a request; then any
+//! request may be sent again (RFC 9113, section 8.7).
 
 use crate::error::Kind;
 use crate::upstream::http2::Fate;
@@ -27,7 +27,7 @@ pub(crate) struct Attempt {
     pub has_many_servers: bool,
 }
 
-/// In which case a request is sent again. A copy of it is kept meanwhile.
+/// The cases in which a request is sent again. A copy of it is kept meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repeatable {
     Never,
@@ -57,11 +57,11 @@ pub(crate) struct Failure {
     pub is_unheard: bool,
     /// The connection had served a request before.
     pub is_reused: bool,
-    /// What became of it on its stream of an HTTP/2 connection.
+    /// Its outcome on its stream of an HTTP/2 connection.
     pub fate: Option<Fate>,
 }
 
-/// What is left to try after a failure.
+/// The tries that are left after a failure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub repeatable: Repeatable,
@@ -83,7 +83,7 @@ pub(crate) enum Next {
     Same,
 }
 
-/// Where a request goes next if the retry budget allows it, and where if not; nowhere is the end of it.
+/// The next server for a request if the retry budget allows it, and the one if not; without one the request fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Plan {
     pub in_budget: Option<Next>,
@@ -118,7 +118,7 @@ impl Failure {
         let may_move = left.servers_tried < MOST_SERVERS;
         let is_elsewhere = may_move && left.has_other;
         if self.had_died() {
-            // Nothing was asked of the server, so that asking it costs no budget.
+            // The server received no request, so the next try costs no budget.
             Plan {
                 in_budget: is_elsewhere.then_some(Next::OtherOrSame),
                 otherwise: (left.resent + 1 < MOST_SENT).then_some(Next::Same),

@@ -1,4 +1,4 @@
-//! The socket towards the upstream: counts what comes ahead of an answer, and has a write deadline.
+//! The socket towards the upstream: it counts the bytes that arrive ahead of an answer, and has a write deadline.
 
 use std::io;
 use std::pin::Pin;
@@ -22,9 +22,9 @@ pub(crate) struct UpstreamSocket {
     stats: Arc<Stats>,
 }
 
-/// How much is read at once. Between the upstream and a client who takes nothing there are two pieces of that size: one that is offered,
-/// and one behind it. Less than a power of two, since a read that fills hyper's buffer makes it twice as large; by so much that it
-/// fills no more than one record of TLS with what stands around it, a chunk's size or a frame's head.
+/// Bytes that are read at once. Between the upstream and a client that takes no data there are two pieces of that size: one
+/// that is offered, and one behind it. Less than a power of two, because a read that fills hyper's buffer doubles it; by so
+/// much that a piece with its framing (a chunk's size or a frame's head) fits in one record of TLS.
 const READ_BYTES: u64 = 16 * 1024 - 32;
 
 impl UpstreamSocket {

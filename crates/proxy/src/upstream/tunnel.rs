@@ -31,7 +31,7 @@ use crate::wire::pace::{Pace, piece_of};
 pub(crate) struct Asked {
     protocol: HeaderValue,
     client: OnUpgrade,
-    /// What must come back for the key that the gate made for a client that has none.
+    /// The required answer to the key that the gate made for a client that has none.
     accept: Option<String>,
     /// Over HTTP/2 a stream's write deadline; over HTTP/1.1 the socket has its own.
     pace: Option<Arc<Pace>>,
@@ -123,7 +123,7 @@ impl Asked {
         headers.insert(UPGRADE, self.protocol.clone());
     }
 
-    /// Whether a 101 switches to what was asked for.
+    /// Whether a 101 switches to the requested protocol.
     pub(crate) fn is_granted<B>(&self, answer: &Response<B>) -> bool {
         let headers = answer.headers();
         let accepted = |accept: &String| single(headers, SEC_WEBSOCKET_ACCEPT).is_some_and(|said| said == accept);
@@ -246,12 +246,12 @@ struct Watched {
     io: TokioIo<Upgraded>,
     activity: Arc<Activity>,
     pace: Option<Arc<Pace>>,
-    /// How much of what is there is handed over at once, where there is a pace.
+    /// Size of the next piece for a number of available bytes, where there is a pace.
     piece: fn(usize) -> usize,
 }
 
 impl Watched {
-    /// What is not taken now waits from now on.
+    /// Data that is not taken now counts as waiting from now on.
     fn note<T>(&self, polled: Poll<T>) -> Poll<T> {
         match &self.pace {
             Some(pace) if polled.is_pending() => pace.offer(),
@@ -263,7 +263,7 @@ impl Watched {
 }
 
 impl Drop for Watched {
-    /// What is still on its way has that time and no more.
+    /// Data still on its way has that time and no more.
     fn drop(&mut self) {
         if let Some(pace) = &self.pace {
             pace.offer();

@@ -67,7 +67,7 @@ impl Uploads {
         self.memory.ration(whose, stats)
     }
 
-    /// Reads what is read of a body before a connection to the upstream is taken.
+    /// Receives the part of a body that is read before a connection to the upstream is taken.
     pub(crate) async fn receive(
         &self,
         headers: &HeaderMap,
@@ -80,7 +80,7 @@ impl Uploads {
         Ok(())
     }
 
-    /// The right to stream a body, in order of arrival; a client that has its share waits for one of its own to end.
+    /// The right to stream a body, in order of arrival; a client that has used its share waits for one of its own to end.
     pub(crate) async fn stream(
         &self,
         client: IpAddr,
@@ -119,7 +119,7 @@ impl Uploads {
     async fn share(&self, client: IpAddr) -> Hold<ClientKey> {
         loop {
             let mut freed = pin!(self.freed.notified());
-            // What ends from here on is heard of.
+            // From here on the end of an upload is noticed.
             freed.as_mut().enable();
             if let Some(share) = self.clients.take(client.into()) {
                 return share;
@@ -129,7 +129,7 @@ impl Uploads {
     }
 }
 
-/// What clients hold under the bound before goes on being counted.
+/// Uploads that clients hold under the bound before still count.
 fn shares(most: u32, before: Option<&Arc<Held<ClientKey>>>) -> Arc<Held<ClientKey>> {
     let share = usize::try_from(most.div_ceil(2)).unwrap_or(usize::MAX);
     match before {

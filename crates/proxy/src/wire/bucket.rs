@@ -1,10 +1,10 @@
-//! A token bucket for what one connection's other end may do some of at once, and again as time goes by.
+//! A token bucket for actions of one connection's peer: a number at once, refilled over time.
 //!
 //! Limits of clients and routes are governor's (`limit`); this is the few bytes that a connection keeps for itself.
 
 use tokio::time::Instant;
 
-/// So many at once, and so many more each second.
+/// A number of tokens at once, and a number more each second.
 #[derive(Debug)]
 pub(crate) struct Bucket {
     most: f64,

@@ -1,6 +1,6 @@
 //! The head of an HTTP/2 frame (RFC 9113, sections 4.1 and 6), for the checks that see frames pass.
 
-/// What a client says before its first frame (section 3.4 there).
+/// The client's bytes before its first frame (section 3.4 there).
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Its length in bytes.

@@ -1,4 +1,4 @@
-//! A connection whose bytes are looked at as they are read, before hyper has them; what is written passes.
+//! A connection whose incoming bytes are inspected before hyper reads them; outgoing bytes pass.
 
 use std::io;
 use std::pin::Pin;
@@ -6,13 +6,13 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Looks at what is read.
+/// Inspects incoming bytes.
 pub(crate) trait Look {
-    /// This has just come, and is passed on as it is left here. An error ends the connection.
+    /// Inspects new bytes, which are passed on as it leaves them. An error ends the connection.
     fn look(&mut self, came: &mut [u8]) -> io::Result<()>;
 }
 
-/// Reads in the place of hyper. Whoever only [looks](Look) passes all of it on at once.
+/// Reads in place of hyper. A reader that only [looks](Look) passes all bytes on at once.
 pub(crate) trait Reader {
     fn poll_read<IO: AsyncRead + Unpin>(
         &mut self,
@@ -46,7 +46,7 @@ impl<IO, R> Looked<IO, R> {
         Self { io, reader }
     }
 
-    /// The connection alone: what the reader held back is let go.
+    /// The connection alone: bytes that the reader held back are dropped.
     pub(crate) fn into_inner(self) -> IO {
         self.io
     }

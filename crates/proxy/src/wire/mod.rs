@@ -1,4 +1,4 @@
-//! What connections on both sides have in common: bytes that are looked at, deadlines, and how fast something may come.
+//! Parts that connections on both sides share: inspection of bytes, deadlines, and rates.
 
 pub(crate) mod alarm;
 pub(crate) mod bucket;

@@ -1,11 +1,11 @@
-//! Since when somebody's client has taken nothing of what is there for it: a write deadline for one stream of many.
+//! How long a client has taken none of the data that is ready for it: a write deadline for one stream of many.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// What waits for a client to take it, and since when.
+/// Whether data waits for a client to take it, and since when.
 #[derive(Debug)]
 pub(crate) struct Pace {
     born: Instant,
@@ -21,7 +21,7 @@ impl Pace {
         }
     }
 
-    /// Something waits. What waits already keeps its time.
+    /// Data waits. If some waited already, its time is kept.
     pub(crate) fn offer(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
         let _ = self
@@ -29,7 +29,7 @@ impl Pace {
             .compare_exchange(0, now + 1, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Nothing waits any more.
+    /// No data waits any more.
     pub(crate) fn taken(&self) {
         self.offered_ms.store(0, Ordering::Relaxed);
     }
@@ -50,8 +50,8 @@ impl Pace {
     }
 }
 
-/// How much of so many bytes is handed over at once. h2 keeps a piece without asking any more as soon as the client would take
-/// one byte of it; so what may be the last leaves a byte behind, and whoever takes nothing is waited for here, not there.
+/// How many of `left` bytes are passed on at once. h2 buffers a whole piece as soon as the client would take one byte of it.
+/// So the possibly last piece leaves a byte behind, and a client that takes nothing is noticed here, not in h2.
 pub(crate) fn piece_of(left: usize) -> usize {
     if left <= SMALL_BYTES {
         return left;
@@ -59,7 +59,7 @@ pub(crate) fn piece_of(left: usize) -> usize {
     PIECE_BYTES.min(left - 1)
 }
 
-/// What fits in a frame of the size that every client takes (RFC 9113, section 4.2).
+/// Bytes that fit in a frame of the size that every client takes (RFC 9113, section 4.2).
 const PIECE_BYTES: usize = 16 * 1024;
 /// Not worth a frame more.
 const SMALL_BYTES: usize = 256;

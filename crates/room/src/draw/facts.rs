@@ -1,7 +1,7 @@
-//! What a draw is made of, the three fingerprints that are published one after the other, and the key.
+//! The facts of a draw, the three fingerprints that are published one after the other, and the key.
 //!
-//! Each fingerprint is there before the next fact is known: the commitment before the opening, the closing when nobody can
-//! join the draw any more, the seal when the beacon's value is there. Each goes over the one before.
+//! Each fingerprint is published before the next fact is known: the commitment before the opening, the closing when no
+//! visitor can join the draw any more, the seal when the beacon's value is there. Each covers the one before.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ pub const MAX_BEACON_NAME: usize = 200;
 /// Digits of a beacon's value: 32 or 64 bytes, as publishers of randomness give them.
 const BEACON_DIGITS: [usize; 2] = [64, 128];
 
-/// Whether a text is spelled as a beacon's value is: 64 or 128 hexadecimal digits in small letters, and nothing else. One value
-/// has one spelling, so that nobody can choose among several.
+/// Whether a text is spelled as a beacon's value: exactly 64 or 128 lower-case hexadecimal digits. One value has one
+/// spelling, so that the operator cannot choose among several.
 #[must_use]
 pub fn is_beacon_value(text: &str) -> bool {
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     BEACON_DIGITS.contains(&text.len()) && text.bytes().all(digit)
 }
 
-/// A public value that nobody could know before the line was closed: its name is published with the commitment.
+/// A public value that could not be known before the line was closed: its name is published with the commitment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Beacon<'a> {
     pub name: &'a str,
     pub value: &'a str,
 }
 
-/// One lane's draw, all of it known.
+/// One lane's draw with all its facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
     /// The order in which the drawn visitors are called.
@@ -90,13 +90,13 @@ impl Draw<'_> {
         Hash::over(&self.label("seal"), &[&closing.0, self.beacon_value().as_bytes()])
     }
 
-    /// Where everybody stands by all of it.
+    /// The resulting order of all visitors.
     #[must_use]
     pub fn arranged(&self) -> Arc<dyn Arrangement> {
         self.order.arrange(&self.key().0, self.count)
     }
 
-    /// What the order is made from.
+    /// The key of the order.
     #[must_use]
     pub fn key(&self) -> Hash {
         let fields = [
@@ -112,7 +112,7 @@ impl Draw<'_> {
         Hash::over(&self.label("key"), &fields)
     }
 
-    /// What a hash is over, with the form that names the order.
+    /// The label of a hash's input, with the form that names the order.
     fn label(&self, what: &str) -> String {
         format!("ropeline draw {} {what}", self.order.form())
     }

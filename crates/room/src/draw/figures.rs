@@ -1,7 +1,7 @@
-//! The published figures of a draw, as JSON, and what in them does not fit.
+//! The published figures of a draw, as JSON, and the faults found in them.
 //!
-//! Each fault is found by a fingerprint of its own, so the sentence names what was changed: the secret by the commitment, the
-//! count by the closing, the beacon's value by the seal.
+//! Each fault is found by a fingerprint of its own, so the message names the altered figure: the secret by the commitment,
+//! the count by the closing, the beacon's value by the seal.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub const MAX_FIGURES_BYTES: usize = 16 * 1_024;
 /// Longest name of a room, and value of a line, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Figures as they are published; what is not known yet is left out.
+/// Figures as published; figures that are not known yet are left out.
 #[derive(Clone, PartialEq, Eq, std::hash::Hash, Debug, Serialize, Deserialize)]
 pub struct Published {
     /// The form, which says by which order is drawn.
@@ -84,7 +84,7 @@ pub enum FiguresError {
     NotMade(&'static str),
 }
 
-/// What does not fit, a sentence each.
+/// A contradiction in the figures, as a sentence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     #[error(
@@ -130,7 +130,7 @@ impl Figures {
         })
     }
 
-    /// What the fingerprints show to be changed; nothing when all fits.
+    /// The figures that the fingerprints show to be altered; empty if all match.
     #[must_use]
     pub fn faults(&self) -> Vec<Fault> {
         let draw = self.draw();
@@ -148,7 +148,7 @@ impl Figures {
             .collect()
     }
 
-    /// A fault unless `seen`, which somebody kept, is a fingerprint of this draw.
+    /// A fault unless `seen`, a fingerprint that a visitor kept, belongs to this draw.
     #[must_use]
     pub fn expects(&self, seen: Hash) -> Option<Fault> {
         let known = [self.published.commitment, self.closing, self.seal];

@@ -1,8 +1,8 @@
-//! A draw that anyone can check: who joined before an opening stands in an order that a keyed permutation gives.
+//! A draw that anyone can check: visitors who joined before an opening are ordered by a keyed permutation.
 //!
-//! `facts` makes the fingerprints that are published and the key; `orders` has the orders themselves; `figures` reads what
-//! was published and says what does not fit. `docs/reference/draw.md` specifies every byte, so that nobody has to read this. Pure, and
-//! without knowledge of rooms: how a room uses it is the room's.
+//! `facts` makes the published fingerprints and the key; `orders` has the orders themselves; `figures` reads published
+//! figures and reports faults in them. `docs/reference/draw.md` specifies every byte, so that a draw can be checked without
+//! this code. The module is pure and does not know rooms.
 #![deny(clippy::as_conversions, clippy::float_arithmetic, clippy::unwrap_used)]
 
 mod facts;

@@ -1,4 +1,4 @@
-//! Laws of the permutation, whether it can be told from chance, answers known from elsewhere, and every change of figures.
+//! Laws of the permutation, tests of its randomness, answers from an independent program, and every change of figures.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ fn rank(places: &[u32]) -> usize {
     })
 }
 
-/// Worked out by `tests/draw/draw.py`, so that what is published today can be checked with any later version.
+/// Computed by `tests/draw/draw.py`: a draw published today must be checkable with every later version.
 #[test]
 fn the_order_of_a_key_is_fixed() {
     let known: [(u32, &[u32]); 6] = [

@@ -1,20 +1,19 @@
-//! What operators did to a room of late: who, when, and before and after.
+//! Recent commands of operators on a room: who, when, and the values before and after.
 //!
-//! The log has all of it; a room keeps the last ones, for whoever looks at it now. Long texts are kept by their beginning.
+//! The log has all of them; a room keeps the latest ones for the admin API. Long texts are cut to their beginning.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::codec::{Read, Reader, Writer};
-use crate::settings::codec::{mode_byte, mode_of};
+use crate::codec::codec;
 use crate::settings::{Mode, Overrides, Settings};
 use ropeline_ids::{Edition, LaneId, LineName, Wall};
 
-/// Whose word a change is.
+/// The operator who made a change.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Who {
     /// The name of the operator's token.
     pub name: String,
-    /// What the operator said to it; may be empty.
+    /// The operator's reason; may be empty.
     pub reason: String,
 }
 
@@ -31,10 +30,10 @@ pub struct Order {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Deed {
-    /// Settings, as they were in force and as they are.
+    /// Settings, as they were in force and as they are now.
     Set(Vec<Setting>),
     Call {
-        /// How many were to be called, and how many there was somebody and a slot for.
+        /// How many calls were ordered, and how many were made, given the visitors and slots there were.
         asked: u32,
         called: u32,
         /// Above the capacity too.
@@ -48,11 +47,11 @@ pub enum Deed {
     Evicted,
     /// The value of a draw's beacon.
     Drawn,
-    /// The room is there from then on.
+    /// The room was added.
     Added,
     /// It called again, though visitors of a lost log could still come back.
     HealingEnded,
-    /// A rehearsal of so many virtual visitors began, or was ended.
+    /// A rehearsal with this many virtual visitors began, or was ended.
     Rehearsal {
         size: u32,
         began: bool,
@@ -65,7 +64,7 @@ pub enum Setting {
     Mode(Mode, Mode),
     Capacity(u32, u32),
     Rate(Option<u32>, Option<u32>),
-    /// By the language's tag, empty for all; `None` is what the configuration has.
+    /// By the language's tag, empty for all; `None` is the configured text.
     Message(String, Option<String>, Option<String>),
     /// The words of the schedule.
     Schedule(Option<String>, Option<String>),
@@ -86,7 +85,31 @@ pub struct CallOrder {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Orders(VecDeque<Order>);
 
-/// What orders are told of: before and after are of these.
+codec! {
+    struct Who { name, reason };
+    struct Order { at, revision, who, deed };
+    enum Deed {
+        0 => Set(settings),
+        1 => Call { asked, called, beyond },
+        2 => Reset { before, after },
+        3 => Evicted,
+        4 => Drawn,
+        5 => Added,
+        6 => HealingEnded,
+        7 => Rehearsal { size, began },
+    };
+    enum Setting {
+        0 => Mode(before, after),
+        1 => Capacity(before, after),
+        2 => Rate(before, after),
+        3 => Message(language, before, after),
+        4 => Schedule(before, after),
+    };
+    struct CallOrder { line, lane, count, beyond };
+    struct Orders(orders);
+}
+
+/// The settings that commands report before and after.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Audited {
     mode: Mode,
@@ -111,36 +134,6 @@ impl Who {
     pub fn bytes(&self) -> usize {
         self.name.len() + self.reason.len() + 8
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.name);
-        w.text(&self.reason);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            name: r.text()?.to_owned(),
-            reason: r.text()?.to_owned(),
-        })
-    }
-}
-
-impl CallOrder {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(self.line.as_str());
-        w.option(self.lane, |w, lane| w.u8(lane.0));
-        w.u32(self.count);
-        w.flag(self.beyond);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            line: r.line_name()?,
-            lane: r.option(Reader::lane)?,
-            count: r.u32()?,
-            beyond: r.flag()?,
-        })
-    }
 }
 
 impl Orders {
@@ -155,10 +148,6 @@ impl Orders {
         self.iter().find(|order| order.revision == revision)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(crate) fn note(&mut self, order: Order) {
         if self.0.len() >= MAX_ORDERS {
             self.0.pop_front();
@@ -166,34 +155,12 @@ impl Orders {
         self.0.push_back(order);
     }
 
-    /// How many a call came to.
+    /// Sets how many visitors a call has called.
     pub(crate) fn called(&mut self, revision: u64, count: u32) {
         let order = self.0.iter_mut().rev().find(|order| order.revision == revision);
         if let Some(Deed::Call { called, .. }) = order.map(|order| &mut order.deed) {
             *called = count;
         }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.count(self.0.len());
-        for order in &self.0 {
-            w.wall(order.at);
-            w.u64(order.revision);
-            w.option(order.who.as_ref(), |w, who| who.write(w));
-            order.deed.write(w);
-        }
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let orders = r.list(18, |r| {
-            Ok(Order {
-                at: r.wall()?,
-                revision: r.u64()?,
-                who: r.option(Who::read)?,
-                deed: Deed::read(r)?,
-            })
-        })?;
-        Ok(Self(orders.into()))
     }
 }
 
@@ -229,117 +196,12 @@ impl Audited {
     }
 }
 
-impl Deed {
-    fn write(&self, w: &mut Writer) {
-        match self {
-            Self::Set(settings) => {
-                w.u8(0);
-                w.list(settings, |w, setting| setting.write(w));
-            }
-            Self::Call { asked, called, beyond } => {
-                w.u8(1);
-                w.u32(*asked);
-                w.u32(*called);
-                w.flag(*beyond);
-            }
-            Self::Reset { before, after } => {
-                w.u8(2);
-                w.u32(before.0);
-                w.u32(after.0);
-            }
-            Self::Drawn => w.u8(3),
-            Self::Added => w.u8(4),
-            Self::HealingEnded => w.u8(40),
-            Self::Evicted => w.u8(5),
-            Self::Rehearsal { size, began } => {
-                w.u8(25);
-                w.u32(*size);
-                w.flag(*began);
-            }
-        }
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        match r.u8()? {
-            0 => Ok(Self::Set(r.list(3, Setting::read)?)),
-            1 => Ok(Self::Call {
-                asked: r.u32()?,
-                called: r.u32()?,
-                beyond: r.flag()?,
-            }),
-            2 => Ok(Self::Reset {
-                before: r.edition()?,
-                after: r.edition()?,
-            }),
-            3 => Ok(Self::Drawn),
-            4 => Ok(Self::Added),
-            40 => Ok(Self::HealingEnded),
-            5 => Ok(Self::Evicted),
-            25 => Ok(Self::Rehearsal {
-                size: r.u32()?,
-                began: r.flag()?,
-            }),
-            _ => r.wrong(),
-        }
-    }
-}
-
-impl Setting {
-    fn write(&self, w: &mut Writer) {
-        let texts = |w: &mut Writer, before: &Option<String>, after: &Option<String>| {
-            w.option(before.as_deref(), Writer::text);
-            w.option(after.as_deref(), Writer::text);
-        };
-        match self {
-            Self::Mode(before, after) => {
-                w.u8(0);
-                w.u8(mode_byte(*before));
-                w.u8(mode_byte(*after));
-            }
-            Self::Capacity(before, after) => {
-                w.u8(1);
-                w.u32(*before);
-                w.u32(*after);
-            }
-            Self::Rate(before, after) => {
-                w.u8(2);
-                w.option(*before, Writer::u32);
-                w.option(*after, Writer::u32);
-            }
-            Self::Message(tag, before, after) => {
-                w.u8(3);
-                w.text(tag);
-                texts(w, before, after);
-            }
-            Self::Schedule(before, after) => {
-                w.u8(4);
-                texts(w, before, after);
-            }
-        }
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        let text = |r: &mut Reader| r.option(|r| r.text().map(str::to_owned));
-        match r.u8()? {
-            0 => {
-                let (before, after) = (r.u8()?, r.u8()?);
-                Ok(Self::Mode(mode_of(before, r)?, mode_of(after, r)?))
-            }
-            1 => Ok(Self::Capacity(r.u32()?, r.u32()?)),
-            2 => Ok(Self::Rate(r.option(Reader::u32)?, r.option(Reader::u32)?)),
-            3 => Ok(Self::Message(r.text()?.to_owned(), text(r)?, text(r)?)),
-            4 => Ok(Self::Schedule(text(r)?, text(r)?)),
-            _ => r.wrong(),
-        }
-    }
-}
-
-/// What is kept of a text.
+/// The part of a text that is kept.
 fn clipped(text: Option<&String>) -> Option<String> {
     Some(beginning(text?, MAX_TEXT).to_owned())
 }
 
-/// What of a text fits in so many bytes.
+/// The beginning of a text, at most this many bytes.
 fn beginning(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]

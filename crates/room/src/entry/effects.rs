@@ -1,10 +1,11 @@
-//! What an entry came to: the answers for whoever waits at the gate that appended it.
+//! The results of an entry: the answers for requests that wait at the gate that appended it.
 
 use super::Section;
+use crate::codec::codec;
 use crate::room::codes::Denied;
 use ropeline_ids::{Clock, LaneId, LineName, Number, RoomName};
 
-/// What applying an entry did, for the gate that appended it. Metrics come from the view's totals.
+/// The results of applying an entry, for the gate that appended it. Metrics come from the view's totals.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Effects {
     /// One for each of the batch's `joins` items, in order: the first of `count` consecutive numbers.
@@ -19,7 +20,7 @@ pub struct Effects {
     pub changed: Vec<Changed>,
     /// Places that accounts gave up, since each keeps the better of two.
     pub given_up: Vec<GivenUp>,
-    /// Items that were out of range, repeated or for nobody, and were passed over.
+    /// Items that were skipped because they were out of range, repeated or for no known visitor.
     pub skipped: u32,
     /// The entry was a repeat or of a gate not on the roster: nothing was applied.
     pub ignored: bool,
@@ -27,7 +28,7 @@ pub struct Effects {
     pub clock: Clock,
 }
 
-/// `first` is `None` when nobody could be numbered: too many lines, lane unknown, room closed or gone; or `later`.
+/// `first` is `None` when no number was assigned: too many lines, lane unknown, room closed or gone; or `later`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Joined {
     pub room: RoomName,
@@ -35,17 +36,21 @@ pub struct Joined {
     pub lane: LaneId,
     pub first: Option<Number>,
     pub count: u32,
-    /// A pending id for which there is no room among those that are remembered: to be said again.
+    /// No more pending ids can be remembered: the join must be sent again.
     pub later: bool,
 }
 
-/// What became of a [`Redeem`](crate::Redeem).
+codec! {
+    struct Joined { room, line, lane, first, count } derived { later };
+}
+
+/// The result of a [`Redeem`](crate::Redeem).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redeemed {
     pub joined: Joined,
-    /// Why nobody was numbered.
+    /// Why no number was assigned.
     pub denied: Option<Denied>,
-    /// Called past everybody who waits.
+    /// Called past all waiting visitors.
     pub past: bool,
     /// The code took effect with this entry: it was not so before.
     pub new: bool,
@@ -60,17 +65,17 @@ pub struct GivenUp {
     pub number: Number,
 }
 
-/// What became of an operator's word about a room.
+/// The result of a change of a room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Changed {
     Taken,
-    /// Its revision is not above the room's: somebody else's word came first.
+    /// Its revision is not above the room's: another change came first.
     Stale,
     /// There is no such room, or no room for one more, or it makes no sense there.
     Refused,
 }
 
-/// What becomes of a pending id.
+/// The result of a pending join.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pended {
     Numbered(LaneId, Number),
@@ -79,7 +84,7 @@ pub(crate) enum Pended {
 }
 
 impl Effects {
-    /// What every kind of join was answered.
+    /// The answers to every kind of join.
     pub fn all_joined(&self) -> impl Iterator<Item = &Joined> {
         let joined = self.joined.iter().chain(&self.pending_joined);
         let codes = self.redeemed.iter().map(|redeemed| &redeemed.joined);
@@ -90,7 +95,7 @@ impl Effects {
         self.skipped = self.skipped.saturating_add(items);
     }
 
-    /// What accounts gave up in a line.
+    /// Records the places that accounts gave up in a line.
     pub(crate) fn give_up(&mut self, room: &RoomName, line: &LineName, numbers: Vec<(LaneId, Number)>) {
         let of = |(lane, number)| GivenUp {
             room: room.clone(),
@@ -106,7 +111,7 @@ impl Effects {
         self.changed.push(changed);
     }
 
-    /// Answers a join; one that nobody could be numbered for counts as skipped.
+    /// Answers a join; a join without a number counts as skipped.
     pub(crate) fn answer(&mut self, section: &Section, (lane, count): (LaneId, u32), first: Option<Number>) {
         self.skip(u32::from(first.is_none()));
         self.joined.push(Joined {

@@ -5,24 +5,21 @@
 //! comes back as it was. Only the form that is written is read, so that equal lists have equal bytes.
 
 use crate::codec::{Read, Reader, Writer};
-use ropeline_ids::{Epoch, LaneId, Number};
+use ropeline_ids::{LaneId, Number};
 
 type Named = (LaneId, Number);
 
 const DIFFERENCES: u8 = 0;
 const BITMAP: u8 = 1;
 
-/// Fewest bytes of a run: lane, epoch, form, first number, one length.
-const RUN_BYTES: usize = 1 + 8 + 1 + 4 + 1;
-
 pub(crate) fn write(w: &mut Writer, numbers: &[Named]) {
     let runs: Vec<&[Named]> = numbers.chunk_by(|a, b| follows(*a, *b)).collect();
-    w.list(&runs, |w, run| write_run(w, run));
+    w.list(runs.into_iter(), write_run);
 }
 
 pub(crate) fn read(r: &mut Reader) -> Read<Vec<Named>> {
     let mut numbers = Vec::new();
-    for _ in 0..r.count(RUN_BYTES)? {
+    for _ in 0..r.count()? {
         let start = numbers.len();
         let form = read_run(r, &mut numbers)?;
         let (before, run) = numbers.split_at(start);
@@ -63,17 +60,17 @@ fn form_of(run: &[Named]) -> Form {
 
 fn write_run(w: &mut Writer, run: &[Named]) {
     let Some((lane, first)) = run.first() else { return };
-    w.u8(lane.0);
-    w.u64(first.epoch.0);
+    w.put(lane);
+    w.put(&first.epoch);
     match form_of(run) {
         Form::Differences => {
             w.u8(DIFFERENCES);
-            w.u32(first.n);
+            w.put(&first.n);
             write_differences(w, run);
         }
         Form::Bitmap(bytes) => {
             w.u8(BITMAP);
-            w.u32(first.n);
+            w.put(&first.n);
             w.count(bytes);
             w.raw(&bitmap(run, bytes));
         }
@@ -100,21 +97,17 @@ fn bitmap(run: &[Named], bytes: usize) -> Vec<u8> {
 }
 
 fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<Form> {
-    let lane = r.lane()?;
-    let epoch = Epoch(r.u64()?);
+    let (lane, epoch) = (r.get()?, r.get()?);
     let form = r.u8()?;
-    let first = r.u32()?;
+    let first = r.get()?;
     let mut add = |n| numbers.push((lane, Number { epoch, n }));
     match form {
         DIFFERENCES => {
             add(first);
             let mut n = first;
-            for _ in 0..r.count(1)? {
-                let Some(next) = u32::try_from(r.var()?)
-                    .ok()
-                    .filter(|d| *d > 0)
-                    .and_then(|d| n.checked_add(d))
-                else {
+            for _ in 0..r.count()? {
+                let difference = r.get()?;
+                let Some(next) = n.checked_add(difference).filter(|next| *next > n) else {
                     return r.wrong();
                 };
                 n = next;
@@ -123,7 +116,7 @@ fn read_run(r: &mut Reader, numbers: &mut Vec<Named>) -> Read<Form> {
             Ok(Form::Differences)
         }
         BITMAP => {
-            let len = r.count(1)?;
+            let len = r.count()?;
             let bits = r.raw(len)?;
             // The first bit stands for the first number.
             if bits.first().is_none_or(|byte| byte & 1 == 0) {
@@ -148,6 +141,7 @@ fn read_bitmap(bits: &[u8], first: u32, mut add: impl FnMut(u32)) -> Option<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropeline_ids::Epoch;
 
     fn named(lane: u8, epoch: u64, n: u32) -> Named {
         (LaneId(lane), Number { epoch: Epoch(epoch), n })
@@ -188,13 +182,12 @@ mod tests {
     /// A list of runs of epoch 1, each a form, a first number and bytes behind their count.
     fn runs(runs: &[(u8, u32, &[u8])]) -> Read<Vec<Named>> {
         let mut w = Writer::default();
-        w.list(runs, |w, (form, first, rest)| {
-            w.u8(0);
-            w.u64(1);
+        w.list(runs.iter(), |w, (form, first, rest)| {
+            w.put(&LaneId(0));
+            w.put(&Epoch(1));
             w.u8(*form);
-            w.u32(*first);
-            w.count(rest.len());
-            w.raw(rest);
+            w.put(first);
+            w.put(&rest.to_vec());
         });
         let mut r = Reader::new(&w.bytes, "marks");
         let numbers = read(&mut r)?;

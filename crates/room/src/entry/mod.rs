@@ -1,9 +1,7 @@
-//! An entry of the log and the batch it carries: what gates saw and did, in sections per line.
+//! An entry of the log and the batch it carries: the gates' observations and actions, in sections per line.
 //!
-//! The types are plain data; the byte form (`encode`, `decode`) is little-endian, without `usize`, and decoding is total: what
-//! does not decode is an error, never a panic.
+//! The types are plain data. Decoding is total: invalid bytes give an error, never a panic.
 
-pub(crate) mod batch_fields;
 pub(crate) mod codec;
 pub(crate) mod commands;
 pub(crate) mod effects;
@@ -47,7 +45,7 @@ pub struct Entry {
     pub batch: Batch,
 }
 
-/// What one gate says with one entry.
+/// The content of one gate's entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Batch {
     /// The gate's first batch of its life puts it on the roster; others of gates not on it are ignored.
@@ -60,10 +58,10 @@ pub struct Batch {
     pub applied: u64,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
-    /// While a log has no root: what its gate has read of the logs before.
+    /// While a log has no root: how far its gate has read the logs before.
     pub spoke: Option<Spoke>,
-    /// What a new log starts from: the hash of a snapshot's state. As the first entry of an
-    /// embedded log it makes a state of the log before begin the new one by itself ([`super::State::begin`]).
+    /// The state with which a new log starts: the hash of a snapshot's state. As the first entry of an embedded log it makes
+    /// a state of the log before begin the new one by itself ([`super::State::begin`]).
     pub root: Option<StateHash>,
     /// The hash of the gate's own state at a checkpoint.
     pub vote: Option<Vote>,
@@ -71,7 +69,7 @@ pub struct Batch {
     pub saved: Option<u64>,
     /// From the next entry on the rooms run this machine version, if all on the roster know it.
     pub raise: Option<u16>,
-    /// The gate brings the end of an epoch that the rooms have lost; what it knew of it is in the sections.
+    /// The gate brings the end of an epoch that the rooms have lost; the sections contain what it knew of it.
     pub adopt: Option<Adopt>,
     pub rooms: Vec<RoomChange>,
     pub sections: Vec<Section>,
@@ -79,14 +77,14 @@ pub struct Batch {
     pub redeems: Vec<Redeem>,
     /// Codes that were spent in a log which was lost, with an epoch that a gate brings back.
     pub spent_codes: Vec<BroughtCodes>,
-    /// What the gate saw of the rooms' upstreams, at most one report for a room.
+    /// The gate's figures of the rooms' upstreams, at most one report for a room.
     pub load: Vec<Reported>,
 }
 
-/// The hash of a state: [`State::hash`](super::State::hash), whoever works it out.
+/// The hash of a state, as [`State::hash`](super::State::hash) computes it.
 pub type StateHash = [u8; 32];
 
-/// How far a gate has read, said while a log has no root.
+/// How far a gate has read, reported while a log has no root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spoke {
     /// The last entry that its state has applied; zeros for a gate that has nothing.
@@ -102,7 +100,7 @@ pub struct Vote {
     /// The checkpoint's sequence in this log.
     pub sequence: u64,
     pub hash: StateHash,
-    /// Worked out anew from the last confirmed snapshot, because the first votes were undecided.
+    /// Computed anew from the last confirmed snapshot, because the first votes were undecided.
     pub again: bool,
 }
 
@@ -116,7 +114,7 @@ pub struct Adopt {
     pub floor: u32,
     /// This is the last batch of the epoch: from now on its end and its floor are known.
     pub whole: bool,
-    /// This is the gate's last batch of epochs; until then nobody is called.
+    /// This is the gate's last batch of epochs; no visitor is called before it.
     pub done: bool,
 }
 
@@ -127,7 +125,7 @@ pub struct RoomChange {
     /// The highest revision wins; one not above the room's is skipped.
     pub revision: u64,
     pub change: Change,
-    /// Whose word it is; `None` where no operator said it.
+    /// The operator who made it; `None` if none did.
     pub who: Option<Who>,
 }
 
@@ -142,9 +140,10 @@ pub enum Change {
     /// The room is no longer configured.
     Remove,
     /// A genuine token, or a gate's own history, is of this edition: a room whose edition is lower has lost a reset, and
-    /// takes it back. Whatever its revision, and without ending anything: whoever is there joined after that reset.
+    /// takes the edition back. The room's revision does not matter, and no session ends: visitors who are in the room joined
+    /// after that reset.
     Edition(Edition),
-    /// The next windows of a recurring schedule, added if the room still goes by this rule.
+    /// The next windows of a recurring schedule, added if the room still follows this rule.
     Windows { rule: String, windows: Vec<Window> },
     /// A promise of the secret that an edition is to be drawn by, made before its line is closed.
     Commit {
@@ -165,10 +164,10 @@ pub enum Change {
     Sale {
         edition: Edition,
         sale: Box<Sale>,
-        /// Who was drawn, or is to be; more of them may follow.
+        /// The lanes that were drawn, or are to be; more of them may follow.
         lanes: Vec<DrawnLane>,
     },
-    /// Calls so many now, above the rate.
+    /// Calls a number of visitors now, above the rate.
     Call(CallOrder),
     /// Ends a session, or takes a visitor from the line.
     Evict(Eviction),
@@ -182,12 +181,12 @@ pub enum Change {
     EndRehearsal(RehearsalId),
     /// Visitors of a lost log are waited for no longer.
     EndHealing,
-    /// Figures of the room's upstreams from elsewhere, in the place of measured ones; `None`: these count again. Whatever the
-    /// room's revision, which stays.
+    /// Figures of the room's upstreams from an outside source, in place of measured ones; with `None` the measured ones count
+    /// again. It does not depend on the room's revision, and does not change it.
     Load(Option<Outside>),
 }
 
-/// What happened in one line since the gate's last batch. Applied in the order of the fields.
+/// The events of one line since the gate's last batch. Applied in the order of the fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
     pub room: RoomName,
@@ -205,7 +204,7 @@ pub struct Section {
     pub taken: Vec<(LaneId, Number)>,
     /// Those called there for the second and last time: late, unless `reopens` has them as inside, or `marks` as coming.
     pub spent: Vec<(LaneId, Number)>,
-    /// Sessions that a gate cut off from the log went on honouring, or whose genuine, unexpired pass the room does not know
+    /// Sessions that a gate cut off from the log continued to honour, or whose genuine, unexpired pass the room does not know
     /// (its epoch or its call was lost): opened again as excess.
     pub reopens: Vec<(LaneId, Number)>,
     /// Sessions seen in use; appended once a tenth of the session.
@@ -225,7 +224,7 @@ pub struct Section {
     pub joins: Vec<(LaneId, u32)>,
     /// Visitors who carry a pending ticket: the same id is answered with the place it already has.
     pub pending_joins: Vec<(LaneId, PendingId)>,
-    /// Visitors with an account, and whoever came among them, in order of arrival: an account is answered with the place
+    /// Visitors with an account, and visitors who came among them, in order of arrival: an account is answered with the place
     /// that it already has.
     pub tagged: Vec<Tagged>,
 }
@@ -237,15 +236,15 @@ pub struct End {
     pub after_ms: u64,
 }
 
-/// A session in which the shop said that its visitor has completed.
+/// A session whose visitor, by the shop's answer, has completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
     pub lane: LaneId,
     pub number: Number,
-    /// Of the pass: what is completed in a sale that is over counts for no later one.
+    /// Edition of the pass: a completion in a sale that is over does not count for a later one.
     pub edition: Edition,
     pub after_ms: u64,
-    /// When it was completed, and whose place it was, in what a gate brings back of a lost log; `None`: now, and as known.
+    /// When it was completed, and by which account, in data that a gate brings back of a lost log; `None`: now, and as known.
     pub at: Option<Wall>,
     pub tag: Option<Tag>,
 }
@@ -304,7 +303,7 @@ impl Section {
 }
 
 impl Completion {
-    /// What it is where nothing is counted.
+    /// The end of the session, where completions are not counted.
     #[must_use]
     pub fn end(&self) -> End {
         End {

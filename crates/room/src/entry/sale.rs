@@ -1,9 +1,9 @@
-//! A room's draw, as far as it has come: what was promised, when the line was closed for it, and what came out.
+//! The progress of a room's draw: its promise, the time when the line was closed for it, and its result.
 //!
-//! What these are made of and how a visitor checks them is [`crate::draw`]; the draw itself is the lanes' (`drawn`). All
+//! [`crate::draw`] describes the parts and how a visitor checks them; the lanes carry out the draw itself (`drawn`). All
 //! lines and lanes of an edition share one commitment and one secret.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Beacon, Draw, Hash, MAX_BEACON_NAME, is_beacon_value};
 use crate::settings::schedule::{Phase, Stage};
 use crate::settings::schedule::{Schedule, Window};
@@ -14,19 +14,20 @@ use ropeline_ids::{Edition, Epoch, LaneId, LineName, Wall};
 pub struct Drawing {
     /// The order of the visitors who joined before the opening.
     pub order: AdmissionOrder,
-    /// The name of a public value that nobody can know before the opening; `None`: the secret alone decides.
+    /// The name of a public value that cannot be known before the opening; `None`: the secret alone decides.
     pub beacon: Option<String>,
 }
 
-/// How far an edition's draw has come. Each part is there before the next.
+/// The progress of an edition's draw. Each part is known before the next.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Sale {
     /// The opening is over and its draw is lost with the log: the line is closed and drawn anew once its visitors are back.
     pub lost: bool,
-    /// The log was silent over the opening: the line is closed for the draw once the gates have said who came before.
+    /// The log was silent over the opening: the line is closed for the draw once the gates have reported the earlier
+    /// visitors.
     pub late: Option<Late>,
     pub commitment: Option<Commitment>,
-    /// When the line was closed for the draw: whoever joins later stands behind.
+    /// When the line was closed for the draw: visitors who join later stand behind.
     pub closed: Option<Wall>,
     pub made: Option<Made>,
 }
@@ -40,7 +41,7 @@ pub struct Late {
     pub again: u8,
 }
 
-/// Who was drawn of a lane, or is to be.
+/// The visitors of a lane who were drawn, or are to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DrawnLane {
     pub line: LineName,
@@ -56,7 +57,7 @@ pub struct Forms {
     pub opens: Wall,
 }
 
-/// Why a room's draw does not allow what is asked.
+/// Why a room's draw does not allow a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BreaksDraw {
     #[error(
@@ -72,7 +73,7 @@ pub enum BreaksDraw {
     Opening,
 }
 
-/// What an edition's draw waits for.
+/// The next step of an edition's draw that the gates must take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owed<'a> {
     /// A promise, for a draw in this way and at this opening.
@@ -84,25 +85,35 @@ pub enum Owed<'a> {
 /// The promise of a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Commitment {
-    /// As it was set when the promise was made.
+    /// The order that was set when the promise was made.
     pub order: AdmissionOrder,
-    /// As it was named when the promise was made.
+    /// The beacon that was named when the promise was made.
     pub beacon: Option<String>,
-    /// As it was set when the promise was made.
+    /// The forms that were set when the promise was made.
     pub forms: Forms,
-    /// What makes the secret another for each promise; says nothing without the gates' key.
+    /// Makes the secret different for each promise; reveals nothing without the gates' key.
     pub salt: [u8; 16],
     pub hash: Hash,
     pub at: Wall,
 }
 
-/// What the order was made from.
+/// The facts from which the order was made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
     pub secret: Hash,
     /// The beacon's, where there is one.
     pub value: Option<String>,
     pub at: Wall,
+}
+
+codec! {
+    struct Drawing { order, beacon };
+    struct Sale { lost, late, commitment, closed, made };
+    struct Late { at, again };
+    struct DrawnLane { line, lane, runs };
+    struct Forms { begins, opens };
+    struct Commitment { order, beacon, forms, salt, hash, at };
+    struct Made { secret, value, at };
 }
 
 impl Drawing {
@@ -112,46 +123,17 @@ impl Drawing {
         let fits = |name: &String| (1..=MAX_BEACON_NAME).contains(&name.len());
         self.beacon.as_ref().is_none_or(fits).then(|| self.clone())
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        write_beacon(w, self.order, self.beacon.as_deref());
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (order, beacon) = read_beacon(r)?;
-        Ok(Self { order, beacon })
-    }
-}
-
-impl DrawnLane {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(self.line.as_str());
-        w.u8(self.lane.0);
-        w.list(&self.runs, |w, (epoch, from, to)| {
-            w.u64(epoch.0);
-            w.u32(*from);
-            w.u32(*to);
-        });
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            line: r.line_name()?,
-            lane: r.lane()?,
-            runs: r.list(16, |r| Ok((Epoch(r.u64()?), r.u32()?, r.u32()?)))?,
-        })
-    }
 }
 
 impl Sale {
-    /// Whoever is in line is to be drawn and is not yet, in a room that draws and is at `stage`.
+    /// The visitors in line are to be drawn and are not yet, in a room with a draw that is at `stage`.
     #[must_use]
     pub fn is_open(&self, stage: Option<&Stage>) -> bool {
         let forms = || stage.is_some_and(|stage| stage.phase == Phase::Prequeue);
         self.made.is_none() && (self.has_no_order() || forms())
     }
 
-    /// Whether a room that draws by `before` may be set to draw by `after`, and to go by this schedule from now on.
+    /// Whether a room that draws by `before` may be set to draw by `after`, and to follow this schedule from now on.
     ///
     /// # Errors
     /// When the line is closed for a draw that is to come, or a promise would be broken that no other could replace in time.
@@ -164,10 +146,10 @@ impl Sale {
         self.allows_from(draws, schedule, (now, PROMISE_MS))
     }
 
-    /// As [`allows`](Self::allows), for what is in the log: it was asked a moment before.
+    /// As [`allows`](Self::allows), for a change in the log, which was requested a moment before.
     ///
     /// # Errors
-    /// As there.
+    /// As [`allows`](Self::allows).
     pub fn takes(
         &self,
         draws: (Option<&Drawing>, Option<&Drawing>),
@@ -206,7 +188,7 @@ impl Sale {
             .ok_or(BreaksDraw::Opening)
     }
 
-    /// How far it has come: 0 for nothing, 1 promised, 2 closed, 3 made.
+    /// Its progress: 0 none, 1 promised, 2 closed, 3 made.
     #[must_use]
     pub fn stage(&self) -> u8 {
         match self {
@@ -219,7 +201,7 @@ impl Sale {
         }
     }
 
-    /// Closed, and the order is not there yet: nobody is called.
+    /// Closed, and the order is not there yet: no visitor is called.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         self.closed.is_some() && self.made.is_none()
@@ -246,58 +228,6 @@ impl Sale {
     pub(crate) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.flag(self.lost);
-        w.option(self.late, |w, late| {
-            w.wall(late.at);
-            w.u8(late.again);
-        });
-        w.option(self.commitment.as_ref(), |w, commitment| {
-            write_beacon(w, commitment.order, commitment.beacon.as_deref());
-            commitment.forms.write(w);
-            w.raw(&commitment.salt);
-            w.raw(&commitment.hash.0);
-            w.wall(commitment.at);
-        });
-        w.option(self.closed, Writer::wall);
-        w.option(self.made.as_ref(), |w, made| {
-            w.raw(&made.secret.0);
-            w.option(made.value.as_deref(), Writer::text);
-            w.wall(made.at);
-        });
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            lost: r.flag()?,
-            late: r.option(|r| {
-                Ok(Late {
-                    at: r.wall()?,
-                    again: r.u8()?,
-                })
-            })?,
-            commitment: r.option(|r| {
-                let (order, beacon) = read_beacon(r)?;
-                Ok(Commitment {
-                    order,
-                    beacon,
-                    forms: Forms::read(r)?,
-                    salt: r.array()?,
-                    hash: Hash(r.array()?),
-                    at: r.wall()?,
-                })
-            })?,
-            closed: r.option(Reader::wall)?,
-            made: r.option(|r| {
-                Ok(Made {
-                    secret: Hash(r.array()?),
-                    value: r.option(|r| r.text().map(str::to_owned))?,
-                    at: r.wall()?,
-                })
-            })?,
-        })
-    }
 }
 
 impl Forms {
@@ -308,22 +238,10 @@ impl Forms {
             opens: window.opens,
         }
     }
-
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.wall(self.begins);
-        w.wall(self.opens);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            begins: r.wall()?,
-            opens: r.wall()?,
-        })
-    }
 }
 
 impl Commitment {
-    /// Whether a secret, and the value that is said to be the beacon's, are what was promised for this edition of a room.
+    /// Whether a secret and the claimed value of the beacon match the promise for this edition of a room.
     #[must_use]
     pub fn fits(&self, (room, edition): (&str, u32), secret: Hash, value: Option<&str>) -> bool {
         let spelled = value.is_none_or(is_beacon_value);
@@ -359,19 +277,5 @@ impl Commitment {
 
 /// How long before an opening that is moved a promise for it can be published: a few batches.
 const PROMISE_MS: u64 = 5_000;
-/// How long what was allowed may take to the log.
+/// How long an allowed change may take to the log.
 const WAY_MS: u64 = 1_000;
-
-/// By which order is drawn, and by which beacon if by any.
-pub(crate) fn write_beacon(w: &mut Writer, order: AdmissionOrder, beacon: Option<&str>) {
-    w.u8(order.byte(beacon.is_some()));
-    if let Some(beacon) = beacon {
-        w.text(beacon);
-    }
-}
-
-pub(crate) fn read_beacon(r: &mut Reader) -> Read<(AdmissionOrder, Option<String>)> {
-    let (order, named) = AdmissionOrder::read(r)?;
-    let beacon = if named { Some(r.text()?.to_owned()) } else { None };
-    Ok((order, beacon))
-}

@@ -1,4 +1,4 @@
-//! A bitmap over places, paged, with ranks: what the line is made of.
+//! A bitmap over places, paged, with ranks: the base of a line's positions.
 //!
 //! A page is 4,096 bits; pages without a bit are not kept. Counting the bits below a place costs additions over chunks
 //! and pages and at most 64 words, under a microsecond at ten million.
@@ -9,7 +9,7 @@ mod tests;
 use std::iter::successors;
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::lane::paged::{Leaf, Paged};
 use ropeline_ids::Place;
 
@@ -47,7 +47,7 @@ impl Bits {
 
     /// False if the bit was set already.
     pub fn set(&mut self, place: Place) -> bool {
-        // PERF: looking first leaves a page that stays as it is shared with the view.
+        // PERF: the check first keeps an unchanged page shared with the view.
         !self.get(place)
             && self
                 .pages
@@ -175,14 +175,16 @@ impl Bits {
         self.replace_page(index, &words);
     }
 
-    /// PERF: a page that stays as it is stays shared with the published view.
+    /// PERF: an unchanged page stays shared with the published view.
     fn replace_page(&mut self, index: u64, words: &Words) {
         if self.page(index).unwrap_or(&[0; 64]) != words {
             self.pages.change(index, |page| page.replace(words));
         }
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
+impl Codec for Bits {
+    fn write(&self, w: &mut Writer) {
         w.count(self.pages().count());
         for (index, words) in self.pages() {
             w.var(index);
@@ -190,9 +192,9 @@ impl Bits {
         }
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut bits = Self::default();
-        for _ in 0..r.count(2)? {
+        for _ in 0..r.count()? {
             let index = r.var()?;
             if index > u64::MAX / PAGE {
                 return r.wrong();
@@ -311,11 +313,11 @@ fn write_page(w: &mut Writer, words: &Words) {
     let few: Vec<u16> = bits_of(words).take(MANY).collect();
     if few.len() < MANY {
         w.u8(FEW);
-        return w.list(&few, |w, bit| w.u16(*bit));
+        return w.put(&few);
     }
     w.u8(RAW);
     for word in words {
-        w.u64(*word);
+        w.raw(&word.to_le_bytes());
     }
 }
 
@@ -335,11 +337,11 @@ fn read_page(r: &mut Reader) -> Read<Words> {
         FULL => words = [u64::MAX; 64],
         RAW => {
             for word in &mut words {
-                *word = r.u64()?;
+                *word = u64::from_le_bytes(r.get()?);
             }
         }
         FEW => {
-            for bit in r.list(2, Reader::u16)? {
+            for bit in r.get::<Vec<u16>>()? {
                 let Some(word) = words.get_mut(usize::from(bit / 64)) else {
                     return r.wrong();
                 };

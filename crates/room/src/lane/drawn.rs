@@ -1,16 +1,16 @@
-//! What a draw does to a lane: the stretches of places that are drawn, and where each visitor among them stands.
+//! The effect of a draw on a lane: the stretches of places that are drawn, and the place of each visitor in them.
 //!
-//! A number comes at the place that its epoch gives it; a draw moves it to another place of the same stretches, where it
-//! stands from then on. Everything else of a lane goes by where somebody stands, and nothing is kept by visitor.
+//! A number gets its first place from its epoch; a draw moves it to another place of the same stretches, which it keeps from
+//! then on. All other parts of a lane use the present place, and no data is kept per visitor.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::draw::{AdmissionOrder, Arrangement, Hash};
 use ropeline_ids::{Edition, Place};
 
-/// Most of a lane that are drawn; whoever came behind them stands as they came.
+/// Most places of a lane that are drawn; visitors behind them keep their order of arrival.
 pub(crate) const MAX_DRAWN: u64 = 1 << 24;
 
 /// Most draws that a lane remembers, for the sessions of sales before. One more is not made, rather than one forgotten.
@@ -29,13 +29,17 @@ struct Stretch {
     before: u64,
 }
 
-/// What was drawn of a lane, and what is to be. Cheap to clone.
+/// Past draws of a lane, and the one to come. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Draws {
     /// The line is closed for a draw that is not made yet.
     closed: Option<Arc<Stretches>>,
     /// In the order in which they were made; no place is in two of them.
     made: Vec<Arc<Drawn>>,
+}
+
+codec! {
+    struct Draws { closed, made } where is_sound;
 }
 
 /// One draw that was made.
@@ -59,7 +63,7 @@ impl PartialEq for Drawn {
 impl Eq for Drawn {}
 
 impl Stretches {
-    /// Of ranges in order and apart; what goes beyond [`MAX_DRAWN`] is left out.
+    /// Of ranges in order and apart; places beyond [`MAX_DRAWN`] are left out.
     pub fn new(ranges: impl Iterator<Item = Range<u64>>) -> Self {
         let mut stretches = Self::default();
         for range in ranges {
@@ -107,7 +111,7 @@ impl Stretches {
         within.then(|| u32::try_from(stretch.before + place.0 - stretch.places.start).ok())?
     }
 
-    /// The place with so many below it.
+    /// The place that has `index` drawn places below it.
     fn place(&self, index: u32) -> Option<Place> {
         let index = u64::from(index);
         let after = self.ranges.partition_point(|stretch| stretch.before <= index);
@@ -120,16 +124,19 @@ impl Stretches {
         let last = self.ranges.last();
         last.map_or(0, |last| last.before + (last.places.end - last.places.start))
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.list(&self.ranges, |w, stretch| {
-            w.u64(stretch.places.start);
-            w.u64(stretch.places.end);
+/// As ranges of places.
+impl Codec for Stretches {
+    fn write(&self, w: &mut Writer) {
+        w.list(self.ranges.iter(), |w, stretch| {
+            w.put(&stretch.places.start);
+            w.put(&stretch.places.end);
         });
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let ranges = r.list(16, |r| Ok(r.u64()?..r.u64()?))?;
+    fn read(r: &mut Reader) -> Read<Self> {
+        let ranges = r.list(|r| Ok(r.get::<u64>()?..r.get()?))?;
         let rising = ranges
             .iter()
             .all(|range| range.start < range.end && range.end <= 1 << 54);
@@ -146,7 +153,7 @@ impl Stretches {
 }
 
 impl Draws {
-    /// Whoever came in these ranges is to be drawn; in order and apart.
+    /// The visitors whose first places are in these ranges are to be drawn; the ranges are in order and apart.
     pub fn close(&mut self, ranges: impl Iterator<Item = Range<u64>>) {
         let stretches = Stretches::new(ranges);
         let apart = self.made.iter().all(|drawn| drawn.stretches.end() <= stretches.start());
@@ -154,7 +161,7 @@ impl Draws {
         self.closed = fits.then(|| Arc::new(stretches));
     }
 
-    /// What was to be drawn is not drawn after all.
+    /// The draw to come is cancelled.
     pub fn give_up(&mut self) {
         self.closed = None;
     }
@@ -176,7 +183,7 @@ impl Draws {
         Some((index, drawn.arranged.place(index)))
     }
 
-    /// What is drawn in an edition, or to be.
+    /// The stretches drawn in an edition, or to be drawn.
     pub fn stretches(&self, edition: Edition) -> Option<&Stretches> {
         let made = || self.of(edition).map(|drawn| &drawn.stretches);
         self.closed.as_deref().or_else(made)
@@ -190,13 +197,13 @@ impl Draws {
         Some(drawn)
     }
 
-    /// Where whoever came at a place stands.
+    /// The present place of the visitor whose first place this is.
     pub fn stands(&self, came: Place) -> Place {
         let moved = self.made.iter().rev().find_map(|drawn| drawn.stands(came));
         moved.unwrap_or(came)
     }
 
-    /// Where whoever stands at a place came.
+    /// The first place of the visitor whose present place this is.
     pub fn came(&self, stands: Place) -> Place {
         let moved = self.made.iter().rev().find_map(|drawn| drawn.came(stands));
         moved.unwrap_or(stands)
@@ -213,8 +220,8 @@ impl Draws {
         all.flat_map(Stretches::ranges).filter_map(within).min()
     }
 
-    /// Forgets draws below a place, but not the last: what came of it is told as long as its sale goes on. Says below which
-    /// place nobody came who stands there or behind it.
+    /// Forgets draws below a place, except the last one, whose result is shown as long as its sale goes on. Returns a place
+    /// below which no visitor arrived whose present place is at or behind the given one.
     pub fn drop_below(&mut self, place: Place) -> Place {
         let last = self.made.last().cloned();
         let lasts = |drawn: &Drawn| drawn.stretches.end() > place;
@@ -230,55 +237,17 @@ impl Draws {
         self.of(edition).is_some()
     }
 
-    /// Somebody may stand where another came.
+    /// A visitor's present place may differ from the first.
     pub fn was_made(&self) -> bool {
         !self.made.is_empty()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.closed.is_none() && self.made.is_empty()
-    }
-
-    /// Some draw is by another order than the first; which each is by stands apart from the rest.
-    pub fn has_orders(&self) -> bool {
-        self.made.iter().any(|drawn| drawn.order != AdmissionOrder::default())
-    }
-
-    pub fn write_orders(&self, w: &mut Writer) {
-        w.list(&self.made, |w, drawn| w.u8(drawn.order.byte(false)));
-    }
-
-    /// As [`Draws::write_orders`] wrote them; false where they are not those of these draws.
-    pub fn set_orders(&mut self, orders: &[(AdmissionOrder, bool)]) -> bool {
-        for (drawn, (order, _)) in self.made.iter_mut().zip(orders) {
-            let Drawn {
-                edition,
-                stretches,
-                key,
-                ..
-            } = Drawn::clone(drawn);
-            *drawn = Arc::new(Drawn::new(edition, stretches, (*order, key)));
-        }
-        orders.len() == self.made.len() && self.has_orders() && orders.iter().all(|(_, flag)| !flag)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.option(self.closed.as_deref(), |w, stretches| stretches.write(w));
-        w.list(&self.made, |w, drawn| drawn.write(w));
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let closed = r.option(Stretches::read)?.map(Arc::new);
-        let made = r.list(37, |r| Drawn::read(r).map(Arc::new))?;
-        let stretches = made.iter().map(|drawn| &drawn.stretches).chain(closed.as_deref());
-        let apart = stretches
-            .collect::<Vec<_>>()
-            .windows(2)
-            .all(|pair| pair[0].end() <= pair[1].start());
-        if !apart || made.len() > MAX_DRAWS {
-            return r.wrong();
-        }
-        Ok(Self { closed, made })
+    /// No place is in two of them.
+    fn is_sound(&self) -> bool {
+        let stretches = self.made.iter().map(|drawn| &drawn.stretches);
+        let stretches: Vec<_> = stretches.chain(self.closed.as_deref()).collect();
+        let apart = stretches.windows(2).all(|pair| pair[0].end() <= pair[1].start());
+        apart && self.made.len() <= MAX_DRAWS
     }
 
     fn of(&self, edition: Edition) -> Option<&Drawn> {
@@ -300,31 +269,29 @@ impl Drawn {
         }
     }
 
-    /// Where whoever came at a place stands; `None` for a place that was not drawn.
+    /// The present place of the visitor whose first place this is; `None` for a place that was not drawn.
     pub fn stands(&self, came: Place) -> Option<Place> {
         let index = self.arranged.place(self.stretches.index(came)?)?;
         self.stretches.place(index)
     }
 
-    /// Where whoever stands at a place came; `None` for a place that was not drawn.
+    /// The first place of the visitor whose present place this is; `None` for a place that was not drawn.
     pub fn came(&self, stands: Place) -> Option<Place> {
         let index = self.arranged.number(self.stretches.index(stands)?)?;
         self.stretches.place(index)
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u32(self.edition.0);
-        w.raw(&self.key.0);
-        self.stretches.write(w);
+impl Codec for Drawn {
+    fn write(&self, w: &mut Writer) {
+        w.put(&self.edition);
+        w.put(&self.stretches);
+        w.put(&self.order);
+        w.put(&self.key);
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let (edition, key) = (r.edition()?, Hash(r.array()?));
-        Ok(Self::new(
-            edition,
-            Stretches::read(r)?,
-            (AdmissionOrder::default(), key),
-        ))
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self::new(r.get()?, r.get()?, (r.get()?, r.get()?)))
     }
 }
 
@@ -377,11 +344,8 @@ mod tests {
     fn what_overlaps_or_falls_is_no_draw() {
         let read = |ranges: &[(u64, u64)]| {
             let mut w = Writer::default();
-            w.list(ranges, |w, (start, end)| {
-                w.u64(*start);
-                w.u64(*end);
-            });
-            Stretches::read(&mut Reader::new(&w.bytes, "stretches")).is_ok()
+            w.put(&ranges.to_vec());
+            Reader::new(&w.bytes, "stretches").get::<Stretches>().is_ok()
         };
         assert!(read(&[(1, 3), (3, 9)]) && read(&[]));
         for wrong in [

@@ -1,4 +1,4 @@
-//! The epochs of a lane: which numbers stand where on its one axis of places.
+//! The epochs of a lane: the mapping from numbers to the lane's one axis of places.
 //!
 //! place(epoch, n) = base + n. A lane's first epoch begins at 2^52, which leaves room below for epochs that only tickets
 //! remember and keeps every place exact in a browser's numbers. Behind an epoch's end lie places that were perhaps issued
@@ -10,7 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::bits::PAGE;
 use crate::lane::drawn::{Draws, Stretches};
 use ropeline_ids::{Edition, Epoch, Number, Place};
@@ -33,7 +33,7 @@ pub(crate) struct Epochs {
     spans: Vec<Span>,
     /// The newest epoch below the horizon.
     dropped: Option<Epoch>,
-    /// What draws have made of the order in which numbers came. Not among the epochs' bytes: the room writes it.
+    /// The draws, which change the order in which numbers came.
     pub draws: Draws,
 }
 
@@ -53,6 +53,11 @@ struct Span {
     void: u64,
     /// Places behind the end and below this were void in the log that went on with the epoch elsewhere.
     gone: u64,
+}
+
+codec! {
+    struct Epochs { dropped, spans, draws } where is_sound;
+    struct Span { epoch, base, start, end, given, limit, void, gone } where is_rising;
 }
 
 /// Where an epoch's numbers lie on the axis.
@@ -75,7 +80,7 @@ pub(crate) enum Found {
     Gap(Place),
     /// Of an epoch that is not in the table but has room in it.
     Lost,
-    /// Beyond what can be told apart, or forgotten.
+    /// Before the oldest epoch that is kept, or forgotten.
     Late,
     /// Not issued yet, as far as this replica knows.
     Ahead,
@@ -132,7 +137,7 @@ impl Epochs {
         Place(self.current().end)
     }
 
-    /// Where the issuing epoch begins; nobody in front of it is present without a mark.
+    /// Where the issuing epoch begins; before it only visitors with a mark are present.
     pub fn start(&self) -> Place {
         Place(self.current().start)
     }
@@ -159,8 +164,8 @@ impl Epochs {
         Place(self.spans[0].base)
     }
 
-    /// Makes room for a lost epoch and says its base; `None` when there is no room or it is known. Its numbers below
-    /// `first` are late; so stays whatever the `horizon` has passed in the other epochs.
+    /// Makes room for a lost epoch and returns its base; `None` when there is no room or it is known. Its numbers below
+    /// `first` are late, and so are those that the `horizon` has passed in the other epochs.
     pub fn insert(&mut self, epoch: Epoch, first: u32, horizon: Place) -> Option<Place> {
         let i = self.spans.binary_search_by_key(&epoch, |span| span.epoch).err()?;
         if i == self.spans.len() || self.dropped.is_some_and(|dropped| epoch <= dropped) {
@@ -169,7 +174,7 @@ impl Epochs {
         let base = self.room_for(i)?;
         let limit = self.spans[i].base;
         let start = (base + u64::from(first)).min(limit);
-        // The horizon is about to come down below all of them, and what it has passed must not rise again.
+        // The horizon is about to move below all of them, and numbers that it has passed must not become valid again.
         for span in &mut self.spans {
             span.void = span.void.max(horizon.0.min(span.limit));
         }
@@ -195,7 +200,7 @@ impl Epochs {
         }
     }
 
-    /// Voids the places behind a closed epoch's end that stand for numbers below `number`, and says them.
+    /// Voids the places behind a closed epoch's end that belong to numbers below `number`, and returns them.
     pub fn void_below(&mut self, number: Number) -> Option<Range<Place>> {
         let closed = self.spans.len() - 1;
         let span = self.spans[..closed]
@@ -211,7 +216,7 @@ impl Epochs {
 
     pub fn extent(&self, epoch: Epoch) -> Option<Extent> {
         let span = self.spans.iter().find(|span| span.epoch == epoch)?;
-        // Behind numbers of its own, what is gone is no beginning.
+        // Behind numbers of its own, a forgotten part is not a beginning.
         let gone = if span.end == span.start { span.gone } else { 0 };
         Some(Extent {
             base: Place(span.base),
@@ -221,7 +226,7 @@ impl Epochs {
         })
     }
 
-    /// The line is closed for a draw: whoever came at the `horizon` or behind it, and is not void, is to be drawn.
+    /// The line is closed for a draw: visitors at or behind the `horizon` who are not void are to be drawn.
     pub fn close(&mut self, horizon: Place) {
         self.close_oldest(self.spans.len(), horizon);
     }
@@ -242,7 +247,7 @@ impl Epochs {
     /// The line is closed for a draw as another history closed it; not where an epoch is not known here.
     pub fn close_as(&mut self, runs: &[(Epoch, u32, u32)]) {
         let mut ranges = Vec::new();
-        // What issues numbers still has not issued them elsewhere.
+        // An epoch that issues numbers has issued none elsewhere so far.
         let closed = self.spans.len() - 1;
         for (epoch, from, to) in runs {
             let Some(span) = self.spans[..closed].iter_mut().find(|span| span.epoch == *epoch) else {
@@ -258,7 +263,7 @@ impl Epochs {
         }
     }
 
-    /// Who is drawn in an edition, or is to be, by their numbers.
+    /// The numbers that are drawn in an edition, or to be drawn.
     pub fn drawn_runs(&self, edition: Edition) -> Vec<(Epoch, u32, u32)> {
         let stretches = self.draws.stretches(edition).into_iter().flat_map(Stretches::ranges);
         let run = |range: Range<Place>| {
@@ -269,8 +274,8 @@ impl Epochs {
         stretches.filter_map(run).collect()
     }
 
-    /// Forgets closed epochs that lie below `place` with their gaps, and says them with one past their highest number. Who
-    /// stands at the place or behind it may have come in front of it.
+    /// Forgets closed epochs that lie below `place` with their gaps, and returns them with one past their highest number. A
+    /// visitor whose present place is at or behind it may have come in front of it.
     pub fn drop_below(&mut self, place: Place) -> Vec<(Epoch, u32)> {
         let place = self.draws.drop_below(place);
         let gone = self
@@ -294,44 +299,23 @@ impl Epochs {
         self.spans.iter().map(Span::ends)
     }
 
+    /// At least one, in their order and apart.
+    fn is_sound(&self) -> bool {
+        let follows = |pair: &[Span]| pair[0].epoch < pair[1].epoch && pair[0].limit <= pair[1].base;
+        let bounded = (1..=MAX_EPOCHS).contains(&self.spans.len());
+        bounded && self.spans.windows(2).all(follows)
+    }
+
     fn current(&self) -> &Span {
         self.spans.last().expect("a lane has an epoch")
     }
 
-    /// Half way between what the epoch before span `i` has used and the base of span `i`.
+    /// Half way between the last used place of the epoch before span `i` and the base of span `i`.
     fn room_for(&self, i: usize) -> Option<u64> {
         let low = i.checked_sub(1).map_or(0, |before| self.spans[before].given);
         let high = self.spans[i].base;
         let base = (low + (high - low) / 2).next_multiple_of(PAGE);
         (base + PAGE <= high && self.spans.len() < MAX_EPOCHS).then_some(base)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.option(self.dropped, |w, epoch| w.u64(epoch.0));
-        w.list(&self.spans, |w, span| {
-            w.u64(span.epoch.0);
-            for value in [
-                span.base, span.start, span.end, span.given, span.limit, span.void, span.gone,
-            ] {
-                w.u64(value);
-            }
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let dropped = r.option(Reader::u64)?.map(Epoch);
-        let spans = r.list(64, Span::read)?;
-        let apart = spans
-            .windows(2)
-            .all(|pair| pair[0].epoch < pair[1].epoch && pair[0].limit <= pair[1].base);
-        if spans.is_empty() || spans.len() > MAX_EPOCHS || !apart {
-            return r.wrong();
-        }
-        Ok(Self {
-            spans,
-            dropped,
-            draws: Draws::default(),
-        })
     }
 }
 
@@ -350,6 +334,10 @@ impl Span {
         }
     }
 
+    fn is_rising(&self) -> bool {
+        [self.base, self.start, self.end, self.given, self.limit, 1 << 54].is_sorted()
+    }
+
     fn find(&self, n: u32, issuing: bool) -> Found {
         let place = self.base + u64::from(n);
         match place {
@@ -363,21 +351,5 @@ impl Span {
 
     fn ends(&self) -> (Epoch, u32) {
         (self.epoch, u32::try_from(self.given - self.base).unwrap_or(u32::MAX))
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        let epoch = Epoch(r.u64()?);
-        let span = Self {
-            epoch,
-            base: r.u64()?,
-            start: r.u64()?,
-            end: r.u64()?,
-            given: r.u64()?,
-            limit: r.u64()?,
-            void: r.u64()?,
-            gone: r.u64()?,
-        };
-        let rising = [span.base, span.start, span.end, span.given, span.limit, 1 << 54].is_sorted();
-        if rising { Ok(span) } else { r.wrong() }
     }
 }

@@ -1,7 +1,7 @@
-//! One lane of a line: its epochs, who is present, the records of the called, and the horizon.
+//! One lane of a line: its epochs, its present visitors, the records of the called, and the horizon.
 //!
-//! The next called is always the lowest present place; the horizon follows the calls at `late_window` and never passes
-//! anybody who is present. A lane is cheap to clone: the published view is one.
+//! The next called is always the lowest present place. The horizon follows the calls at a distance of `late_window` and never
+//! passes a present visitor. A lane is cheap to clone: the published view is a clone.
 
 pub(crate) mod bits;
 pub(crate) mod drawn;
@@ -15,7 +15,7 @@ pub(crate) mod virtuals;
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::bits::Bits;
 use crate::lane::epoch::{Epochs, Found};
@@ -34,7 +34,7 @@ pub(super) struct Lane {
     pub epochs: Epochs,
     pub presence: Presence,
     pub slots: Slots,
-    /// Whose the places are. Not among the lane's bytes: the room writes it.
+    /// The accounts of the places.
     pub tags: Tags,
     /// Which places are virtual visitors'; among the fields of its room.
     pub virtuals: Virtuals,
@@ -42,7 +42,7 @@ pub(super) struct Lane {
     back: Bits,
     /// Places below are void.
     horizon: Place,
-    /// How far the horizon may go once nobody is present below.
+    /// How far the horizon may go once no visitor below is present.
     target: Place,
     /// One past the highest place called.
     head: Place,
@@ -50,8 +50,12 @@ pub(super) struct Lane {
     issued: Ring,
     /// Where `head` was.
     called: Ring,
-    /// How it has been calling, where it is one of several with names; among the fields of its room.
+    /// How it has been calling, where it is one of several with names.
     pub pulse: Pulse,
+}
+
+codec! {
+    struct Lane { epochs, presence, slots, tags, virtuals, back, horizon, target, head, issued, called, pulse } then derived;
 }
 
 impl Lane {
@@ -73,6 +77,13 @@ impl Lane {
             pulse: Pulse::default(),
             epochs,
         }
+    }
+
+    /// With the present visitors, which are derived from the rest.
+    fn derived(mut self) -> Self {
+        let missed = missed_from(&self.slots, self.presence.fresh());
+        self.presence.derive(self.epochs.next(), missed);
+        self
     }
 
     /// The horizon has passed the place.
@@ -125,7 +136,7 @@ impl Lane {
         let Some(base) = self.epochs.insert(epoch, first, self.horizon) else {
             return;
         };
-        // Its visitors were all to be called before those who are here. What the ring knows would void them at once.
+        // Its visitors were to be called before those who are here. The marks in the ring would void them at once.
         self.horizon = self.horizon.min(base);
         self.target = self.target.min(base);
         self.called.clear();
@@ -167,7 +178,7 @@ impl Lane {
         Some((place, call))
     }
 
-    /// Calls who stands at a place, without a word on how far the calls have come.
+    /// Calls the visitor at a place, without moving the position of the calls.
     pub fn call_at(&mut self, place: Place, call: Call) -> Call {
         let count = match self.slots.get(place) {
             Some(Record::Missed { count, .. }) => count.saturating_add(1),
@@ -204,13 +215,13 @@ impl Lane {
         moved
     }
 
-    /// Forgets what became of a number.
+    /// Forgets the record of a number.
     pub fn forget(&mut self, place: Place) {
         self.slots.put(place, None);
         self.untag(place);
     }
 
-    /// Forgets whose a place was that is void and holds nothing.
+    /// Forgets the account of a place that is void and holds no slot.
     pub fn untag(&mut self, place: Place) {
         if place < self.horizon && self.slots.get(place).is_none() {
             self.tags.put(place, None);
@@ -246,10 +257,10 @@ impl Lane {
         fresh.into_iter().chain(horizon).min()
     }
 
-    /// A new log begins: `epoch` issues from now on, and nobody older is present without a mark.
+    /// A new log begins: `epoch` issues from now on, and older visitors are present only with a mark.
     pub fn begin(&mut self, epoch: Epoch) {
         let lowest = self.epochs.open(epoch);
-        // Who joined the old log last may never have been answered: a mark shows whether they are there.
+        // Visitors who joined the old log last may never have been answered: a mark shows whether they are present.
         self.issued.clear();
         self.presence.freshen(self.epochs.start());
         if lowest > self.horizon {
@@ -258,7 +269,7 @@ impl Lane {
         }
     }
 
-    /// A new sale begins: whoever waits is in line no more. Says which epochs are forgotten, with their ends.
+    /// A new sale begins: waiting visitors lose their places. Returns the forgotten epochs with their ends.
     pub fn begin_sale(&mut self) -> Vec<(Epoch, u32)> {
         let next = self.epochs.next();
         self.epochs.draws.give_up();
@@ -284,7 +295,7 @@ impl Lane {
         self.virtuals.places.permute(ranges(), to);
         self.tags.permute(ranges(), to);
         self.back.permute(ranges(), to);
-        // Whoever was called before may stand anywhere now: what is remembered of the calls would void the rest.
+        // Visitors called before may have any place now: the marks of the calls would void the others.
         let start = drawn.stretches.start();
         self.horizon = self.horizon.min(start);
         self.target = self.target.min(start);
@@ -292,7 +303,7 @@ impl Lane {
         self.called.clear();
     }
 
-    /// Forgets who missed their turns, in places that are void from now on.
+    /// Forgets missed turns in places that are void from now on.
     fn drop_missed(&mut self, void: Range<Place>) {
         let records = self
             .slots
@@ -314,43 +325,10 @@ impl Lane {
             self.untag(place);
         }
         self.presence.drop_below(to);
-        // Whoever is still inside keeps the epoch that tells where they are.
+        // A visitor who is still inside keeps the epoch that gives the place.
         let kept = self.slots.iter().next().map_or(to, |(place, _)| place.min(to));
         self.back.drop_below(kept);
         self.epochs.drop_below(kept)
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.epochs.write(w);
-        self.presence.write(w);
-        self.slots.write(w);
-        self.back.write(w);
-        for place in [self.horizon, self.target, self.head] {
-            w.place(place);
-        }
-        self.issued.write(w);
-        self.called.write(w);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let epochs = Epochs::read(r)?;
-        let mut lane = Self {
-            epochs,
-            presence: Presence::read(r)?,
-            slots: Slots::read(r)?,
-            tags: Tags::default(),
-            virtuals: Virtuals::default(),
-            back: Bits::read(r)?,
-            horizon: r.place()?,
-            target: r.place()?,
-            head: r.place()?,
-            issued: Ring::read(r)?,
-            called: Ring::read(r)?,
-            pulse: Pulse::default(),
-        };
-        let missed = missed_from(&lane.slots, lane.presence.fresh());
-        lane.presence.derive(lane.epochs.next(), missed);
-        Ok(lane)
     }
 }
 

@@ -1,8 +1,8 @@
-//! A sparse array that is cheap to copy: two levels of shared pieces, of which a change copies only its own.
+//! A sparse array that is cheap to copy: two levels of shared pieces. A change copies only the pieces that it touches.
 //!
-//! The room keeps bitmaps and slots in it and hands a clone to the published view; whatever changes afterwards is copied
-//! first (`Arc::make_mut`), the rest stays shared. Leaves without content are not kept, so equal contents are equal
-//! arrays, and gaps between epochs are free.
+//! The room keeps bitmaps and slots in it and gives a clone to the published view. A piece is copied before a later change
+//! (`Arc::make_mut`), the rest stays shared. Leaves without content are not kept, so equal contents are equal arrays, and
+//! gaps between epochs are free.
 
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ impl<L: Leaf> Paged<L> {
         self.chunks[i].chunk.leaves[within(leaf)].as_deref()
     }
 
-    /// Changes one leaf, made if it is missing and dropped if nothing is left in it. Cost: a search, and a copy of what
-    /// is shared.
+    /// Changes one leaf, which is made if it is missing and dropped if it is empty afterwards. Cost: a search, and a copy of
+    /// the shared pieces.
     pub fn change<R>(&mut self, leaf: u64, change: impl FnOnce(&mut L) -> R) -> R {
         let i = self.find(leaf).unwrap_or_else(|i| {
             self.chunks.insert(
@@ -73,7 +73,7 @@ impl<L: Leaf> Paged<L> {
         let at = within(leaf);
         let shared = chunk.leaves[at].get_or_insert_with(Arc::default);
         let result = change(Arc::make_mut(shared));
-        // What is empty is not kept: equal contents must be equal bytes, however they came about.
+        // Empty leaves are not kept: equal contents must have equal bytes, regardless of their history.
         let (before, after) = (chunk.counts[at], shared.count());
         chunk.counts[at] = after;
         if after == 0 {

@@ -1,4 +1,4 @@
-//! Who of a lane is present: the bitmaps, and the rule that reads them.
+//! The present visitors of a lane: the bitmaps, and the rule that reads them.
 //!
 //! present(n) = not taken, and (n ≥ `fresh` and has not missed a turn, or marked in this or the last generation). The
 //! rule is kept as a bitmap of its own, which answers positions; it follows from the others and is no part of the
@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::bits::{Bits, and, or, pages_of, range_words, without};
 use crate::lane::drawn::Drawn;
 use ropeline_ids::Place;
@@ -23,8 +23,12 @@ pub(crate) struct Presence {
     fresh: Place,
 }
 
+codec! {
+    struct Presence { fresh, taken, marked, marked_before } derived { present };
+}
+
 impl Presence {
-    /// Nobody yet; the first place is `start`.
+    /// No visitors yet; the first place is `start`.
     pub fn new(start: Place) -> Self {
         Self {
             fresh: start,
@@ -88,7 +92,7 @@ impl Presence {
         self.present.clear(place);
     }
 
-    /// Nobody there has been seen.
+    /// Clears these places, as if none of their visitors had been seen.
     pub fn void(&mut self, places: &Range<Place>) {
         let none = Bits::default();
         for bits in [&mut self.marked, &mut self.marked_before, &mut self.present] {
@@ -103,8 +107,8 @@ impl Presence {
         self.marked_before.clear(place);
     }
 
-    /// A generation passes: whoever is not fresh and was not marked in the one that ends is gone. `missed` are the
-    /// fresh places that missed a turn.
+    /// A generation ends: visitors who are not fresh and were not marked in it are gone. `missed` are the fresh places that
+    /// missed a turn.
     pub fn turn(&mut self, missed: impl Iterator<Item = Place>) {
         self.marked_before = std::mem::take(&mut self.marked);
         self.present
@@ -114,7 +118,7 @@ impl Presence {
         }
     }
 
-    /// What was issued before `fresh` needs a mark from now on.
+    /// Places issued before `fresh` need a mark from now on.
     pub fn freshen(&mut self, fresh: Place) {
         if fresh > self.fresh {
             self.present
@@ -123,7 +127,8 @@ impl Presence {
         }
     }
 
-    /// Everybody moves as a draw says. Whoever is present only for having just joined stays so until this generation ends.
+    /// Moves all visitors as a draw says. A visitor who is present only because of a recent join stays so until this
+    /// generation ends.
     pub fn draw(&mut self, drawn: &Drawn) {
         let (ranges, to) = (
             || drawn.stretches.ranges(),
@@ -146,7 +151,7 @@ impl Presence {
         }
     }
 
-    /// Whoever is present for having just joined, and was not marked in this generation.
+    /// Visitors who are present because of a recent join and were not marked in this generation.
     pub fn newcomers(&self) -> impl Iterator<Item = Place> {
         let fresh = self.present.ones(self.fresh, Place(u64::MAX));
         fresh.filter(|place| !self.marked.get(*place))
@@ -185,27 +190,7 @@ impl Presence {
         }
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.place(self.fresh);
-        for bits in [&self.taken, &self.marked, &self.marked_before] {
-            bits.write(w);
-        }
-    }
-
-    /// `next` is the first place not issued, `missed` as in [`Presence::turn`].
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let fresh = r.place()?;
-        let (taken, marked, marked_before) = (Bits::read(r)?, Bits::read(r)?, Bits::read(r)?);
-        Ok(Self {
-            taken,
-            marked,
-            marked_before,
-            present: Bits::default(),
-            fresh,
-        })
-    }
-
-    /// Works out who is present from the other bitmaps.
+    /// Computes the present places from the other bitmaps.
     pub fn derive(&mut self, next: Place, missed: impl Iterator<Item = Place>) {
         let marked = self
             .marked
@@ -248,7 +233,7 @@ mod tests {
         (0..below).filter(|place| presence.is_present(Place(*place))).collect()
     }
 
-    /// What decoding would make of the same bitmaps.
+    /// The result of decoding the same bitmaps.
     fn derived(presence: &Presence, next: u64, missed: &[u64]) -> Vec<u64> {
         let mut again = Presence {
             present: Bits::default(),

@@ -1,10 +1,10 @@
-//! What the room knows of one number that was called: waiting numbers have no record, only bits.
+//! The room's record of one number that was called. Waiting numbers have no record, only bits.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::{Clock, Wall};
 
 /// How much longer than its pass a slot is held, in milliseconds of the room's clock, so that no gate honours a pass whose
-/// slot is gone. Whoever asks whether a session is still alive adds it to the session's expiry.
+/// slot is gone. A caller that asks whether a session is still alive adds it to the session's expiry.
 pub const SLACK_MS: u64 = 2_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,16 +40,29 @@ pub(crate) struct Session {
     pub count: u8,
     pub carried: bool,
     pub ending: bool,
-    /// Opened again beyond what the room itself gave out.
+    /// Opened again beyond the room's own calls.
     pub excess: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EndedBy {
-    /// Nobody renewed it: may be reopened.
+    /// The session ran out without a renewal: it may be reopened.
     Idling,
     /// The visitor, the shop, the operator or `session_max`: final.
     Word,
+}
+
+codec! {
+    enum Record {
+        0 => Called(call),
+        1 => Inside(session),
+        2 => Missed { at, count },
+        3 => Spent { at },
+        4 => Over { end, until, count },
+    };
+    struct Call { deadline, at, count, back };
+    struct Session { expires, ends_by, renewed, since, count, carried, ending, excess };
+    enum EndedBy { 0 => Idling, 1 => Word };
 }
 
 impl Record {
@@ -65,63 +78,6 @@ impl Record {
             Self::Over { until, .. } => Some(*until),
             Self::Missed { .. } | Self::Spent { .. } => None,
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        match self {
-            Self::Called(call) => {
-                w.u8(if call.back { 6 } else { 0 });
-                w.clock(call.deadline);
-                w.wall(call.at);
-                w.u8(call.count);
-            }
-            Self::Inside(session) => {
-                w.u8(1);
-                session.write(w);
-            }
-            Self::Missed { at, count } => {
-                w.u8(2);
-                w.wall(*at);
-                w.u8(*count);
-            }
-            Self::Spent { at } => {
-                w.u8(3);
-                w.wall(*at);
-            }
-            Self::Over { end, until, count } => {
-                w.u8(if *end == EndedBy::Idling { 4 } else { 5 });
-                w.clock(*until);
-                w.u8(*count);
-            }
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(match r.u8()? {
-            tag @ (0 | 6) => Self::Called(Call {
-                deadline: r.clock()?,
-                at: r.wall()?,
-                count: r.u8()?,
-                back: tag == 6,
-            }),
-            1 => Self::Inside(Session::read(r)?),
-            2 => Self::Missed {
-                at: r.wall()?,
-                count: r.u8()?,
-            },
-            3 => Self::Spent { at: r.wall()? },
-            4 => Self::Over {
-                end: EndedBy::Idling,
-                until: r.clock()?,
-                count: r.u8()?,
-            },
-            5 => Self::Over {
-                end: EndedBy::Word,
-                until: r.clock()?,
-                count: r.u8()?,
-            },
-            _ => return r.wrong(),
-        })
     }
 }
 
@@ -140,29 +96,5 @@ impl Session {
         } else {
             self.expires.plus(SLACK_MS)
         }
-    }
-
-    fn write(&self, w: &mut Writer) {
-        for clock in [self.expires, self.ends_by, self.renewed] {
-            w.clock(clock);
-        }
-        w.wall(self.since);
-        w.u8(self.count);
-        for flag in [self.carried, self.ending, self.excess] {
-            w.flag(flag);
-        }
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            expires: r.clock()?,
-            ends_by: r.clock()?,
-            renewed: r.clock()?,
-            since: r.wall()?,
-            count: r.u8()?,
-            carried: r.flag()?,
-            ending: r.flag()?,
-            excess: r.flag()?,
-        })
     }
 }

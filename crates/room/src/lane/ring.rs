@@ -1,12 +1,12 @@
-//! Marks of (clock, place) that ripen after a span of time: how the room knows where a line was some while ago.
+//! Marks of (clock, place) that ripen after a span of time. With them the room knows where a line was some time ago.
 //!
-//! `fresh` is where `next` was `firm_within` ago, the horizon where the calls were `late_window` ago. Marks are kept for
-//! at most 64 steps of the span, so a ring is small whatever the traffic; a mark stands at the end of its step and
-//! ripens up to a sixty-fourth late, never early.
+//! `fresh` is where `next` was `firm_within` ago, the horizon where the calls were `late_window` ago. Marks are kept for at
+//! most 64 steps of the span, so a ring is small under any traffic. A mark stands at the end of its step and ripens up to a
+//! sixty-fourth late, never early.
 
 use std::collections::VecDeque;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::{Clock, Place};
 
 /// Steps that a span is cut into.
@@ -16,6 +16,10 @@ const STEPS: u64 = 64;
 pub(crate) struct Ring {
     /// Rising in clock and in place.
     marks: VecDeque<(Clock, Place)>,
+}
+
+codec! {
+    struct Ring { marks };
 }
 
 impl Ring {
@@ -45,19 +49,6 @@ impl Ring {
 
     pub fn clear(&mut self) {
         self.marks.clear();
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.marks.len());
-        for (at, place) in &self.marks {
-            w.clock(*at);
-            w.place(*place);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let marks = r.list(16, |r| Ok((r.clock()?, r.place()?)))?;
-        Ok(Self { marks: marks.into() })
     }
 }
 

@@ -1,12 +1,12 @@
 //! The slots of one lane: the record of each number that was called, and how many of these hold a slot.
 //!
-//! A slot is held by a record that says so, and counted where the record changes, here and nowhere else. What all lanes of a
-//! line hold together is what its capacity is compared with ([`Held::free`]). Records lie by place in small shared pieces, so
-//! that publishing a view costs what changed.
+//! A record says whether a slot is held, and the count changes where the record changes, here and nowhere else. The sum over
+//! all lanes of a line is compared with its capacity ([`Held::free`]). Records are stored by place in small shared pieces, so
+//! that publishing a view costs only the changed pieces.
 
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::lane::paged::{Leaf, Paged};
 use crate::lane::record::Record;
 use ropeline_ids::Place;
@@ -25,11 +25,11 @@ pub(crate) struct Slots {
 pub(crate) struct Held {
     pub called: u32,
     pub inside: u32,
-    /// Of those inside: opened again beyond what the room itself gave out.
+    /// Of those inside: opened again beyond the room's own calls.
     pub excess: u32,
 }
 
-/// What a record holds.
+/// The slot that a record holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Hold {
     Nothing,
@@ -37,7 +37,7 @@ enum Hold {
     Inside { excess: bool },
 }
 
-/// What a changed record comes to.
+/// The effect of a changed record on the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
     /// A slot is held from now on.
@@ -83,20 +83,6 @@ impl Held {
             }
         }
     }
-
-    pub fn write(self, w: &mut Writer) {
-        for value in [self.called, self.inside, self.excess] {
-            w.u32(value);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            called: r.u32()?,
-            inside: r.u32()?,
-            excess: r.u32()?,
-        })
-    }
 }
 
 impl Slots {
@@ -116,7 +102,7 @@ impl Slots {
             hold(before.as_ref())
         });
         let after = hold(record.as_ref());
-        // PERF: most records that change go on holding what they held.
+        // PERF: most records that change still hold the same.
         if before == after {
             return Moved::No;
         }
@@ -168,21 +154,22 @@ impl Slots {
             .flat_map(|(index, piece)| piece.iter(index))
             .filter(|(place, record)| before.get(*place) != Some(record))
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.pieces.total());
+impl Codec for Slots {
+    fn write(&self, w: &mut Writer) {
+        w.var(self.pieces.total());
         for (place, record) in self.iter() {
-            w.place(place);
-            record.write(w);
+            w.put(&place);
+            w.put(record);
         }
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut slots = Self::default();
-        for _ in 0..r.u64()? {
-            let place = r.place()?;
-            let record = Record::read(r)?;
-            slots.put(place, Some(record));
+        for _ in 0..r.count()? {
+            let place = r.get()?;
+            slots.put(place, Some(r.get()?));
         }
         Ok(slots)
     }
@@ -244,8 +231,8 @@ mod tests {
         let mut slots = Slots::default();
         slots.put(Place(1 << 52), Some(missed(7)));
         let mut w = Writer::default();
-        slots.write(&mut w);
-        let back = Slots::read(&mut Reader::new(&w.bytes, "slots")).unwrap();
+        w.put(&slots);
+        let back = Reader::new(&w.bytes, "slots").get::<Slots>().unwrap();
         assert_eq!(back.iter().collect::<Vec<_>>(), slots.iter().collect::<Vec<_>>());
     }
 }

@@ -1,18 +1,18 @@
 //! Which account has which place of a line: the tags of one lane by place, and a line's accounts by their tags.
 //!
-//! A place keeps its tag for as long as its number can still stand for something: until the horizon has passed it and no
-//! session is left. Only one live place of a line is an account's; what its dead ones were is remembered so that a session
-//! which is opened again is known to be its. The tags by place are the state's bytes, and are shared with the view; the
-//! accounts by tag follow from them.
+//! A place keeps its tag for as long as its number can still be used: until the horizon has passed it and no session is left.
+//! An account has only one live place in a line; its dead ones are remembered so that a session that is opened again is
+//! recognised as its own. The tags by place are the state's bytes, and are shared with the view; the accounts by tag follow
+//! from them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::lane::paged::{Leaf, Paged};
 use ropeline_ids::{LaneId, Number, PendingId, Place, Tag};
 
-/// Most tags that a line keeps; whoever comes then is not numbered yet. They take about 40 bytes each.
+/// Most tags that a line keeps; a visitor beyond that is not numbered yet. They take about 40 bytes each.
 pub(crate) const MAX_TAGS: u64 = 1 << 24;
 
 /// A visitor who joins among those with an account.
@@ -21,7 +21,7 @@ pub struct Tagged {
     pub lane: LaneId,
     /// The account's tags, first the one that is to be kept; none for a visitor without an account.
     pub tags: Vec<Tag>,
-    /// From a pending ticket: what it was given before is the account's from now on.
+    /// From a pending ticket: the number that it was given before belongs to the account from now on.
     pub id: Option<PendingId>,
 }
 
@@ -32,6 +32,10 @@ pub struct Bound {
     pub number: Number,
     /// As of [`Tagged`].
     pub tags: Vec<Tag>,
+}
+
+codec! {
+    struct Tagged { lane, tags, id };
 }
 
 /// Places in one piece.
@@ -62,7 +66,7 @@ impl Tags {
     }
 
     pub fn put(&mut self, place: Place, tag: Option<Tag>) {
-        // PERF: looking first leaves a piece that stays as it is shared with the view.
+        // PERF: the check first keeps an unchanged piece shared with the view.
         if self.get(place) == tag {
             return;
         }
@@ -98,27 +102,29 @@ impl Tags {
             self.put(to(place), Some(tag));
         }
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.total());
+impl Codec for Tags {
+    fn write(&self, w: &mut Writer) {
+        w.var(self.total());
         let mut last = 0;
         for (place, tag) in self.iter_from(Place(0)) {
             w.var(place.0 - last);
-            w.raw(&tag.0);
+            w.put(&tag);
             last = place.0;
         }
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut tags = Self::default();
         let mut last = None;
-        for _ in 0..r.u64()? {
+        for _ in 0..r.count()? {
             let step = r.var()?;
             let place = last.unwrap_or(0_u64).checked_add(step);
             let Some(place) = place.filter(|_| step > 0 || last.is_none()) else {
                 return r.wrong();
             };
-            tags.put(Place(place), Some(Tag(r.array()?)));
+            tags.put(Place(place), Some(r.get()?));
             last = Some(place);
         }
         Ok(tags)
@@ -157,7 +163,7 @@ fn within(place: Place) -> (usize, u64) {
     (usize::try_from(at).expect("a piece has 64 places"), 1 << at)
 }
 
-/// A line's accounts: where each one's number came, lane and place in one word. Some stand for nothing any more.
+/// A line's accounts: the first place of each one's number, lane and place in one word. Some are not used any more.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     /// By the tag as a number, which is compared at once.
@@ -180,7 +186,7 @@ impl Accounts {
         self.seats.remove(&key(tag));
     }
 
-    /// Half of them and more stand for nothing, of the tags that there are.
+    /// At least half of the tags are not used any more.
     pub fn is_stale(&self, tags: u64) -> bool {
         u64::try_from(self.seats.len()).is_ok_and(|seats| seats > 2 * tags + STALE)
     }
@@ -256,16 +262,13 @@ mod tests {
             tags.put(Place(place), Some(tag(byte)));
         }
         let mut w = Writer::default();
-        tags.write(&mut w);
-        assert_eq!(
-            all(&Tags::read(&mut Reader::new(&w.bytes, "tags")).unwrap()),
-            all(&tags)
-        );
+        w.put(&tags);
+        assert_eq!(all(&Reader::new(&w.bytes, "tags").get().unwrap()), all(&tags));
         let mut twice = w.bytes.clone();
-        // The second stands where the first does.
-        twice[17] = 0;
-        assert!(Tags::read(&mut Reader::new(&twice, "tags")).is_err());
-        assert!(Tags::read(&mut Reader::new(&w.bytes[..30], "tags")).is_err());
+        // The second has the place of the first.
+        twice[10] = 0;
+        assert!(Reader::new(&twice, "tags").get::<Tags>().is_err());
+        assert!(Reader::new(&w.bytes[..30], "tags").get::<Tags>().is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Who is called, and when: slots, rate, stock, mode, and whose turn it is between lanes.
+//! Decides which visitors are called, and when: slots, rate, stock, mode, and the turns of the lanes.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::CallOrder;
 use crate::lane::record::{Call, Record};
 use crate::lane::slots::Moved;
@@ -15,7 +15,7 @@ use crate::settings::{Mode, Settings};
 use crate::state::context::Context;
 use ropeline_ids::{Clock, LaneId, Number, Wall};
 
-/// What a line's calls leave behind for the next ones: the rate's tokens, whose turn it is, and how fast it has been calling.
+/// The state that a line's calls leave for the next ones: the rate's tokens, the turns of the lanes, and the recent pace.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
     bucket: Bucket,
@@ -24,10 +24,14 @@ pub(crate) struct Calls {
     last: Option<Wall>,
 }
 
-/// What the entry under way lets a line call beside its rules; it lives no longer than the entry.
+codec! {
+    struct Calls { bucket, turns, pulse, last };
+}
+
+/// The calls that the entry under way allows a line besides its rules; it lives no longer than the entry.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
-    /// What the room's controller lets it call, if it has one; what is left of it is for the room's other lines.
+    /// How many calls the room's controller allows, if it has one; the rest is for the room's other lines.
     pub allowance: Option<Allowance>,
     /// Operators' calls with their revisions.
     pub orders: Vec<(u64, CallOrder)>,
@@ -53,7 +57,7 @@ impl Calls {
         &self.pulse
     }
 
-    /// When the line last called somebody.
+    /// When the line last called a visitor.
     pub fn last(&self) -> Option<Wall> {
         self.last
     }
@@ -75,26 +79,10 @@ impl Calls {
         self.turns = Turns::default();
     }
 
-    /// The line has called so many of all `total` that it ever called.
+    /// Notes that the line has now made `total` calls altogether.
     fn note(&mut self, total: u64, m: &Context) {
         self.pulse.beat(total, m.clock);
         self.last = Some(m.time);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.bucket.write(w);
-        self.turns.write(w);
-        self.pulse.write(w);
-        w.option(self.last, Writer::wall);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            bucket: Bucket::read(r)?,
-            turns: Turns::read(r)?,
-            pulse: Pulse::read(r)?,
-            last: r.option(Reader::wall)?,
-        })
     }
 }
 
@@ -139,8 +127,8 @@ impl Line {
         calls
     }
 
-    /// Calls whom an operator lets in now: above the rate, which goes on as if nothing was, above the capacity where that
-    /// was said, and while the room heals.
+    /// Calls the visitors whom an operator admits now: above the rate, which goes on unchanged, above the capacity if ordered
+    /// so, and while the room heals.
     pub(super) fn call_ordered(&mut self, rules: &Rules, scope: &mut Scope, m: &Context) {
         let settings = rules.settings;
         for (revision, order) in &scope.orders {
@@ -162,7 +150,7 @@ impl Line {
         }
     }
 
-    /// When somebody can be called, if somebody waits and only the clock stands in the way.
+    /// When the next call can be made, if a visitor waits and only the clock prevents it.
     pub(super) fn call_due(&self, rules: &Rules, allowance: Option<Allowance>, m: &Context) -> Option<Clock> {
         let settings = rules.settings;
         let able = settings.mode == Mode::Auto
@@ -195,7 +183,7 @@ impl Line {
         self.take_slot((id, place), call);
     }
 
-    /// A called visitor has not come in time; unless nobody could.
+    /// A called visitor has not come in time. While no called visitor can come in, the call is extended instead.
     pub(super) fn miss(&mut self, due: Due, call: Call, rules: &Rules, now: Clock) {
         if rules.keeps_calls {
             self.call_until(due, call, rules.settings, now);
@@ -240,7 +228,7 @@ impl Line {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        // What each of several lanes has called.
+        // The calls of each of several lanes.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;
             pulse.beat(pulse.total() + 1, m.clock);

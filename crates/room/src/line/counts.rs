@@ -5,7 +5,7 @@
 pub(crate) struct Counts {
     pub waiting: u64,
     pub slots: u64,
-    /// Lines without anybody that are kept for what they have sold.
+    /// Lines without visitors that are kept for the count of their sales.
     pub sold: u64,
 }
 

@@ -1,7 +1,8 @@
-//! When the clock alone changes a record: an index, so that expiry costs what expires and nothing else.
+//! An index of the times at which the clock alone changes a record, so that the cost of expiry depends only on the number of
+//! expired records.
 //!
-//! It is no part of the state's bytes and may hold a record's earlier date: renewing a session does not touch it, and
-//! what is found too early is put back. It never holds a later one only.
+//! It is not part of the state's bytes and may hold a record's earlier date: renewing a session does not touch it, and a
+//! record found too early is put back. It never holds only a later date.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ impl Deadlines {
         Some(first.remove())
     }
 
-    /// Puts back what only seemed due, by the records' own dates, until the first is really due or lies after `now`.
+    /// Puts back entries that are not due by the records' own dates, until the first is really due or lies after `now`.
     pub fn settle(&mut self, now: Clock, actual: impl Fn(Due) -> Option<Clock>) {
         while let Some(first) = self.by_clock.first_entry().filter(|entry| *entry.key() <= now) {
             if first.get().iter().any(|due| actual(*due).is_some_and(|at| at <= now)) {

@@ -1,4 +1,5 @@
-//! What gates saw and did, one item at a time: each method says whether the item was for anybody.
+//! Observations and actions that gates report, one item at a time: each method returns whether the item was for a known
+//! visitor.
 
 use crate::entry::{Claim, Completion, End, Section};
 use crate::lane::Lane;
@@ -27,7 +28,7 @@ impl Line {
             note(self.end(end, rules, m));
         }
         for done in &section.completions {
-            // Nobody virtual buys anything.
+            // Virtual visitors buy nothing.
             note(match section.rehearsal {
                 Some(_) => self.end(&done.end(), rules, m),
                 None => self.complete(done, rules, current, m),
@@ -136,8 +137,8 @@ impl Line {
         true
     }
 
-    /// Opens a session that a gate went on honouring, or whose genuine pass the room does not know, as excess. What its
-    /// visitor, the shop or the operator ended stays ended.
+    /// Opens a session that a gate continued to honour, or whose genuine pass the room does not know, as excess. A session
+    /// that its visitor, the shop or the operator ended stays ended.
     fn reopen(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
@@ -207,9 +208,9 @@ impl Line {
         }
     }
 
-    /// Back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next of the lane. A gate that brings
-    /// an epoch back says who was present, and not that they were heard of. SECURITY: the slot is
-    /// held all that time, since a gate whose clock is behind may still let the visitor in.
+    /// A visitor is back after the deadline, while the slot is still held: when the turn is missed, the visitor is the next
+    /// of the lane. A gate that brings an epoch back reports who was present, not check-ins. SECURITY: the slot is held all
+    /// that time, since a gate whose clock is behind may still admit the visitor.
     fn come_back(&mut self, due: Due, call: Call, rules: &Rules, m: &Context) -> bool {
         let able = m.adopts.is_none() && !rules.keeps_calls;
         let late = able && m.clock > call.deadline && call.count < 2;
@@ -219,8 +220,8 @@ impl Line {
         late
     }
 
-    /// A number that was used up where its epoch went on. A visitor who waits with it here leaves the line, with
-    /// `record`. A session goes on, and a call whose number is spent may still be claimed.
+    /// A number that was used up where its epoch went on. A visitor who waits with it here leaves the line, with `record`. A
+    /// session goes on, and a call whose number is spent may still be claimed.
     pub fn use_up(
         &mut self,
         id: LaneId,
@@ -297,7 +298,7 @@ impl Line {
                 Proof::LostLine => {}
                 Proof::Late | Proof::Ahead => return None,
             }
-            // Nobody is called while healing: the time to come back counts from its end.
+            // No visitor is called while healing: the time to come back counts from its end.
             let first = m.past.floor_of(number.epoch);
             lane.insert(number.epoch, first, rules.settings, from);
             self.tally.regain_lane(id, &self.lanes);
@@ -311,13 +312,14 @@ impl Line {
         opened(call.count, false, rules.settings, m)
     }
 
-    /// A visitor has completed: counted once, and the session ends after its grace. What is brought back was sold by the
-    /// settings of then, and where something was sold before more is counted, though the stock be taken out.
+    /// A visitor has completed: it is counted once, and the session ends after its grace. A completion brought back from
+    /// another log was sold by the settings of that time. If the line sold something before, further ones are counted even if
+    /// the stock is removed from the settings.
     pub fn complete(&mut self, done: &Completion, rules: &Rules, current: Current, m: &mut Context) -> bool {
         let sells = rules.settings.stock.is_some() || m.adopts.is_some() || !self.tally.winners().is_empty();
         let of_sale = sells && !is_reset(done.edition, done.number, current.edition, current.spared);
         let counted = of_sale && self.count_completion(done, rules, m);
-        // What the log before knew of the session comes in lists of its own.
+        // Sessions of the log before come in lists of their own.
         if m.adopts.is_some() {
             if counted {
                 self.use_up(done.lane, done.number, None, rules, m);
@@ -334,11 +336,11 @@ impl Line {
 
     fn count_completion(&mut self, done: &Completion, rules: &Rules, m: &mut Context) -> bool {
         let (id, number) = (done.lane, done.number);
-        // Whether or not its epoch is still told apart, the visitor was here; only a number that nobody has was not.
+        // The visitor was here, even if the epoch is not kept any more; only a number that was never issued was not.
         let place = self
             .known_lane(id, number, rules, m)
             .and_then(|lane| lane.reclaim(number));
-        // What was sold in a lane that is not there yet, or no more, is sold.
+        // A completion counts even if its lane is not there yet, or not any more.
         let brought = m.adopts.is_some();
         let issued = self
             .lane(id)
@@ -359,8 +361,8 @@ impl Line {
         new
     }
 
-    /// The session of one who has completed: it ends as by the shop's answer, and is not opened again. One that the rooms
-    /// do not know, or know no more, leaves a number that is used up.
+    /// Ends the session of a visitor who has completed, as by the shop's answer; it is not opened again. If the rooms do not
+    /// know the session, or not any more, its number is used up.
     fn end_completed(&mut self, done: &Completion, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(done.lane) else { return false };
         let Some(place) = lane.place(done.number) else {
@@ -426,7 +428,7 @@ impl Line {
         self.leave_over(due, end, session.count, rules, m);
     }
 
-    /// What remains of a number that holds no slot any more.
+    /// The record that remains of a number that holds no slot any more.
     fn leave_over(&mut self, due: Due, end: EndedBy, count: u8, rules: &Rules, m: &Context) {
         let until = m.clock.plus(rules.settings.late_window_ms);
         if let Some(lane) = self.lane(due.0) {
@@ -444,7 +446,7 @@ impl Line {
         }
     }
 
-    /// Sends every virtual visitor off: from the line, from their calls and from their slots. False where there was nobody.
+    /// Removes every virtual visitor from the line, from calls and from slots. False if there was none.
     pub fn send_off(&mut self) -> bool {
         let mut any = false;
         for id in (0..).map(LaneId).take(self.lanes.len()) {
@@ -460,7 +462,7 @@ impl Line {
         any
     }
 
-    /// Nothing is left of it but a number that is used up: nobody comes back with it.
+    /// Leaves only a number that is used up and that no visitor will present again.
     fn send_one_off(&mut self, due: Due) {
         let (id, place) = due;
         let Some(lane) = self.lane(id) else { return };
@@ -493,7 +495,7 @@ fn opened(count: u8, excess: bool, settings: &Settings, m: &Context) -> Session 
     }
 }
 
-/// A session that is in use; one whose end is set keeps that.
+/// A session that is in use. If its end is already set, it keeps that.
 fn renewed(session: Session, settings: &Settings, m: &Context) -> Session {
     if session.ending {
         return session;

@@ -1,6 +1,6 @@
-//! What is counted of a line.
+//! Counters and figures of a line.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::slots::Held;
 
 /// A line's figures at the view's clock; totals count from the line's first entry.
@@ -11,13 +11,13 @@ pub struct Figures {
     pub called: u32,
     pub inside: u32,
     pub capacity: u32,
-    /// Sessions above what the room opened by itself.
+    /// Sessions beyond the room's own calls.
     pub excess: u32,
     pub joins: u64,
     pub calls: u64,
     pub claims: u64,
     pub no_shows: u64,
-    /// Sessions that ended, for whatever reason.
+    /// Sessions that ended, for any reason.
     pub ends: u64,
     pub left: u64,
     /// Visitors let past the line.
@@ -31,7 +31,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Pieces that nobody has and nobody holds; `None` without a stock.
+    /// Pieces that are neither sold nor held; `None` without a stock.
     #[must_use]
     pub fn left(&self) -> Option<u32> {
         let unsold = self.stock?.saturating_sub(self.completed);
@@ -45,7 +45,7 @@ impl Figures {
     }
 }
 
-/// What happened in a line since its first entry, counted.
+/// Counts of events in a line since its first entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Totals {
     pub joins: u64,
@@ -57,8 +57,12 @@ pub(crate) struct Totals {
     pub bypasses: u64,
 }
 
+codec! {
+    struct Totals sparse { joins, calls, claims, no_shows, ends, left, bypasses };
+}
+
 impl Totals {
-    /// With what is held at the moment; the rest is the view's to say.
+    /// Adds the numbers held at the moment; the view adds the rest.
     pub fn figures(&self, held: Held) -> Figures {
         Figures {
             called: held.called,
@@ -73,31 +77,5 @@ impl Totals {
             bypasses: self.bypasses,
             ..Figures::default()
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        for value in [
-            self.joins,
-            self.calls,
-            self.claims,
-            self.no_shows,
-            self.ends,
-            self.left,
-            self.bypasses,
-        ] {
-            w.u64(value);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            joins: r.u64()?,
-            calls: r.u64()?,
-            claims: r.u64()?,
-            no_shows: r.u64()?,
-            ends: r.u64()?,
-            left: r.u64()?,
-            bypasses: r.u64()?,
-        })
     }
 }

@@ -1,8 +1,8 @@
-//! One line: lanes that share capacity, rate and sessions, and what the clock does to them.
+//! One line: lanes that share capacity, rate and sessions, and the effects of the clock on them.
 //!
-//! A line is touched only by an entry that names it or at which something of it is due, so that ten thousand quiet lines
-//! cost nothing. What is due follows from the state's bytes alone; the index of deadlines and the schedule built on it
-//! may wake a line too early, which changes nothing, but never too late.
+//! A line is touched only by an entry that names it or at which something in it is due, so that ten thousand quiet lines cost
+//! nothing. The due times follow from the state's bytes alone. The index of deadlines and the schedule built on it may wake a
+//! line too early, which changes nothing, but never too late.
 
 pub(crate) mod accounts;
 pub(crate) mod calling;
@@ -19,7 +19,7 @@ pub(crate) mod turns;
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
@@ -45,15 +45,20 @@ pub(crate) struct Line {
     lanes: Vec<Lane>,
     totals: Totals,
     calls: Calls,
-    /// Not among the line's bytes: the room writes it.
     tally: Tally,
     /// When this generation began.
     generation: Clock,
-    /// When somebody was last present, called, inside or numbered.
+    /// When a visitor was last present, called, inside or numbered.
     busy: Clock,
     deadlines: Deadlines,
-    /// Whose the tagged places are.
+    /// The accounts of the tagged places.
     accounts: Accounts,
+}
+
+codec! {
+    struct Line {
+        lanes, totals, calls, tally, generation, busy,
+    } derived { deadlines, accounts } then derived;
 }
 
 impl Line {
@@ -92,7 +97,7 @@ impl Line {
         }
     }
 
-    /// Nobody waits, is called or inside.
+    /// No visitor waits, is called or inside.
     fn is_empty(&self) -> bool {
         self.held().slots() == 0 && self.waiting() == 0
     }
@@ -107,7 +112,7 @@ impl Line {
         held.fold(Held::default(), Held::plus)
     }
 
-    /// Pieces that nobody has and nobody holds: as many may be called.
+    /// Pieces that are neither sold nor held, which is how many visitors may be called.
     pub fn reach(&self, settings: &Settings) -> u64 {
         self.tally.reach(settings, self.held().slots())
     }
@@ -121,7 +126,7 @@ impl Line {
         (self.totals.claims, self.totals.no_shows)
     }
 
-    /// Nobody waits in that lane, is called from it, or is inside.
+    /// No visitor waits in that lane, is called from it, or is inside.
     pub fn is_vacant(&self, at: usize) -> bool {
         self.lanes
             .get(at)
@@ -192,8 +197,8 @@ impl Line {
         }
     }
 
-    /// Draws every lane by an order and by its key, which a lane and a count give. Nobody has to show anew in less than a generation that
-    /// they are there.
+    /// Draws every lane by an order and by its key, computed from the lane and its count. Afterwards no visitor has to check
+    /// in again within less than a generation.
     pub fn draw(&mut self, edition: Edition, (order, key): (AdmissionOrder, impl Fn(LaneId, u32) -> Hash), now: Clock) {
         for (id, lane) in (0..).map(LaneId).zip(&mut self.lanes) {
             let count = lane.epochs.draws.count(edition);
@@ -224,7 +229,7 @@ impl Line {
         }
     }
 
-    /// When the clock alone changes the line, if nobody says anything.
+    /// When the clock alone changes the line, if no item comes.
     pub fn next_due(
         &mut self,
         rules: &Rules,
@@ -251,7 +256,7 @@ impl Line {
         dues.into_iter().flatten().min()
     }
 
-    /// Nobody is here, and nobody was for so long that nobody can come back.
+    /// The line has no visitors, and has had none for so long that none can come back.
     pub fn is_forgotten(&self, settings: &Settings, m: &Context) -> bool {
         self.forget_due(settings, m).is_some_and(|due| due <= m.clock)
     }
@@ -319,7 +324,7 @@ impl Line {
         }
     }
 
-    /// Replaces a number's record, and with it what is held of the stock.
+    /// Replaces a number's record, and the piece of the stock held for it.
     fn put(&mut self, due: Due, record: Option<Record>) {
         if let Some(lane) = self.lane(due.0) {
             let moved = lane.slots.put(due.1, record);
@@ -332,7 +337,7 @@ impl Line {
         self.accounts.number_of(tags, &self.lanes)
     }
 
-    /// Whose a number is, or was when it was last live.
+    /// The account of a number, also of one that is not live any more.
     pub fn owner(&self, id: LaneId, number: Number) -> Option<Tag> {
         let lane = self.lanes.get(usize::from(id.0))?;
         lane.tags.get(lane.place(number)?)
@@ -354,7 +359,7 @@ impl Line {
         }
     }
 
-    /// A lane is another's from now on: whoever stands in it has no place any more. Says which epochs are forgotten.
+    /// Gives a lane to another name: visitors in it lose their places. Returns the forgotten epochs.
     pub fn clear_lane(&mut self, at: usize) -> Vec<(Epoch, u32)> {
         let Some(lane) = self.lanes.get_mut(at) else {
             return Vec::new();
@@ -363,7 +368,7 @@ impl Line {
         lane.begin_sale()
     }
 
-    /// Nobody is drawn any more who is not yet.
+    /// Cancels the draw of visitors who are not drawn yet.
     pub fn give_up_draw(&mut self) {
         self.lanes.iter_mut().for_each(|lane| lane.epochs.draws.give_up());
     }
@@ -383,46 +388,12 @@ impl Line {
         self.lanes.iter().map(|lane| lane.epochs.next()).collect()
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.list(&self.lanes, |w, lane| lane.write(w));
-        self.held().write(w);
-        self.totals.write(w);
-        self.calls.write(w);
-        w.clock(self.generation);
-        w.clock(self.busy);
-    }
-
-    /// What else a snapshot has of the line is given by [`Line::set_tally`] and through its lanes; then
-    /// [`Line::derive`] works out what follows.
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let lanes = r.list(60, Lane::read)?;
-        let held = Held::read(r)?;
-        let mut line = Self {
-            lanes,
-            totals: Totals::read(r)?,
-            calls: Calls::read(r)?,
-            tally: Tally::default(),
-            generation: r.clock()?,
-            busy: r.clock()?,
-            deadlines: Deadlines::default(),
-            accounts: Accounts::default(),
-        };
-        // What is held stands in the records too.
-        if line.held() != held {
-            return r.wrong();
-        }
-        line.index();
-        Ok(line)
-    }
-
-    pub fn set_tally(&mut self, tally: Tally) {
-        self.tally = tally;
-    }
-
-    /// Works out what follows from the rest, once all of that is read: draws too, by which a place has its number.
-    pub fn derive(&mut self) {
+    /// With the data that is derived from the rest.
+    fn derived(mut self) -> Self {
+        self.index();
         self.tally.recount(&self.lanes);
         self.accounts = Accounts::index(&self.lanes);
+        self
     }
 
     /// Works the index of deadlines out from the records.

@@ -1,4 +1,4 @@
-//! One place per account: who has one already, what an account's place is, and which of two it keeps.
+//! One place per account: finds an account's place, and decides which of two it keeps.
 
 use crate::lane::Lane;
 use crate::lane::record::Record;
@@ -43,7 +43,8 @@ impl Accounts {
         Some(given_up)
     }
 
-    /// A number lives again: if it is an account's that has another by now, the account keeps the better one, and gives up the other.
+    /// A number is valid again. If its account has another number meanwhile, the account keeps the better one and gives up
+    /// the other.
     pub fn revive(&mut self, seat: Seat, lanes: &[Lane]) -> Vec<Seat> {
         let mut given_up = Vec::new();
         let lane = lanes.get(usize::from(seat.0.0));
@@ -57,7 +58,7 @@ impl Accounts {
         given_up
     }
 
-    /// Forgets whose the places are: whoever is inside still joins the next sale as everybody does.
+    /// Forgets the owners of the places: a visitor who is still inside joins the next sale as all others do.
     pub fn forget(&mut self, lanes: &mut [Lane]) {
         *self = Self::default();
         for lane in lanes {
@@ -65,7 +66,7 @@ impl Accounts {
         }
     }
 
-    /// Drops what stands for nothing any more, once that is most of it.
+    /// Drops entries that are not used any more, once they are most of the table.
     pub fn tidy(&mut self, lanes: &[Lane]) {
         if self.is_stale(tags(lanes)) {
             *self = Self::index(lanes);

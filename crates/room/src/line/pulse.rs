@@ -1,4 +1,4 @@
-//! How fast a line has been calling of late, and what that says about a wait.
+//! How fast a line has been calling recently, and the estimate of a wait that follows.
 //!
 //! Calls are summed in steps of five seconds and looked at over five minutes, or over the last three steps with calls
 //! when those lie further back. The interval is the rate give or take the square root of the calls it was measured from:
@@ -6,13 +6,13 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Clock;
 
 const STEP_MS: u64 = 5_000;
 const WINDOW_MS: u64 = 300_000;
 
-/// How far back a line's pace is looked at besides.
+/// Further spans over which a line's pace is measured.
 const LATELY_MS: [u64; 2] = [60_000, 120_000];
 
 /// Fewest calls that an estimate is made from.
@@ -24,7 +24,7 @@ const KEPT: usize = 4;
 /// Calls at once that may be a filling; fewer are a busy step.
 const BURST: u64 = 8;
 
-/// So many calls in so long.
+/// A number of calls in a span of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pace {
     pub made: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How long so many calls take.
+    /// How long this number of calls takes.
     pub fn of(self, calls: u64) -> u64 {
         calls.saturating_mul(self.ms) / self.made.max(1)
     }
@@ -44,8 +44,12 @@ impl Pace {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Pulse {
-    /// (the last call of a step, all calls up to then), rising in both. The first is what the others are counted from.
+    /// (the last call of a step, all calls up to then), both rising. The others are counted from the first.
     beats: VecDeque<(Clock, u64)>,
+}
+
+codec! {
+    struct Pulse { beats };
 }
 
 impl Pulse {
@@ -65,9 +69,9 @@ impl Pulse {
         self.beats.back().map_or(0, |(_, total)| *total)
     }
 
-    /// The pace of late, of a line of `slots`; `None` when that cannot be said. Where slots that had come free were filled
-    /// at once, calls count from there: they say nothing of how fast slots come free, and before a half of them has come
-    /// free again nobody knows.
+    /// The recent pace of a line of `slots`; `None` when it is not known. After slots that became free were filled at once,
+    /// calls count from that time on: the calls before say nothing about how fast slots become free, and the pace is unknown
+    /// until half of these slots have become free again.
     pub fn pace(&self, slots: u64, now: Clock) -> Option<Pace> {
         let (from, filled) = self.since(slots);
         let (first, last) = (self.beats.get(from)?, self.beats.back()?);
@@ -79,8 +83,8 @@ impl Pulse {
         })
     }
 
-    /// The fastest and the slowest pace of the last minute, of two, and of late; `None` where that cannot be said. For a line
-    /// whose calls are sped up and slowed down all the time: the next ones are somewhere between.
+    /// The fastest and the slowest of three paces: the recent one, and those of the last minute and the last two; `None` if
+    /// they are not known. For a line whose calls speed up and slow down all the time: the next calls are somewhere between.
     pub fn paces(&self, slots: u64, now: Clock) -> Option<(Pace, Pace)> {
         let all = self.pace(slots, now)?;
         let (from, _) = self.since(slots);
@@ -120,20 +124,6 @@ impl Pulse {
                     .is_some_and(|first| first.1 > many && first.1 <= slots),
             ),
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.beats.len());
-        for (at, total) in &self.beats {
-            w.clock(*at);
-            w.u64(*total);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            beats: r.list(16, |r| Ok((r.clock()?, r.u64()?)))?.into(),
-        })
     }
 }
 
@@ -178,7 +168,7 @@ mod tests {
             (30..=34).contains(&fastest) && (48..=52).contains(&slowest),
             "{fastest} {slowest}"
         );
-        // Nobody in the last minute: it says nothing of a fast one, and makes the others slower.
+        // A minute without calls says nothing about a fast line, and makes the others slower.
         let (fastest, slowest) = paces(&steady(240, 1_000), 300_000);
         assert!((70..=80).contains(&fastest) && slowest >= 110, "{fastest} {slowest}");
         assert_eq!(Pulse::default().paces(100, Clock(0)), None);

@@ -3,7 +3,7 @@
 //! Tokens come once a step, and the bucket holds at most one step's (rounded up to a whole token). It counts in
 //! sixty-thousandths of a token, so that no fraction is lost: rate × step is then a whole number.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::settings::Settings;
 use ropeline_ids::Clock;
 
@@ -15,6 +15,10 @@ pub(crate) struct Bucket {
     /// The last step that was counted in.
     stepped: Clock,
     units: u64,
+}
+
+codec! {
+    struct Bucket { stepped, units };
 }
 
 impl Bucket {
@@ -67,24 +71,13 @@ impl Bucket {
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
     }
 
-    /// When there have been so many tokens, if they go as they come; `None` without a rate, or if there never will be.
+    /// When this number of tokens will have been used, if each is used as it comes; `None` without a rate, or if that never
+    /// happens.
     pub fn until(self, tokens: u64, settings: &Settings) -> Option<Clock> {
         settings.rate_per_minute?;
         let missing = tokens.saturating_mul(TOKEN).saturating_sub(self.units);
         let steps = missing.checked_div(step(settings))? + u64::from(!missing.is_multiple_of(step(settings)));
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
-    }
-
-    pub fn write(self, w: &mut Writer) {
-        w.clock(self.stepped);
-        w.u64(self.units);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            stepped: r.clock()?,
-            units: r.u64()?,
-        })
     }
 }
 

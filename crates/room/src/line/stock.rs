@@ -1,37 +1,38 @@
-//! What a line has sold of its stock: who completed, in the order of the log, and how many slots the stock still waits for.
+//! The sales of a line's stock: the completed visitors in the order of the log, and the number of slots whose piece is still
+//! open.
 //!
-//! A number completes once, however often that is said. A visitor who was called holds one piece until the session ends, or
-//! the turn is missed; what was not completed goes to the next in line. Slots that no piece is held for are `settled`: of
-//! visitors who have completed and are on their way out, and of sessions of the edition before.
+//! A number completes once, however often that is reported. A called visitor holds one piece until the session ends or the
+//! turn is missed; a piece that was not bought goes to the next in line. `settled` are slots without a held piece: those of
+//! visitors who have completed and are leaving, and sessions of the edition before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::lane::Lane;
 use crate::lane::bits::Bits;
 use crate::lane::slots::Moved;
 use crate::settings::{MAX_STOCK, Settings};
 use ropeline_ids::{Epoch, LaneId, Number, Place, Tag, Wall};
 
-/// Most that a line remembers: the stock, and who completed beyond it. Whoever comes after that is not counted.
+/// Most completions that a line remembers: the stock, and those beyond it. Further ones are not counted.
 const MAX_WINNERS: u32 = MAX_STOCK + 65_536;
 
 /// Winners in one shared piece of the list.
 const PIECE: usize = 1_024;
 
-/// One who has completed.
+/// A visitor who has completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Winner {
     pub lane: LaneId,
     pub number: Number,
     /// The log's time of the completion.
     pub at: Wall,
-    /// Whose place it was, where the line knew of an account by then.
+    /// The account of the place, if the line knew it then.
     pub tag: Option<Tag>,
 }
 
-/// Who has completed in one line, in the order of the log. Cheap to clone: all but the last piece stays shared.
+/// The visitors who have completed in one line, in the order of the log. Cheap to clone: all but the last piece stays shared.
 #[derive(Clone, Debug, Default)]
 pub struct Winners {
     pieces: Vec<Arc<Vec<Winner>>>,
@@ -64,7 +65,7 @@ impl Winners {
         pieces.iter().flat_map(|piece| piece.iter()).skip(skip % PIECE)
     }
 
-    /// False for one who has completed before, and when the list is full.
+    /// False for a visitor who has completed before, and when the list is full.
     pub(crate) fn add(&mut self, winner: Winner) -> bool {
         let Winner { lane, number, .. } = winner;
         let new = self.count < MAX_WINNERS
@@ -87,7 +88,7 @@ impl Winners {
         }
     }
 
-    /// Those of an epoch; it costs nothing where none is of it.
+    /// Those of an epoch; costs nothing if there are none.
     pub fn iter_of(&self, epoch: Epoch) -> impl Iterator<Item = &Winner> {
         let all = if self.has.keys().any(|(_, of)| *of == epoch) {
             0
@@ -96,17 +97,19 @@ impl Winners {
         };
         self.iter_from(all).filter(move |winner| winner.number.epoch == epoch)
     }
+}
 
-    /// Some four bytes each, and an account's tag: runs of one lane and epoch, and in them by how much number and time differ from
-    /// those before.
+/// Some four bytes each, and an account's tag: runs of one lane and epoch, and in them by how much number and time differ from
+/// those before.
+impl Codec for Winners {
     fn write(&self, w: &mut Writer) {
         let all: Vec<&Winner> = self.iter_from(0).collect();
         let runs: Vec<&[&Winner]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
         let mut before = (0, 0);
-        w.list(&runs, |w, run| {
+        w.list(runs.iter(), |w, run| {
             let (lane, epoch, tagged) = of(run[0]);
-            w.u8(lane.0);
-            w.u64(epoch.0);
+            w.put(&lane);
+            w.put(&epoch);
             let count = u64::try_from(run.len()).expect("a length fits in 64 bits");
             w.var((count << 1) | u64::from(tagged));
             for winner in *run {
@@ -123,8 +126,8 @@ impl Winners {
         let mut winners = Self::default();
         let mut before = (0, 0);
         let mut last = None;
-        for _ in 0..r.count(9)? {
-            let (lane, epoch, length) = (r.lane()?, Epoch(r.u64()?), r.var()?);
+        for _ in 0..r.count()? {
+            let (lane, epoch, length) = (r.get()?, r.get()?, r.var()?);
             let (count, tagged) = (length >> 1, length & 1 == 1);
             let run = (lane, epoch, tagged);
             // One run is one run: the same list has the same bytes.
@@ -138,7 +141,7 @@ impl Winners {
                     lane,
                     number: Number { epoch, n },
                     at: Wall(now.1),
-                    tag: if tagged { Some(Tag(r.array()?)) } else { None },
+                    tag: if tagged { Some(r.get()?) } else { None },
                 };
                 if !winners.add(winner) {
                     return r.wrong();
@@ -150,7 +153,7 @@ impl Winners {
     }
 }
 
-/// What the winners of a run have in common.
+/// The fields that all winners of a run share.
 fn of(winner: &Winner) -> (LaneId, Epoch, bool) {
     (winner.lane, winner.number.epoch, winner.tag.is_some())
 }
@@ -165,15 +168,19 @@ fn unzigzag(from: u64, word: u64) -> u64 {
     from.wrapping_add((word >> 1) ^ if word & 1 == 1 { u64::MAX } else { 0 })
 }
 
-/// What one line knows of its stock.
+/// One line's account of its stock.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Shared with the pictures of the line until somebody else completes.
+    /// Shared with the views of the line until the next completion.
     winners: Arc<Winners>,
-    /// By lane: whoever came at a place below is of the edition before.
+    /// By lane: visitors whose first place is below are of the edition before.
     since: Vec<Place>,
     /// Slots that no piece is held for; follows from the records.
     settled: u32,
+}
+
+codec! {
+    struct Tally { winners, since } derived { settled };
 }
 
 impl Tally {
@@ -190,27 +197,27 @@ impl Tally {
         slots.saturating_sub(self.settled)
     }
 
-    /// Pieces that nobody has and nobody holds.
+    /// Pieces that are neither sold nor held.
     pub fn left(&self, stock: u32, slots: u32) -> u32 {
         stock
             .saturating_sub(self.winners.count)
             .saturating_sub(self.unfinished(slots))
     }
 
-    /// Pieces that nobody has and nobody holds, of lines with so many slots held: as many may be called.
+    /// Pieces that are neither sold nor held, for lines with this number of held slots; as many visitors may be called.
     pub fn reach(&self, settings: &Settings, slots: u32) -> u64 {
         settings
             .stock
             .map_or(u64::MAX, |stock| u64::from(self.left(stock, slots)))
     }
 
-    /// Everything has been sold: nobody joins, nobody is called.
+    /// Everything has been sold: no visitor can join or is called.
     pub fn is_sold_out(&self, settings: &Settings) -> bool {
         let sold = self.winners.count();
         settings.stock.is_some_and(|stock| sold >= stock)
     }
 
-    /// A number's record has changed: a piece is held for whoever takes a slot, until the slot is free.
+    /// Follows a change of a number's record: a piece is held for each visitor who takes a slot, until the slot is free.
     pub fn follow(&mut self, moved: Moved, lanes: &[Lane], at: (LaneId, Place)) {
         // PERF: nearly all lines sell nothing by stock.
         if moved != Moved::No && self.is_settled(lanes, at) {
@@ -225,7 +232,7 @@ impl Tally {
         }
         let lane = lanes.get(usize::from(id.0));
         lane.is_some_and(|lane| {
-            // Which sale somebody is of goes by where they came: a draw moves them over the bound.
+            // A visitor's edition depends on the first place: a draw moves visitors over the bound.
             let came = lane.epochs.draws.came(place);
             self.settles((id, came), lane.epochs.came_at(came))
         })
@@ -241,7 +248,7 @@ impl Tally {
         self.settled = u32::try_from(settled).unwrap_or(u32::MAX);
     }
 
-    /// A new edition begins here: what was sold in the one before does not count for it.
+    /// A new edition begins here: sales of the one before do not count for it.
     pub fn begin_edition(&mut self, settings: &Settings, lanes: &[Lane]) {
         let next = settings
             .stock
@@ -250,8 +257,8 @@ impl Tally {
         self.recount(lanes);
     }
 
-    /// An edition that the log had lost is known again. Whoever was called or is inside may be of it, as whoever comes back
-    /// from the lost log: a piece is held for each until the session ends.
+    /// An edition that the log had lost is known again. Visitors who are called or inside may be of it, as visitors who come
+    /// back from the lost log may: a piece is held for each until the session ends.
     pub fn regain_edition(&mut self, spared: Epoch, lanes: &[Lane]) {
         self.begin(Vec::new(), Some(spared));
         self.recount(lanes);
@@ -265,7 +272,7 @@ impl Tally {
         }
     }
 
-    /// Nothing is held for the slot of the number that came at a place.
+    /// No piece is held for the slot of the number that came at a place.
     fn settles(&self, (lane, came): (LaneId, Place), number: Option<Number>) -> bool {
         let since = self.since.get(usize::from(lane.0));
         since.is_some_and(|since| came < *since) || number.is_some_and(|number| self.winners.has(lane, number))
@@ -280,7 +287,7 @@ impl Tally {
         };
     }
 
-    /// False for one who has completed before.
+    /// False for a visitor who has completed before.
     pub fn complete(&mut self, winner: Winner) -> bool {
         !self.winners.has(winner.lane, winner.number) && Arc::make_mut(&mut self.winners).add(winner)
     }
@@ -293,7 +300,7 @@ impl Tally {
         }
     }
 
-    /// Whoever comes in the lane may be of this edition; false if that was so before.
+    /// From now on all visitors of the lane may be of this edition; false if that was so before.
     fn forget_since(&mut self, lane: LaneId) -> bool {
         let since = self.since.get_mut(usize::from(lane.0));
         let known = since.is_some_and(|since| std::mem::replace(since, Place(0)) > Place(0));
@@ -301,20 +308,6 @@ impl Tally {
             self.since.clear();
         }
         known
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.winners.write(w);
-        w.list(&self.since, |w, place| w.place(*place));
-    }
-
-    /// Settled slots are counted once the records are known.
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            winners: Arc::new(Winners::read(r)?),
-            since: r.list(8, Reader::place)?,
-            settled: 0,
-        })
     }
 }
 
@@ -376,9 +369,9 @@ mod tests {
         // Runs of lane 0 and epoch 9, each winner one number and one millisecond on.
         let runs = |counts: &[u64]| {
             let mut w = Writer::default();
-            w.list(counts, |w, count| {
+            w.list(counts.iter(), |w, count| {
                 w.u8(0);
-                w.u64(9);
+                w.put(&Epoch(9));
                 w.var(count << 1);
                 w.raw(&[2, 2].repeat(usize::try_from(*count).expect("a test's few")));
             });
@@ -386,7 +379,7 @@ mod tests {
         };
         assert_eq!(read(&runs(&[3])).unwrap().count(), 3);
         let mut again = runs(&[2]);
-        again[13..15].fill(0);
+        again[6..8].fill(0);
         for (bytes, why) in [
             (runs(&[1, 2]), "two runs that are one"),
             (runs(&[0]), "an empty run"),
@@ -419,12 +412,12 @@ mod tests {
 
     fn written(winners: &Winners) -> Vec<u8> {
         let mut w = Writer::default();
-        winners.write(&mut w);
+        w.put(winners);
         w.bytes
     }
 
     fn read(bytes: &[u8]) -> Read<Winners> {
-        Winners::read(&mut Reader::new(bytes, "winners"))
+        Reader::new(bytes, "winners").get()
     }
 
     #[test]

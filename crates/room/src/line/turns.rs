@@ -1,9 +1,10 @@
-//! Whose turn it is between a line's lanes: deficit round robin, a call costing one.
+//! The order of turns between a line's lanes: deficit round robin, where a call costs one.
 //!
-//! A lane in turn calls as many as its weight and passes on; a lane where nobody waits passes at once and saves nothing
-//! up. Weights are first divided by what they have in common, so that 300 to 100 alternates as finely as 3 to 1.
+//! A lane in turn calls as many visitors as its weight and passes the turn on. A lane without waiting visitors passes at once
+//! and saves nothing up. Weights are first divided by their greatest common divisor, so that 300 to 100 alternates as finely
+//! as 3 to 1.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Turns {
@@ -11,8 +12,13 @@ pub(crate) struct Turns {
     credit: u16,
 }
 
+codec! {
+    struct Turns { lane, credit };
+}
+
 impl Turns {
-    /// The lane that calls next, of those where somebody waits. `None` when nobody waits anywhere: then the turn stays.
+    /// The lane that calls next, among those with waiting visitors. `None` when no visitor waits in any lane: then the turn
+    /// stays.
     pub fn next(&mut self, weights: &[u16], waits: impl Fn(usize) -> bool) -> Option<usize> {
         let common = common(weights);
         let mut turn = *self;
@@ -32,18 +38,6 @@ impl Turns {
         }
         None
     }
-
-    pub fn write(self, w: &mut Writer) {
-        w.u8(self.lane);
-        w.u16(self.credit);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            lane: r.u8()?,
-            credit: r.u16()?,
-        })
-    }
 }
 
 /// Before the first call: lane 0 comes next.
@@ -56,7 +50,7 @@ impl Default for Turns {
     }
 }
 
-/// What all weights are divided by.
+/// The common divisor of all weights.
 pub(crate) fn common(weights: &[u16]) -> u16 {
     weights.iter().copied().fold(0, gcd).max(1)
 }

@@ -1,12 +1,12 @@
-//! The adaptive controller: how many visitors a second are to come, by what requests take and how many fail.
+//! The adaptive controller: sets the number of calls per second from the duration of requests and the share of failed ones.
 //!
-//! It goes by the time that a call takes to become load, which the room measures: growth is so much in that time, and after
-//! it gave way it waits as long to see what came of it. Near what was too much the last time it grows by what is left of the
-//! way to where requests take longer; once the load of now comes from more than that and nothing shows, the shop can take
-//! more than it could. It gives way as soon as requests take clearly longer than at rest: beyond the shop's limit every request that is
-//! answered late was work for nothing. Beyond the bounds nobody is called until they are kept again.
+//! Its time step is the time that a call takes to become load, which the room measures. It grows by a fixed share in that
+//! time, and after it gave way it waits as long for the effect. Near the rate that was last too high, it grows in proportion
+//! to the distance from slow requests. Once the present load comes from a higher rate than that without slow requests, the
+//! shop can take more than before. It gives way as soon as requests take clearly longer than at rest, because beyond the
+//! shop's limit every late answer was wasted work. While the bounds are exceeded, no visitor is called.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::controller::Bounds;
 use crate::load::figures::Measured;
 use crate::load::pace::{MOST as MOST_SLOTS, Pace};
@@ -16,32 +16,38 @@ use ropeline_ids::Clock;
 pub struct Adaptive {
     /// Thousandths of a visitor a second.
     rate_milli: u64,
-    /// The same half a lag ago: what the load of now comes from.
+    /// The same rate half a lag ago, which caused the present load.
     behind_milli: u64,
-    /// What it was when it was too much; 0: it never was.
+    /// The rate that was last too high; 0: none so far.
     top_milli: u64,
-    /// What a request takes while the shop has little to do; 0: not known yet.
+    /// The duration of a request while the shop has little to do; 0: not known yet.
     base_us: u64,
-    /// It neither grows nor gives way before: what was done shows only then.
+    /// It neither grows nor gives way before: the last change has no visible effect until then.
     held_until: Clock,
-    /// It does not grow before: nobody was called, so the load of now says nothing.
+    /// It does not grow before: no visitor was called, so the present load says nothing.
     idle_until: Clock,
-    /// What requests took when it last gave way; 0: not known.
+    /// The duration of requests when it last gave way; 0: not known.
     cut_us: u64,
     /// How many were called and inside then.
     cut_slots: u64,
     /// Decisions in a row at which requests took clearly longer than at rest.
     strained: u8,
-    /// Nobody is called.
+    /// No visitor is called.
     paused: bool,
 }
 
-/// What the figures come to.
+/// The assessment of the figures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
     Fine,
     Slow,
     Failing,
+}
+
+codec! {
+    struct Adaptive {
+        rate_milli, behind_milli, top_milli, base_us, held_until, idle_until, cut_us, cut_slots, strained, paused,
+    } where is_sound;
 }
 
 impl Adaptive {
@@ -113,7 +119,7 @@ impl Adaptive {
         }
     }
 
-    /// The upstream is not asked at all, or nobody knows how it does.
+    /// The upstream gets no requests, or its condition is unknown.
     pub fn stop(&mut self, pace: &Pace, now: Clock) {
         self.give_way(BEYOND, 0, pace, now);
         self.pause(true, pace, now);
@@ -126,12 +132,12 @@ impl Adaptive {
         }
     }
 
-    /// Nobody was called for a while, and those inside are fewer for that.
+    /// No visitor was called for a while, and therefore fewer are inside.
     pub fn is_filling(&self, now: Clock) -> bool {
         now < self.idle_until
     }
 
-    /// There is a load, it is of those that were called, and somebody knows what requests take; at first nobody does.
+    /// There is a load, the called visitors cause it, and the duration of requests is known; at first it is not.
     fn may_grow(&self, seen: &Measured, pace: &Pace, now: Clock) -> bool {
         let is_known = seen.median_us.is_some() || seen.given || self.base_us == 0;
         let at_rest = seen.median_us.is_some_and(|us| self.headroom_permille(us) >= 800);
@@ -139,8 +145,9 @@ impl Adaptive {
         is_over && !self.is_filling(now) && is_known
     }
 
-    /// SECURITY: that requests take longer than at rest stops nobody by itself: a page that takes longer than another does
-    /// so too. Only where requests also pile up, the bounds are passed or nothing is answered at all, nobody is called.
+    /// SECURITY: requests that take longer than at rest do not stop calls by themselves, because one page may simply take
+    /// longer than another. Calls stop only if requests also pile up, the bounds are exceeded, or no request is answered at
+    /// all.
     fn strain(&self, bounds: Bounds, seen: &Measured) -> Strain {
         let errors = u64::from(seen.errors_permille);
         let most = u64::from(bounds.errors_permille);
@@ -171,7 +178,8 @@ impl Adaptive {
         !seen.silent && matches!(self.strain(bounds, &kept), Strain::None | Strain::Some)
     }
 
-    /// What requests take at rest is the least that was seen, and slowly more where it is more and nothing is too much.
+    /// The duration at rest is the least that was seen. It rises slowly while requests take longer and the load is not too
+    /// high.
     fn learn(&mut self, typical_us: u64, strain: Strain) {
         if typical_us == 0 {
             return;
@@ -199,21 +207,22 @@ impl Adaptive {
         pace.slots() * 100 <= self.cut_slots * FEWER
     }
 
-    /// Even the least of what was too much is too much.
+    /// Lowers the floor, because even the lowest rate was too high.
     fn lower_floor(&mut self, used: bool, now: Clock) {
         if used && now >= self.held_until && !self.paused && self.rate_milli <= self.floor_milli() {
             self.top_milli = self.rate_milli;
         }
     }
 
-    /// However long the shop takes to recover: what it could take before says where to begin again.
+    /// The lowest rate to which it gives way, however long the shop takes to recover: the earlier limit says where to begin
+    /// again.
     fn floor_milli(&self) -> u64 {
         (self.top_milli * LEAST_OF_TOP / 100).max(LEAST_MILLI)
     }
 
-    /// Less, once in the time that it takes to see what came of that.
+    /// Lowers the rate, once in the time that the effect takes to show.
     fn give_way(&mut self, to_percent: u64, typical_us: u64, pace: &Pace, now: Clock) {
-        // A shop that answers nothing says nothing of how much it can take: once is enough.
+        // A shop that answers no request gives no measure of its limit: lowering once is enough.
         let is_known = typical_us == 0 && self.cut_us > 0;
         // Those inside stay for longer than is waited for: it shows once some have left.
         let is_to_show = pace.is_long() && self.cut_us > 0 && !self.are_fewer(pace);
@@ -244,52 +253,23 @@ impl Adaptive {
         self.rate_milli = (self.rate_milli + more.max(1)).min(MOST_MILLI);
     }
 
-    /// What is left of the way from rest to where requests take longer.
+    /// The remaining distance from the duration at rest to the duration of slow requests.
     fn headroom_permille(&self, typical_us: u64) -> u64 {
         let way_us = self.base_us * (SOME_OF_BASE - 100) / 100 + LEAST_US;
         let gone_us = typical_us.saturating_sub(self.base_us).min(way_us);
         (way_us - gone_us) * 1_000 / way_us.max(1)
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.u64(self.rate_milli);
-        w.u64(self.behind_milli);
-        w.u64(self.top_milli);
-        w.u64(self.base_us);
-        w.clock(self.held_until);
-        w.clock(self.idle_until);
-        w.u64(self.cut_us);
-        w.u64(self.cut_slots);
-        w.u8(self.strained);
-        w.flag(self.paused);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let read = Self {
-            rate_milli: r.u64()?,
-            behind_milli: r.u64()?,
-            top_milli: r.u64()?,
-            base_us: r.u64()?,
-            held_until: r.clock()?,
-            idle_until: r.clock()?,
-            cut_us: r.u64()?,
-            cut_slots: r.u64()?,
-            strained: r.u8()?,
-            paused: r.flag()?,
-        };
-        // What no decision makes could not be reckoned with.
-        let sane = [read.rate_milli, read.behind_milli, read.top_milli]
-            .iter()
-            .all(|milli| *milli <= MOST_MILLI);
-        if sane && read.base_us.max(read.cut_us) <= MOST_BASE_US && read.cut_slots <= MOST_SLOTS {
-            Ok(read)
-        } else {
-            r.wrong()
-        }
+    /// Values that no decision produces could break the arithmetic.
+    fn is_sound(&self) -> bool {
+        let rates = [self.rate_milli, self.behind_milli, self.top_milli];
+        rates.iter().all(|milli| *milli <= MOST_MILLI)
+            && self.base_us.max(self.cut_us) <= MOST_BASE_US
+            && self.cut_slots <= MOST_SLOTS
     }
 }
 
-/// A quarter of what is too many fail.
+/// The failures are at least a quarter of the bound.
 fn is_failing(bounds: Bounds, seen: &Measured) -> bool {
     u64::from(seen.errors_permille) * 4 >= u64::from(bounds.errors_permille)
 }
@@ -318,40 +298,41 @@ const START_MILLI: u64 = 1_000;
 const LEAST_MILLI: u64 = 100;
 const MOST_MILLI: u64 = 1_000_000_000;
 
-/// Longest bound of a percentile, in microseconds: what 32 bits of milliseconds hold.
+/// Longest bound of a percentile, in microseconds: the most that 32 bits of milliseconds hold.
 const MOST_BASE_US: u64 = 1_000 * 0xffff_ffff;
 
-/// So many decisions in a row have to find that requests take clearly longer than at rest.
+/// Number of decisions in a row that must find requests clearly slower than at rest.
 const STRAINED: u8 = 2;
 
 /// So few of the rate come where those inside stay for long and are too many: one of these.
 const FEW_COME: u64 = 8;
 
-/// In percent of those who were called and inside: then they are fewer, and what requests take has to show it.
+/// In percent of the called and inside: below this their number has decreased, and the duration of requests has to show it.
 const FEWER: u64 = 92;
 
 /// Requests take longer than at rest, in percent of that: no more growth, and less.
 const SOME_OF_BASE: u64 = 135;
 const MUCH_OF_BASE: u64 = 180;
 
-/// So much longer is near the end of what the shop can take: nobody is called where requests pile up too.
+/// Requests that take this much longer are near the end of the shop's capacity: no visitor is called if requests pile up too.
 const FAR_OF_BASE: u64 = 300;
 
 /// So near the bound of the percentile it gives way, in percent.
 const NEAR_BOUND: u64 = 80;
 
-/// So much longer says nothing at all.
+/// A difference of this size does not count.
 const LEAST_US: u64 = 5_000;
 
-/// What remains of the rate, in percent.
+/// The rate that remains, in percent.
 const MUCH: u64 = 84;
 const BEYOND: u64 = 75;
 const DOWN: u64 = 92;
 
-/// It never gives way below this share of what was too much, in percent, until that is found to be too much itself.
+/// It never gives way below this share of the rate that was too high, in percent, until that share is found to be too high
+/// itself.
 const LEAST_OF_TOP: u64 = 50;
 
-/// Below this share of what was too much it comes back fast.
+/// Below this share of the rate that was too high it grows fast.
 const NEAR: u64 = 88;
 
 /// Growth in thousandths in one lag: before anything was too much, on the way back, and around it.
@@ -359,5 +340,5 @@ const FIRST: u64 = 400;
 const BACK: u64 = 300;
 const PROBE: u64 = 300;
 
-/// The part of the difference by which what requests take at rest rises each two seconds.
+/// The fraction of the difference by which the duration at rest rises every two seconds.
 const FORGET: u64 = 600;

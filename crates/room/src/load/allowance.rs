@@ -1,6 +1,6 @@
 //! How many a controller lets a room call now: tokens that come once a step, and never more than one step's of them.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Clock;
 
 /// Counts in thousandths of a call, so that less than one a step is something too.
@@ -8,12 +8,16 @@ use ropeline_ids::Clock;
 pub struct Allowance {
     stepped: Clock,
     milli: u64,
-    /// What one step brings; 0: nobody is called.
+    /// Calls that one step adds; 0: no visitor is called.
     step_milli: u64,
 }
 
+codec! {
+    struct Allowance { stepped, milli, step_milli };
+}
+
 impl Allowance {
-    /// From now on a step brings so much.
+    /// Sets the number of calls that a step adds from now on.
     pub fn set(&mut self, step_milli: u64, now: Clock) {
         if self.step_milli == 0 {
             self.stepped = now;
@@ -46,7 +50,7 @@ impl Allowance {
         }
     }
 
-    /// When there is a call to make; `None` while nobody is called.
+    /// When a call can be made; `None` while no visitor is called.
     #[must_use]
     pub fn next(self, step_ms: u64) -> Option<Clock> {
         if self.calls() > 0 {
@@ -67,19 +71,5 @@ impl Allowance {
         } else {
             self.step_milli.saturating_add(999)
         }
-    }
-
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.clock(self.stepped);
-        w.u64(self.milli);
-        w.u64(self.step_milli);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            stepped: r.clock()?,
-            milli: r.u64()?,
-            step_milli: r.u64()?,
-        })
     }
 }

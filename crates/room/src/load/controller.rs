@@ -1,12 +1,12 @@
-//! Which controller a room goes by, as its settings say.
+//! The controller of a room, from its settings.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
-/// How a room follows what its shop can take. Within capacity and rate in any case.
+/// How a room adapts to its shop's capacity. Always within capacity and rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LoadControl {
     pub by: Controller,
-    /// Figures older than this say nothing; without any nobody is called. Milliseconds of the room's clock.
+    /// Figures older than this do not count; without figures no visitor is called. Milliseconds of the room's clock.
     pub ttl_ms: u64,
 }
 
@@ -30,11 +30,18 @@ pub struct Linear {
     pub until: u32,
 }
 
-/// What the adaptive controller takes for too slow, and for too many errors.
+/// The adaptive controller's bounds for slow requests and for errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     pub p95_ms: u32,
     pub errors_permille: u16,
+}
+
+codec! {
+    struct LoadControl { by, ttl_ms };
+    enum Controller { 0 => Linear(linear), 1 => Adaptive(bounds) };
+    struct Linear { most, least, from, until };
+    struct Bounds { p95_ms, errors_permille };
 }
 
 /// Bounds of a time to live: two reports of two seconds at least, and one that is late.
@@ -67,7 +74,7 @@ impl LoadControl {
         Self { by, ttl_ms: 10_000 }
     }
 
-    /// A request that takes so long is too slow, whatever became of it; in microseconds.
+    /// A request that takes this long is too slow, whatever its result; in microseconds.
     #[must_use]
     pub fn late_us(&self) -> u64 {
         let bounds = match self.by {
@@ -77,7 +84,7 @@ impl LoadControl {
         u64::from(bounds.p95_ms) * 1_000
     }
 
-    /// Within what the room counts in.
+    /// The settings within the room's bounds.
     #[must_use]
     pub fn bounded(&self) -> Self {
         let by = match self.by {
@@ -89,40 +96,6 @@ impl LoadControl {
         };
         let ttl_ms = self.ttl_ms.clamp(*TTL_MS.start(), *TTL_MS.end());
         Self { by, ttl_ms }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        match self.by {
-            Controller::Linear(linear) => {
-                w.u8(0);
-                for value in [linear.most, linear.least, linear.from, linear.until] {
-                    w.u32(value);
-                }
-            }
-            Controller::Adaptive(bounds) => {
-                w.u8(1);
-                w.u32(bounds.p95_ms);
-                w.u16(bounds.errors_permille);
-            }
-        }
-        w.u64(self.ttl_ms);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let by = match r.u8()? {
-            0 => Controller::Linear(Linear {
-                most: r.u32()?,
-                least: r.u32()?,
-                from: r.u32()?,
-                until: r.u32()?,
-            }),
-            1 => Controller::Adaptive(Bounds {
-                p95_ms: r.u32()?,
-                errors_permille: r.u16()?,
-            }),
-            _ => return r.wrong(),
-        };
-        Ok(Self { by, ttl_ms: r.u64()? })
     }
 }
 
@@ -136,7 +109,7 @@ impl Linear {
         }
     }
 
-    /// Thousandths of a visitor called a step, at so many thousandths of a request a second.
+    /// Thousandths of a visitor called per step, at this many thousandths of a request per second.
     #[must_use]
     pub fn calls_milli(&self, requests_milli: u64) -> u64 {
         let (from, until) = (u64::from(self.from) * 1_000, u64::from(self.until) * 1_000);

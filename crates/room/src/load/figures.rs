@@ -1,10 +1,11 @@
-//! Figures of an upstream: what a gate reports of it, what somebody else says, and what both come to.
+//! Figures of an upstream: those that a gate reports, those from an outside source, and their combination.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::times::Times;
 use ropeline_ids::RoomName;
 
-/// What one gate saw of its upstream since its last report: the load is everybody's, all else is of the room's sessions.
+/// One gate's observations of its upstream since its last report. The load counts all requests; all other figures are of the
+/// room's sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// How long that is.
@@ -41,7 +42,7 @@ pub enum Circuit {
 /// A report and the room that it is for.
 pub type Reported = (RoomName, Report);
 
-/// Figures that somebody else gives, such as the shop's own monitoring; they stand in the place of measured ones.
+/// Figures from an outside source, such as the shop's own monitoring; they replace measured ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outside {
     pub requests_per_second: u32,
@@ -53,10 +54,16 @@ pub struct Outside {
     pub ttl_ms: u32,
 }
 
+codec! {
+    struct Report { span_ms, requests, ended, errors, in_flight, hanging, answered, circuit, times };
+    enum Circuit { 0 => Closed, 1 => Trial, 2 => Open };
+    struct Outside { requests_per_second, p95_ms, errors_permille, ttl_ms };
+}
+
 /// Visitors taken to have been answered before any was.
 const BEFORE: u64 = 4;
 
-/// So many of a thousand.
+/// In thousandths.
 const MANY_HANG: u64 = 100;
 
 /// Shortest and longest time for which outside figures hold.
@@ -65,29 +72,30 @@ pub const OUTSIDE_TTL_MS: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
 /// Most requests a second that figures can say.
 pub const MAX_REQUESTS: u32 = 10_000_000;
 
-/// What a room knows of its upstreams.
+/// The room's figures of its upstreams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Measured {
     /// Thousandths of a request a second, over all gates.
     pub requests_milli: u64,
-    /// The same, or what it was a report before where that was more.
+    /// The same, or its value one report earlier if that was higher.
     pub load_milli: u64,
     /// `None` while too few were answered to tell.
     pub p95_us: Option<u64>,
     /// The same.
     pub median_us: Option<u64>,
-    /// What a request takes by those under way and those that end: it tells of a shop that takes long before they have ended.
+    /// The duration of a request, from the number under way and the number that end: it shows a slow shop before requests
+    /// have ended.
     pub queue_us: Option<u64>,
     pub errors_permille: u16,
     pub in_flight: u32,
-    /// Visitors whose requests hang, and those who were answered meanwhile.
+    /// Visitors whose requests hang, and visitors who were answered meanwhile.
     pub hanging: u32,
     pub answered: u32,
     /// Requests of several visitors hang, and none has ended for a while.
     pub silent: bool,
-    /// What at least half of the gates with something to say of it say.
+    /// The state that at least half of the gates with an opinion report.
     pub circuit: Circuit,
-    /// Somebody else says how many requests there are.
+    /// The number of requests comes from an outside source.
     pub given: bool,
 }
 
@@ -98,7 +106,7 @@ impl Report {
         self.requests > 0 || self.ended > 0 || self.in_flight > 0 || self.circuit != Circuit::Closed
     }
 
-    /// Adds what came after it.
+    /// Adds a later report.
     pub fn absorb(&mut self, later: &Self) {
         self.span_ms = self.span_ms.saturating_add(later.span_ms);
         self.requests = self.requests.saturating_add(later.requests);
@@ -110,54 +118,6 @@ impl Report {
         self.circuit = later.circuit;
     }
 
-    pub(crate) fn write(&self, w: &mut Writer) {
-        for value in self.counts() {
-            w.var(u64::from(value));
-        }
-        w.u8(self.circuit.byte());
-        self.times.write(w);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let mut count = || r.var().map(u32::try_from);
-        let counts = [count()?, count()?, count()?, count()?, count()?, count()?, count()?];
-        let [
-            Ok(span_ms),
-            Ok(requests),
-            Ok(ended),
-            Ok(errors),
-            Ok(in_flight),
-            Ok(hanging),
-            Ok(answered),
-        ] = counts
-        else {
-            return r.wrong();
-        };
-        Ok(Self {
-            span_ms,
-            requests,
-            ended,
-            errors,
-            in_flight,
-            hanging,
-            answered,
-            circuit: Circuit::read(r)?,
-            times: Times::read(r)?,
-        })
-    }
-
-    fn counts(&self) -> [u32; 7] {
-        [
-            self.span_ms,
-            self.requests,
-            self.ended,
-            self.errors,
-            self.in_flight,
-            self.hanging,
-            self.answered,
-        ]
-    }
-
     /// Thousandths of a request a second.
     pub(super) fn requests_milli(&self) -> u64 {
         u64::from(self.requests) * 1_000_000 / u64::from(self.span_ms.max(1))
@@ -165,17 +125,17 @@ impl Report {
 }
 
 impl Measured {
-    /// Visitors whose requests hang, in thousandths of those who hang or were answered.
+    /// Visitors whose requests hang, in thousandths of all who hang or were answered.
     pub(super) fn hanging_permille(&self) -> u64 {
         self.hanging_of(0)
     }
 
-    /// The same where a few are taken to have been answered, so that one or two who hang say little.
+    /// The same with a few assumed answers, so that one or two visitors whose requests hang have little weight.
     pub(super) fn likely_permille(&self) -> u64 {
         self.hanging_of(BEFORE)
     }
 
-    /// So many hang that the shop is slow, whatever else is seen of it.
+    /// So many hang that the shop counts as slow, whatever the other figures are.
     pub(super) fn many_hang(&self) -> bool {
         self.likely_permille() >= MANY_HANG
     }
@@ -184,25 +144,6 @@ impl Measured {
         let hanging = u64::from(self.hanging);
         let all = hanging + u64::from(self.answered) + more;
         (hanging * 1_000).checked_div(all).unwrap_or(0)
-    }
-}
-
-impl Circuit {
-    pub(super) fn byte(self) -> u8 {
-        match self {
-            Self::Closed => 0,
-            Self::Trial => 1,
-            Self::Open => 2,
-        }
-    }
-
-    pub(super) fn read(r: &mut Reader) -> Read<Self> {
-        match r.u8()? {
-            0 => Ok(Self::Closed),
-            1 => Ok(Self::Trial),
-            2 => Ok(Self::Open),
-            _ => r.wrong(),
-        }
     }
 }
 
@@ -215,33 +156,17 @@ impl Outside {
             && self.requests_per_second <= MAX_REQUESTS
     }
 
-    /// What it says in the place of what was measured; where it says nothing that counts.
+    /// The outside figures in place of measured ones; measured figures count where there are none.
     pub(super) fn over(&self, seen: Measured) -> Measured {
         Measured {
             requests_milli: u64::from(self.requests_per_second) * 1_000,
             p95_us: self.p95_ms.map(|ms| u64::from(ms) * 1_000).or(seen.p95_us),
             errors_permille: self.errors_permille.unwrap_or(seen.errors_permille),
             load_milli: u64::from(self.requests_per_second) * 1_000,
-            // Whoever says how long requests take knows those that take long by design.
+            // A source that gives the duration of requests knows the requests that take long by design.
             hanging: if self.p95_ms.is_some() { 0 } else { seen.hanging },
             given: true,
             ..seen
         }
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.u32(self.requests_per_second);
-        w.option(self.p95_ms, Writer::u32);
-        w.option(self.errors_permille, Writer::u16);
-        w.u32(self.ttl_ms);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            requests_per_second: r.u32()?,
-            p95_ms: r.option(Reader::u32)?,
-            errors_permille: r.option(Reader::u16)?,
-            ttl_ms: r.u32()?,
-        })
     }
 }

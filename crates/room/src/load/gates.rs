@@ -1,8 +1,8 @@
-//! What each gate said last of its upstream, while it holds, and what they say together.
+//! Each gate's last report of its upstream, while it is in force, and the sum of the reports.
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::load::figures::{Circuit, Report};
 use crate::state::roster::MAX_GATES;
 use ropeline_ids::{Clock, GateId};
@@ -28,6 +28,11 @@ struct Heard {
     silent: u8,
 }
 
+codec! {
+    struct Gates(gates) where is_sound;
+    struct Heard { until, requests_milli, before_milli, ended_milli, in_flight, hanging, answered, circuit, silent };
+}
+
 impl Gates {
     /// A gate reports. At most as many are kept as can share a log.
     pub fn take(&mut self, gate: GateId, report: &Report, until: Clock) {
@@ -51,7 +56,7 @@ impl Gates {
         self.0.insert(gate, heard);
     }
 
-    /// The gate has said goodbye.
+    /// Removes a gate that has said goodbye.
     pub fn forget(&mut self, gate: GateId) {
         self.0.remove(&gate);
     }
@@ -106,12 +111,12 @@ impl Gates {
             self.sum(|heard| heard.ended_milli),
         );
         let enough = in_flight.saturating_add(ended_milli / 1_000) >= TELLING;
-        // One request a second at least: whatever takes longer is told by those that have not ended.
+        // At least one request a second: slower requests are noticed because they have not ended.
         enough.then(|| in_flight.saturating_mul(1_000_000_000) / ended_milli.max(1_000))
     }
 
-    /// Gates that have sent something of late say how it is: one that has sent nothing since it met a failure would say
-    /// so for ever. Where none has, those that know of a failure say.
+    /// The state is taken from gates that have sent a request recently: a gate that has sent none since a failure would
+    /// report that failure for ever. If none has, the gates that know of a failure count.
     pub fn circuit(&self) -> Circuit {
         let sends = |heard: &Heard| heard.requests_milli > 0;
         let any_sends = self.0.values().any(sends);
@@ -132,53 +137,17 @@ impl Gates {
         self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
     }
 
+    fn is_sound(&self) -> bool {
+        self.0.len() <= MAX_GATES
+    }
+
     fn sum(&self, figure: fn(&Heard) -> u64) -> u64 {
         self.0.values().fold(0, |sum, heard| sum.saturating_add(figure(heard)))
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.0.len());
-        for (gate, heard) in &self.0 {
-            w.u64(gate.0);
-            w.clock(heard.until);
-            w.u64(heard.requests_milli);
-            w.u64(heard.before_milli);
-            w.u64(heard.ended_milli);
-            w.u32(heard.in_flight);
-            w.u32(heard.hanging);
-            w.u32(heard.answered);
-            w.u8(heard.circuit.byte());
-            w.u8(heard.silent);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(54, |r| Ok((GateId(r.u64()?), Heard::read(r)?)))?;
-        if gates.len() > MAX_GATES || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
-            return r.wrong();
-        }
-        Ok(Self(gates.into_iter().collect()))
-    }
 }
 
-impl Heard {
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            until: r.clock()?,
-            requests_milli: r.u64()?,
-            before_milli: r.u64()?,
-            ended_milli: r.u64()?,
-            in_flight: r.u32()?,
-            hanging: r.u32()?,
-            answered: r.u32()?,
-            circuit: Circuit::read(r)?,
-            silent: r.u8()?,
-        })
-    }
-}
-
-/// Fewer visitors whose requests hang stop nobody: one page may take a minute.
+/// With fewer visitors whose requests hang, calls go on: one page may take a minute.
 const LEAST_SILENT: u32 = 3;
 
-/// Requests that what they take is read from.
+/// Least number of requests from which their duration is computed.
 const TELLING: u64 = 20;

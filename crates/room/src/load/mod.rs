@@ -1,8 +1,8 @@
-//! What a room's shop can take: figures that gates report of its upstreams, or that somebody gives, and how many may be
-//! called because of them.
+//! Load control: figures of a room's upstreams, from gates or from an outside source, and the number of calls that they
+//! allow.
 //!
-//! Everything is decided on log time from what stands in entries, so every gate decides alike. Nothing here makes a call or
-//! frees a slot: a room calls as before, within capacity and rate, and within what is allowed here.
+//! All decisions use log time and the content of entries, so every gate decides alike. Nothing here makes a call or frees a
+//! slot: a room calls within capacity and rate as without load control, and within the allowance computed here.
 
 mod adaptive;
 mod allowance;
@@ -25,7 +25,7 @@ use gates::Gates;
 use pace::Pace;
 pub(super) use share::Share;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, GateId, LineName, Wall};
 
@@ -34,7 +34,7 @@ use ropeline_ids::{Clock, GateId, LineName, Wall};
 pub(super) struct Load {
     gates: Gates,
     outside: Option<Given>,
-    /// Requests of late, older ones weighing less.
+    /// Durations of recent requests, older ones with less weight.
     times: Times,
     ended: u64,
     errors: u64,
@@ -60,8 +60,16 @@ struct Given {
     who: Option<Who>,
 }
 
+codec! {
+    struct Load {
+        gates, outside, times, ended, errors, share, allowance, adaptive, pace, decided, calls, binds, why, since,
+        last,
+    };
+    struct Given { until, figures, who };
+}
+
 impl Load {
-    /// Nothing is known, and nobody is called.
+    /// No figures are known, and no visitor is called.
     pub fn new(time: Wall, now: Clock) -> Self {
         Self {
             gates: Gates::default(),
@@ -97,7 +105,7 @@ impl Load {
         self.gates.forget(gate);
     }
 
-    /// Somebody gives figures.
+    /// Takes figures from an outside source.
     pub fn give(&mut self, figures: Outside, who: Option<Who>, now: Clock) {
         let until = now.plus(u64::from(figures.ttl_ms));
         self.outside = Some(Given { until, figures, who });
@@ -108,8 +116,8 @@ impl Load {
         self.outside = None;
     }
 
-    /// Drops what holds no longer, and decides anew where that is due; `slots` are called or inside. True if another number
-    /// may be called.
+    /// Drops figures that have expired, and decides anew when that is due; `slots` are called or inside. True if the
+    /// allowance changed.
     pub fn run(&mut self, load_control: &LoadControl, step_ms: u64, slots: u64, (time, now): (Wall, Clock)) -> bool {
         self.gates.drop_old(now);
         self.outside.take_if(|given| now >= given.until);
@@ -131,13 +139,13 @@ impl Load {
         before != (step_milli, why)
     }
 
-    /// Older requests weigh less from now on; those of a shop with few of them for longer, so that there are enough to tell.
-    /// Where some have failed that is told as soon as it can be.
+    /// Reduces the weight of older requests. Those of a shop with few requests keep their weight longer, so that there are
+    /// enough for a decision. If some have failed, the decision is made as soon as possible.
     fn fade(&mut self) {
         let weight = u64::from(times::WEIGHT);
         let few = self.ended < if self.errors == 0 { ENOUGH } else { FEW } * weight;
         let times = match () {
-            // Nobody comes, so nothing new would ever show that the shop is well again.
+            // No visitor comes, so no new figures would ever show that the shop is well again.
             () if self.allowance.step_milli() == 0 => 2,
             () if few => 0,
             () => 1,
@@ -148,7 +156,7 @@ impl Load {
         }
     }
 
-    /// How many may be called a step, in thousandths, and what stands in the way of more.
+    /// How many visitors may be called per step, in thousandths, and the reason for the limit.
     fn decide(&mut self, load_control: &LoadControl, step_ms: u64, now: Clock) -> (u64, Why) {
         let Some(seen) = self.measured() else {
             self.adaptive.stop(&self.pace, now);
@@ -156,7 +164,7 @@ impl Load {
         };
         if seen.circuit != Circuit::Closed {
             self.adaptive.stop(&self.pace, now);
-            // Somebody has to come, or nobody would ever find that the shop is back.
+            // A visitor has to come, or the shop's recovery would never be noticed.
             let trial = if seen.circuit == Circuit::Trial { 1_000 } else { 0 };
             return (trial, Why::Circuit);
         }
@@ -174,8 +182,8 @@ impl Load {
         }
     }
 
-    /// As the line from many calls to few has it; a shop that answers nothing has few. More are called by and by: whoever is
-    /// called now is load only after a while.
+    /// Interpolates between many calls and few; a shop that answers no request gets few. The number rises gradually, because
+    /// a called visitor becomes load only after a while.
     fn by_requests(&self, linear: &Linear, seen: &Measured) -> (u64, Why) {
         let requests_milli = if seen.silent { u64::MAX } else { seen.load_milli };
         let by_line_milli = linear.calls_milli(requests_milli);
@@ -192,8 +200,9 @@ impl Load {
         (calls_milli, why)
     }
 
-    /// Requests that hang keep others from being sent, so that requests a second are few: in the share of those who hang calls
-    /// are no more than they were, and fewer each time. SECURITY: somebody is called whatever hangs, and shows whether the shop is well.
+    /// Hanging requests keep others from being sent, so that requests per second are few. The number of calls then does not
+    /// rise, and is reduced each time by the share of visitors whose requests hang. SECURITY: some calls are made even if all
+    /// requests hang, to show whether the shop is well.
     fn while_some_hang(&self, calls_milli: u64, seen: &Measured) -> u64 {
         let share = seen.hanging_permille();
         let fewer_milli = without(self.allowance.step_milli().min(calls_milli), seen.likely_permille());
@@ -210,7 +219,7 @@ impl Load {
         self.binds = enough(7) || self.allowance.calls() == 0 || (self.binds && enough(4));
     }
 
-    /// What holds now: of the gates, and in its place what somebody else says. `None` without any of both.
+    /// The figures in force: those of the gates, replaced by outside ones where given. `None` without either.
     fn measured(&self) -> Option<Measured> {
         let weight = u64::from(times::WEIGHT);
         let errors = self.errors.saturating_mul(1_000).checked_div(self.ended);
@@ -249,57 +258,9 @@ impl Load {
             share_permille: self.share.permille(),
         }
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.gates.write(w);
-        w.option(self.outside.as_ref(), |w, given| {
-            w.clock(given.until);
-            given.figures.write(w);
-            w.option(given.who.as_ref(), |w, who| who.write(w));
-        });
-        self.times.write(w);
-        w.u64(self.ended);
-        w.u64(self.errors);
-        self.share.write(w);
-        self.allowance.write(w);
-        self.adaptive.write(w);
-        self.pace.write(w);
-        w.clock(self.decided);
-        w.u64(self.calls);
-        w.flag(self.binds);
-        w.u8(self.why.byte());
-        w.wall(self.since);
-        w.text(self.last.as_str());
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            gates: Gates::read(r)?,
-            outside: r.option(|r| {
-                Ok(Given {
-                    until: r.clock()?,
-                    figures: Outside::read(r)?,
-                    who: r.option(Who::read)?,
-                })
-            })?,
-            times: Times::read(r)?,
-            ended: r.u64()?,
-            errors: r.u64()?,
-            share: Share::read(r)?,
-            allowance: Allowance::read(r)?,
-            adaptive: Adaptive::read(r)?,
-            pace: Pace::read(r)?,
-            decided: r.clock()?,
-            calls: r.u64()?,
-            binds: r.flag()?,
-            why: Why::read(r)?,
-            since: r.wall()?,
-            last: r.line_name()?,
-        })
-    }
 }
 
-/// What is left without so many thousandths.
+/// The rest after a share of so many thousandths is removed.
 fn without(milli: u64, permille: u64) -> u64 {
     milli.saturating_mul(1_000 - permille.min(1_000)) / 1_000
 }
@@ -310,9 +271,9 @@ const EVERY_MS: u64 = 2_000;
 /// Requests that a percentile is read from, as far as there are.
 const ENOUGH: u64 = 100;
 
-/// Fewer say nothing of what a request takes, and of what the slowest take or how many fail.
+/// Fewer requests are not enough to judge their duration, the slowest of them, or the share of failures.
 const TELLING: u64 = 40;
 const FEW: u64 = 20;
 
-/// By the line, calls rise to the most in so many decisions at the earliest.
+/// With the linear controller, calls rise to the most in at least this many decisions.
 const RISE: u64 = 8;

@@ -1,22 +1,26 @@
-//! How long a call takes to be over as load, by Little's law: those called and inside, by those who are called in a second.
+//! How long a call counts as load, by Little's law: the number of called and inside divided by the calls per second.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
-/// Both of late, the older the less.
+/// Recent averages of both, older values with less weight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pace {
     /// Thousandths of those called and inside.
     slots_milli: u64,
-    /// Thousandths of a call a second, and of one that is over: visits, and calls that nobody came for.
+    /// Thousandths of a call per second, and of a call that is over per second: visits, and no-shows.
     calls_milli: u64,
     ends_milli: u64,
     /// Those called and inside as of now.
     slots: u64,
 }
 
+codec! {
+    struct Pace { slots_milli, calls_milli, ends_milli, slots } where is_sound;
+}
+
 impl Pace {
-    /// Two seconds or so have passed. What is seen while nobody is called says nothing, nor does what `is_odd`: visits to a
-    /// shop that fails are soon over, and after them the room fills again.
+    /// Takes the figures of about two seconds. They do not count while no visitor is called, or while `is_odd`: visits to a
+    /// failing shop end early, and the room fills again after them.
     pub fn note(&mut self, slots: u64, calls: u64, is_odd: bool, passed_ms: u64) {
         let (slots, calls) = (slots.min(MOST), calls.min(MOST));
         let ends = (self.slots + calls).saturating_sub(slots);
@@ -30,7 +34,7 @@ impl Pace {
         self.ends_milli = follow(self.ends_milli, ends * 1_000_000 / passed_ms);
     }
 
-    /// From a call to the end of the visit, in milliseconds: within what can be waited for.
+    /// The time from a call to the end of the visit, in milliseconds, within the bounds of the controller.
     pub fn lag_ms(&self) -> u64 {
         self.measured_ms().unwrap_or(UNKNOWN_MS).clamp(LEAST_MS, MOST_MS)
     }
@@ -40,16 +44,16 @@ impl Pace {
         self.slots
     }
 
-    /// Visits last longer than can be waited for, or sessions do that nobody ends. By calls and by ends: where one of them has
-    /// just become fewer it says nothing.
+    /// Visits last longer than the controller can wait, or sessions are not ended by the shop. It is judged by calls and by
+    /// ends, because one of the two alone is misleading right after it fell.
     pub fn is_long(&self) -> bool {
         let most_milli = self.calls_milli.max(self.ends_milli);
         most_milli > 0 && self.slots_milli.saturating_mul(1_000) > most_milli.saturating_mul(MOST_MS)
     }
 
-    /// Thousandths of a visitor a second by which a rate is to be less for now, so that those who are inside beyond what it
-    /// brings are gone in half a lag. Nothing where the room hears of no ends, or sessions run out by themselves: most of
-    /// those inside are no load then.
+    /// Thousandths of a visitor per second by which a rate is reduced for now, so that the visitors inside beyond its share
+    /// are gone in half a lag. Zero where the room hears of no ends, or sessions run out by themselves: most visitors inside
+    /// are not load then.
     pub fn excess_milli(&self, rate_milli: u64) -> u64 {
         // A fourth, since ends are behind calls by a lag, in which calls may double twice.
         let is_heard = self.ends_milli * 4 >= self.calls_milli;
@@ -65,41 +69,24 @@ impl Pace {
         self.slots_milli.saturating_mul(1_000).checked_div(self.calls_milli)
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.u64(self.slots_milli);
-        w.u64(self.calls_milli);
-        w.u64(self.ends_milli);
-        w.u64(self.slots);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let read = Self {
-            slots_milli: r.u64()?,
-            calls_milli: r.u64()?,
-            ends_milli: r.u64()?,
-            slots: r.u64()?,
-        };
-        let rates = read.calls_milli.max(read.ends_milli) <= 2 * MOST * 1_000_000;
-        if rates && read.slots <= MOST && read.slots_milli <= MOST * 1_000 {
-            Ok(read)
-        } else {
-            r.wrong()
-        }
+    fn is_sound(&self) -> bool {
+        let rates = self.calls_milli.max(self.ends_milli) <= 2 * MOST * 1_000_000;
+        rates && self.slots <= MOST && self.slots_milli <= MOST * 1_000
     }
 }
 
-/// The part that the last two seconds are of what is remembered.
+/// The weight of the last two seconds in the average, as a fraction.
 const OF: u64 = 16;
 
 /// Most of either that is reckoned with: above every capacity that can be configured.
 pub const MOST: u64 = 100_000_000;
 
-/// Shorter than a call and an answer take, and longer than a shop that changes lets anybody wait.
+/// Bounds of the lag: shorter than a call and an answer take, and longer than a controller can wait while the shop changes.
 const LEAST_MS: u64 = 8_000;
 const MOST_MS: u64 = 60_000;
 
 /// So small a part more are inside by chance.
 const SPREAD: u64 = 20;
 
-/// Before anybody was called.
+/// Before any visitor was called.
 const UNKNOWN_MS: u64 = 20_000;

@@ -1,8 +1,8 @@
 //! The share of those called who come, measured over the last few hundred.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 
-/// Weights of those who came and of those who did not, the latest in full.
+/// Weighted numbers of visitors who came and of no-shows, the latest with full weight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Share {
     came: u64,
@@ -13,11 +13,15 @@ pub struct Share {
 const ONE: u64 = 16;
 const KEPT: u64 = 512;
 
-/// Taken to have come before anybody was called, so that the first few say little.
+/// Assumed visitors who came before the first call, so that the first few have little weight.
 const BEFORE: u64 = 20;
 
-/// At most twice as many are called as are to come, whatever was measured.
+/// At most twice as many are called as are expected to come, whatever was measured.
 const LEAST_PERMILLE: u64 = 500;
+
+codec! {
+    struct Share { came, missed } where is_sound;
+}
 
 impl Share {
     pub fn note(&mut self, came: u64, missed: u64) {
@@ -35,24 +39,14 @@ impl Share {
         (came * 1_000 / (came + self.missed)).max(LEAST_PERMILLE)
     }
 
-    /// How many to call so that so many come.
+    /// How many visitors to call so that this number comes.
     #[must_use]
     pub fn ahead(self, arrivals: u64) -> u64 {
         arrivals.saturating_mul(1_000) / self.permille()
     }
 
-    pub(crate) fn write(self, w: &mut Writer) {
-        w.var(self.came);
-        w.var(self.missed);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (came, missed) = (r.var()?, r.var()?);
-        let most = 4 * KEPT * ONE;
-        if came > most || missed > most {
-            return r.wrong();
-        }
-        Ok(Self { came, missed })
+    fn is_sound(&self) -> bool {
+        self.came.max(self.missed) <= 4 * KEPT * ONE
     }
 }
 

@@ -3,12 +3,14 @@
 //! Counts add up, so those of several gates are one count of all their requests: a percentile of the sum is that of the
 //! whole upstream, which no mean of percentiles is.
 
-use crate::codec::{Read, Reader, Writer};
+use std::collections::BTreeMap;
 
-/// Steps: the last one ends at 46 s, and holds whatever took longer.
+use crate::codec::{Codec, Read, Reader, Writer};
+
+/// Steps: the last one ends at 46 s, and also holds everything longer.
 pub const STEPS: usize = 32;
 
-/// What a request weighs where older ones weigh less.
+/// The weight of a new request; that of older ones is less.
 pub(super) const WEIGHT: u32 = 64;
 
 /// Requests by how long they took.
@@ -22,7 +24,7 @@ impl Times {
         Self(counts)
     }
 
-    /// The step that so many microseconds fall into.
+    /// The step of a duration in microseconds.
     #[must_use]
     pub fn step(took_us: u64) -> usize {
         (0..STEPS - 1)
@@ -41,14 +43,14 @@ impl Times {
         }
     }
 
-    /// Adds what weighs in full: so that half of it, and half of that, is still something.
+    /// Adds new counts with full weight, large enough to be halved several times.
     pub(crate) fn weigh_in(&mut self, other: &Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count = count.saturating_add(more.saturating_mul(WEIGHT));
         }
     }
 
-    /// What was counted so far weighs half from now on.
+    /// Halves the weight of all counts so far.
     pub(crate) fn halve(&mut self) {
         self.0.iter_mut().for_each(|count| *count /= 2);
     }
@@ -82,27 +84,22 @@ impl Times {
         }
         None
     }
+}
 
-    /// Only steps that hold something, since most are empty.
-    pub(crate) fn write(&self, w: &mut Writer) {
-        let held: Vec<_> = (0_u8..).zip(self.0).filter(|(_, count)| *count > 0).collect();
-        w.list(&held, |w, (step, count)| {
-            w.u8(*step);
-            w.var(u64::from(*count));
-        });
+/// Only steps that hold something, since most are empty.
+impl Codec for Times {
+    fn write(&self, w: &mut Writer) {
+        let held = (0..).zip(self.0).filter(|(_, count)| *count > 0);
+        w.put::<BTreeMap<u8, u32>>(&held.collect());
     }
 
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let (mut times, mut last) = (Self::default(), None);
-        for (step, count) in r.list(2, |r| Ok((r.u8()?, r.var()?)))? {
-            let rises = last.replace(step).is_none_or(|last| step > last);
-            let (Some(held), Ok(count)) = (times.0.get_mut(usize::from(step)), u32::try_from(count)) else {
-                return r.wrong();
-            };
-            if !rises || count == 0 {
-                return r.wrong();
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut times = Self::default();
+        for (step, count) in r.get::<BTreeMap<u8, u32>>()? {
+            match times.0.get_mut(usize::from(step)) {
+                Some(held) if count > 0 => *held = count,
+                _ => return r.wrong(),
             }
-            *held = count;
         }
         Ok(times)
     }

@@ -1,14 +1,14 @@
-//! What stands in the way of calls, and what a room shows of it.
+//! The reason that limits calls, and the figures of load control that a room shows.
 
-use crate::codec::{Read, Reader};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::load::figures::Measured;
 use ropeline_ids::{Clock, Wall};
 
-/// What stands in the way of calls, but for slots and rate.
+/// The reason that limits calls, apart from slots and rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Why {
-    /// Nothing.
+    /// No limit.
     #[default]
     Free,
     /// The upstream has requests: fewer are called than at rest.
@@ -17,29 +17,33 @@ pub enum Why {
     Latency,
     /// Requests fail.
     Errors,
-    /// The gates ask no server: nobody is called, but for one a step to see whether that is over.
+    /// The gates send requests to no server: no visitor is called, except one per step as a trial.
     Circuit,
-    /// There are no figures that hold: nobody is called.
+    /// There are no valid figures: no visitor is called.
     Figures,
 }
 
-/// What a room shows of this.
+codec! {
+    enum Why { 0 => Free, 1 => Requests, 2 => Latency, 3 => Errors, 4 => Circuit, 5 => Figures };
+}
+
+/// The figures of load control that a room shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoadView {
     pub why: Why,
-    /// Since when, and since when somebody is called or nobody.
+    /// Since when, and since when calls are made or stopped.
     pub since: Wall,
-    /// Visitors called a step at most, in thousandths; 0: nobody.
+    /// Visitors called per step at most, in thousandths; 0: none.
     pub step_milli: u64,
-    /// As many are called as are allowed: more would be, were it not for this.
+    /// About as many visitors are called as are allowed: more would be called without load control.
     pub binds: bool,
-    /// The figures that hold.
+    /// The figures in force.
     pub seen: Option<Measured>,
-    /// Gates whose reports hold.
+    /// Number of gates whose reports are in force.
     pub gates: usize,
-    /// The figures are given from outside until then, by whom.
+    /// Until when outside figures are in force, and who gave them.
     pub outside: Option<(Clock, Option<Who>)>,
-    /// Thousandths of those called who come.
+    /// Thousandths of the called visitors who come.
     pub share_permille: u64,
 }
 
@@ -63,24 +67,6 @@ impl Why {
             Self::Errors => "errors",
             Self::Circuit => "circuit",
             Self::Figures => "figures",
-        }
-    }
-
-    pub(super) fn byte(self) -> u8 {
-        match self {
-            Self::Free => 0,
-            Self::Requests => 1,
-            Self::Latency => 2,
-            Self::Errors => 3,
-            Self::Circuit => 4,
-            Self::Figures => 5,
-        }
-    }
-
-    pub(super) fn read(r: &mut Reader) -> Read<Self> {
-        match Self::ALL.get(usize::from(r.u8()?)) {
-            Some(why) => Ok(*why),
-            None => r.wrong(),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Epochs that gates bring back, and who is at it.
+//! Epochs that gates bring back, and the gates that are doing so.
 //!
-//! While a gate brings an epoch back nobody is called, so that its visitors are in their order before anybody behind them
-//! is told to come. What was known of its numbers comes in the sections of the same batches.
+//! While a gate brings an epoch back, no visitor is called, so that its visitors are in order before any visitor behind them
+//! is called. The known facts about its numbers come in the sections of the same batches.
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::state::roster::Roster;
 use ropeline_ids::{Clock, GateId};
 
@@ -25,8 +25,13 @@ pub(crate) struct Adopting {
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Clock,
-    /// Whatever comes yet, it is not waited for beyond.
+    /// The latest end of the wait, whatever entries still come.
     latest: Clock,
+}
+
+codec! {
+    struct Adopting { gates };
+    struct Hold { until, latest };
 }
 
 impl Adopting {
@@ -39,7 +44,7 @@ impl Adopting {
         hold.until = now.plus(HOLD_MS).min(hold.latest);
     }
 
-    /// Until when nobody is called, if nobody says before that it is done.
+    /// Until when no visitor is called, unless the gate reports before that it is done.
     pub fn until(&self) -> Option<Clock> {
         self.gates.values().map(|hold| hold.until).max()
     }
@@ -57,29 +62,4 @@ impl Adopting {
     pub fn clear(&mut self) {
         self.gates.clear();
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.gates.len());
-        for (gate, hold) in &self.gates {
-            w.u64(gate.0);
-            w.clock(hold.until);
-            w.clock(hold.latest);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(24, read_hold)?;
-        Ok(Self {
-            gates: gates.into_iter().collect(),
-        })
-    }
-}
-
-fn read_hold(r: &mut Reader) -> Read<(GateId, Hold)> {
-    let gate = GateId(r.u64()?);
-    let hold = Hold {
-        until: r.clock()?,
-        latest: r.clock()?,
-    };
-    Ok((gate, hold))
 }

@@ -1,24 +1,28 @@
 //! The earliest issue date for which the set of used codes is complete. A single-use code that was issued before is not taken,
 //! since a log that was lost may have seen it used.
 //!
-//! What is lost for certain stays so: a log begun from nothing, however new its folder is, or a room that was taken out. What
-//! a gate has read that was not heard when its log was lost comes back with that gate, if it comes back.
+//! A certain loss is permanent: a log begun from nothing, however new its folder is, or a room that was removed. Uses of
+//! codes that only a silent gate has read come back with that gate, if it comes back.
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::state::rooms::MAX_ROOMS;
 use ropeline_ids::{GateId, RoomName, Wall};
 
-/// Codes issued by then are in doubt.
+/// Codes issued until then may have been used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct CodesCutoff {
     /// Those of all rooms; [`UNSET`] before the first entry of a log begun from nothing.
     all: Wall,
-    /// Of rooms that were taken out since, whose spent codes went with them.
+    /// Of rooms that were removed since, with their spent codes.
     removed: BTreeMap<RoomName, Wall>,
-    /// For what gates may have read that were not heard when the log began.
+    /// For entries that only silent gates may have read when the log began.
     gates: BTreeMap<GateId, Wall>,
+}
+
+codec! {
+    struct CodesCutoff { all, removed, gates };
 }
 
 /// The log's first entry says when it began.
@@ -36,10 +40,6 @@ impl CodesCutoff {
         }
     }
 
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
     pub fn settle(&mut self, now: Wall) {
         if self.all == UNSET {
             self.all = now;
@@ -52,12 +52,12 @@ impl CodesCutoff {
         self.all.max(gates).max(removed)
     }
 
-    /// Nothing is known of what happened up to now.
+    /// All uses of codes until now may be unknown.
     pub fn all(&mut self, now: Wall) {
         self.all = self.all.max(now);
     }
 
-    /// A room is taken out, with what it knew.
+    /// A room is removed, with its spent codes.
     pub fn remove(&mut self, room: &RoomName, now: Wall) {
         if self.removed.len() >= MAX_ROOMS && !self.removed.contains_key(room) {
             self.all = self.all.max(now);
@@ -67,7 +67,7 @@ impl CodesCutoff {
         }
     }
 
-    /// A log begins without what this gate may have read of the one before.
+    /// A log begins without the entries of the one before that this gate may have read.
     pub fn miss(&mut self, gate: GateId, now: Wall) {
         if self.gates.len() >= MAX_GATES {
             self.all = self.all.max(now);
@@ -77,41 +77,8 @@ impl CodesCutoff {
         }
     }
 
-    /// What the gate knew is known.
+    /// The gate has reported its knowledge.
     pub fn hear(&mut self, gate: GateId) {
         self.gates.remove(&gate);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.wall(self.all);
-        w.count(self.removed.len());
-        for (room, at) in &self.removed {
-            w.text(room.as_str());
-            w.wall(*at);
-        }
-        w.count(self.gates.len());
-        for (gate, at) in &self.gates {
-            w.u64(gate.0);
-            w.wall(*at);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let all = r.wall()?;
-        let removed = r.list(9, |r| Ok((r.room_name()?, r.wall()?)))?;
-        let gates = r.list(16, |r| Ok((GateId(r.u64()?), r.wall()?)))?;
-        if !removed.is_sorted_by(|(a, _), (b, _)| a < b) || !gates.is_sorted_by(|(a, _), (b, _)| a < b) {
-            return r.wrong();
-        }
-        Ok(Self {
-            all,
-            removed: removed.into_iter().collect(),
-            gates: gates.into_iter().collect(),
-        })
-    }
-
-    /// A state's field of it; nothing where nothing is in doubt.
-    pub fn field(&self) -> Option<Vec<u8>> {
-        (!self.is_nothing()).then(|| Writer::field(|w| self.write(w)))
     }
 }

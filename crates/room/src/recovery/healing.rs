@@ -1,29 +1,29 @@
-//! A room's healing: nobody is called while visitors of a lost log come back.
+//! A room's healing: no visitor is called while visitors of a lost log come back.
 //!
-//! A ticket or a pass of an epoch that nobody knows proves that the log before was lost with every gate. Tickets last long and
-//! anybody may keep one, so each kind of token stops its own room once in a log, for a bounded time, and an operator can end
+//! A ticket or a pass of an unknown epoch proves that the log before was lost with every gate. Tickets last long and any
+//! visitor may keep one. So each kind of token stops its own room once in a log, for a bounded time, and an operator can end
 //! it.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::settings::Settings;
 use crate::view::{RoomView, View};
 use ropeline_ids::{Clock, Epoch};
 
-/// What proves that something was lost.
+/// The kind of token that proves a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Proof {
-    /// Whoever waits has checked in within a generation.
+    /// A ticket: every waiting visitor has checked in within a generation.
     Ticket,
-    /// One that has not run out: every other session that was lost is over, or known again, within its length.
+    /// A pass that has not expired: every other lost session is over, or known again, within its length.
     Pass,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Healing {
     until: Clock,
-    /// What has stopped the room in this log.
+    /// The proofs that have stopped the room in this log.
     here: Proofs,
-    /// What stopped it in the logs before, and the last of these: older epochs prove no more than they did there.
+    /// The proofs that stopped it in the logs before, and the last of these: older epochs prove no more than they did there.
     before: Proofs,
     last: Epoch,
 }
@@ -34,22 +34,23 @@ struct Proofs {
     pass: bool,
 }
 
+codec! {
+    struct Healing { until, here, before, last };
+    struct Proofs { ticket, pass };
+}
+
 impl Healing {
-    /// Nobody is called before.
+    /// No visitor is called before.
     pub fn until(&self) -> Clock {
         self.until
     }
 
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Nothing can stop the room any more in this log.
+    /// No proof can stop the room any more in this log.
     pub fn is_spent(&self) -> bool {
         self.here == Proofs::ALL && self.before == Proofs::ALL
     }
 
-    /// A token of a lost epoch was shown. Says whether the room stops for longer because of it.
+    /// A token of a lost epoch was shown. Returns whether the room stops for longer because of it.
     pub fn prove(&mut self, proof: Proof, epoch: Epoch, settings: &Settings, now: Clock) -> bool {
         let proofs = if epoch < self.last {
             &mut self.before
@@ -73,7 +74,7 @@ impl Healing {
         std::mem::take(&mut self.until) > Clock(0)
     }
 
-    /// An operator says that nobody is waited for: nothing stops the room again in this log.
+    /// An operator ends the wait for visitors: the room is not stopped again in this log.
     pub fn forbid(&mut self) {
         (self.until, self.here, self.before) = (Clock(0), Proofs::ALL, Proofs::ALL);
     }
@@ -87,28 +88,10 @@ impl Healing {
         };
         (self.here, self.last) = (Proofs::default(), last);
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.clock(self.until);
-        for proofs in [self.here, self.before] {
-            w.flag(proofs.ticket);
-            w.flag(proofs.pass);
-        }
-        w.u64(self.last.0);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            until: r.clock()?,
-            here: Proofs::read(r)?,
-            before: Proofs::read(r)?,
-            last: Epoch(r.u64()?),
-        })
-    }
 }
 
 impl View {
-    /// Set while nobody is called in a room because something was lost: the clock at which that ends at the latest.
+    /// Set while no visitor is called in a room because of a loss: the clock at which that ends at the latest.
     #[must_use]
     pub fn healing_of(&self, room: &RoomView) -> Option<Clock> {
         let of_all = self.healing_until.max(self.adopting);
@@ -137,12 +120,5 @@ impl Proofs {
             Proof::Pass => &mut self.pass,
         };
         !std::mem::replace(used, true)
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            ticket: r.flag()?,
-            pass: r.flag()?,
-        })
     }
 }

@@ -1,9 +1,9 @@
-//! What a replica of a lost history has to bring back: batches for the log that the rooms go on in.
+//! The content that a replica of a lost history brings back: batches for the log in which the rooms go on.
 //!
-//! For each epoch of which the replica has read more: who has completed, who is present, the open sessions, the numbers that
-//! are used up, and where each horizon stood; and all but the horizon for the epochs before, whose visitors went on in those logs. Whoever is
-//! called there comes as present, in front of all others: a pass that was handed out is honoured by its own date and opens
-//! the session as excess, as after any lost call.
+//! For each epoch of which the replica has read more: the visitors who have completed, those who are present, the open
+//! sessions, the numbers that are used up, and each horizon. For the epochs before, whose visitors went on in those logs: the
+//! same without the horizon. Called visitors come as present, in front of all others: an issued pass is honoured by its own
+//! date and opens the session as excess, as after any lost call.
 
 use crate::entry::{Adopt, Batch, Change, RoomChange};
 use crate::lane::Lane;
@@ -16,7 +16,7 @@ use crate::state::State;
 use crate::state::rooms::MAX_ROOMS;
 use ropeline_ids::{Edition, Epoch, LaneId, Number, Place, RoomName, Tag};
 
-/// Changes of one batch: with the longest names and messages they take half of what a batch may.
+/// Changes of one batch: with the longest names and messages they take half of a batch's limit.
 const CHANGES: usize = 30;
 
 /// Parts of draws in one batch, each with eight lanes of 64 stretches at most.
@@ -32,7 +32,7 @@ pub(crate) struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// What [`State::adoption`] says.
+    /// The batches of [`State::adoption`].
     pub fn batches(&self) -> Vec<Batch> {
         let mut batches = Vec::new();
         let whole = self.fits();
@@ -56,8 +56,8 @@ impl Merge<'_> {
         batches
     }
 
-    /// Epochs whose numbers stand otherwise here than in `now`, oldest first, and whether this state has read more of the
-    /// epoch's own log: the last is such a one. Visitors of older epochs were called and left in that log too.
+    /// Epochs whose numbers differ from those in `now`, oldest first, and whether this state has read more of the epoch's own
+    /// log: the last is such a one. Visitors of older epochs were called and left in that log too.
     fn changed(&self) -> Vec<(Adopt, bool)> {
         let issuing = Epoch(self.now.position().epoch);
         let epochs = self.lost.past().ends(self.lost.position().sequence);
@@ -108,8 +108,8 @@ impl Merge<'_> {
         packer.finish()
     }
 
-    /// The rooms that `now` lacks, what an operator changed after all that it was told, such as a stop, and editions that it
-    /// has lost; before the numbers, some to each batch.
+    /// The rooms that `now` lacks, operators' later changes, such as a stop, and lost editions; they go before the numbers,
+    /// some in each batch.
     fn bring_rooms(&self, batches: &mut Vec<Batch>) {
         // They were set in the newest of the epochs.
         let Some(newest) = batches.last().and_then(|batch| batch.adopt) else {
@@ -132,7 +132,8 @@ impl Merge<'_> {
         batches.splice(..0, parts.map(batch));
     }
 
-    /// What makes a room of another history, or none, as its operator set it and of the edition that it was reset to.
+    /// The changes that create a room of another history, or update it, with its operator's settings and the edition that it
+    /// was reset to.
     fn brought(&self, name: &RoomName, room: &Room) -> Vec<RoomChange> {
         let other = self.now.rooms().get(name);
         let change = |revision, change| RoomChange {
@@ -148,7 +149,7 @@ impl Merge<'_> {
                 ..change(revision, Change::Add(Box::new(added.again())))
             })
         };
-        // One revision each, the room's for what was said last.
+        // One revision each; the last change gets the room's.
         let made = other.is_none().then(|| {
             let revision = room.revision().saturating_sub(1);
             let configured = || change(revision, Change::Configure(room.configured().clone()));
@@ -221,8 +222,9 @@ fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
 
 type Wanted = fn(&Record) -> bool;
 
-/// One lane: what is used up, who is inside, and who is present. Virtual visitors are not brought: their rehearsal may be over.
-/// Of a number that was given for a pending id, and not shown since, nothing is said: its visitor comes with it, or with the id and is given another, and then nobody has this one.
+/// One lane: used-up numbers, visitors inside and present visitors. Virtual visitors are left out: their rehearsal may be over.
+/// A number that was given for a pending id and not shown since is left out too: its visitor either comes with it, or comes
+/// with the id and gets another number, and then the first one is unused.
 fn bring_lane(
     packer: &mut Packer,
     (id, lane): (LaneId, &Lane),
@@ -266,7 +268,7 @@ fn bring_lane(
     put(List::Marks, &mut lane.presence.present().ones(from, to));
 }
 
-/// Whose the live places are, once their numbers are known.
+/// Brings back the accounts of the live places, once their numbers are known.
 fn bring_accounts(
     packer: &mut Packer,
     id: LaneId,
@@ -291,9 +293,10 @@ fn bring_accounts(
     }
 }
 
-/// Where the horizon stood. Of an epoch that has gone no further it may have passed whoever came back in the other log.
+/// Brings back the horizon. That of an epoch that has gone no further may have passed visitors who came back in the other
+/// log.
 fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (epoch, extent): (Epoch, Extent)) {
-    // What lies behind may be free still for another epoch.
+    // Places behind it may still be free for another epoch.
     let drawn = lane.epochs.draws.first_in(extent.base.0..extent.limit.0);
     let drawn = drawn.map_or(extent.given, Place);
     let void = extent.from.max(lane.horizon()).min(extent.given).min(drawn);
@@ -304,7 +307,7 @@ fn bring_horizon(packer: &mut Packer, id: LaneId, lane: &Lane, (epoch, extent): 
     }
 }
 
-/// What lies further than a number can say was not issued.
+/// A place beyond the range of numbers was never issued.
 fn number_at((epoch, extent): (Epoch, Extent), place: Place) -> Option<Number> {
     let within = (extent.base..extent.limit).contains(&place);
     let n = u32::try_from(place.0.checked_sub(extent.base.0)?).ok()?;

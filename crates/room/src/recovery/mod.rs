@@ -1,5 +1,5 @@
-//! Going on after a log was lost: the root that a new log waits for, the epochs that gates bring back, and which codes may have
-//! been used in what was lost.
+//! Recovery after a log was lost: the root that a new log waits for, the epochs that gates bring back, and the codes that may
+//! have been used in the lost part.
 
 pub(crate) mod adopting;
 pub(crate) mod codes_cutoff;
@@ -9,6 +9,7 @@ pub(crate) mod packer;
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::effects::Effects;
 use crate::entry::{Adopt, Entry, Spoke, StateHash};
 use crate::recovery::adopting::Adopting;
@@ -17,7 +18,7 @@ use crate::state::context::Context;
 use crate::state::roster::Roster;
 use ropeline_ids::{Clock, GateId, Wall};
 
-/// What of a log was lost, as far as that is known, and who brings it back.
+/// The known losses of a log, and the gates that bring them back.
 #[derive(Debug)]
 pub(crate) struct Recovery {
     /// The root that is waited for: until it comes the rooms stand still.
@@ -26,31 +27,22 @@ pub(crate) struct Recovery {
     codes: CodesCutoff,
 }
 
+codec! {
+    struct Recovery { awaits, adopting, codes };
+}
+
 impl Recovery {
     /// Of a log begun from nothing.
     pub fn new(proven_new: bool) -> Self {
-        Self::of(None, Adopting::default(), CodesCutoff::new(proven_new))
-    }
-
-    /// As a snapshot has it.
-    pub fn of(awaits: Option<StateHash>, adopting: Adopting, codes: CodesCutoff) -> Self {
         Self {
-            awaits,
-            adopting,
-            codes,
+            awaits: None,
+            adopting: Adopting::default(),
+            codes: CodesCutoff::new(proven_new),
         }
-    }
-
-    pub fn awaits(&self) -> Option<StateHash> {
-        self.awaits
     }
 
     pub fn adopting(&self) -> &Adopting {
         &self.adopting
-    }
-
-    pub fn codes(&self) -> &CodesCutoff {
-        &self.codes
     }
 
     pub fn codes_mut(&mut self) -> &mut CodesCutoff {
@@ -77,7 +69,8 @@ impl Recovery {
         is
     }
 
-    /// Before the sections of an entry that brings back an epoch: it is known from now on, and nobody is called. True if so.
+    /// Runs before the sections of an entry that brings back an epoch: the epoch is known from now on, and no visitor is
+    /// called. True if so.
     pub fn adopt(&mut self, entry: &Entry, roster: &Roster, m: &mut Context, effects: &mut Effects) -> bool {
         let Some(adopt) = entry.batch.adopt else { return false };
         if adopt.epoch >= m.past.epoch() {
@@ -112,7 +105,7 @@ impl Recovery {
         healed
     }
 
-    /// Until when nobody is called: a gate brings an epoch back, or the rooms stand still.
+    /// Until when no visitor is called, because a gate brings an epoch back or the rooms stand still.
     pub fn barred_until(&mut self, roster: &Roster, alarm: bool) -> Clock {
         self.adopting.forget(roster);
         match self.adopting.until() {
@@ -131,7 +124,7 @@ impl Recovery {
         }
     }
 
-    /// An entry that counts says what its gate knew of the logs before: it brings that back, or has nothing to bring.
+    /// An entry that counts says what its gate knew of the logs before: the gate brings that back, or has nothing to bring.
     pub fn believe(&mut self, entry: &Entry) {
         let brings = |adopt: Adopt| !adopt.done;
         if !entry.batch.adopt.is_some_and(brings) {
@@ -139,7 +132,7 @@ impl Recovery {
         }
     }
 
-    /// The end of the log that the rooms come from is lost: single-use codes issued by now may have been used in it.
+    /// The end of the log that the rooms come from is lost: single-use codes issued until now may have been used in it.
     pub fn doubt_codes(&mut self, now: Wall) {
         self.codes.all(now);
     }

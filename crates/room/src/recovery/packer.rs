@@ -1,20 +1,20 @@
-//! Packs what an adopted epoch brings into batches of a bounded size, by counting the bytes that numbers will take.
+//! Packs the content of an adopted epoch into batches of a bounded size, by counting the bytes that numbers will take.
 
 use crate::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use crate::line::accounts::Bound;
 use ropeline_ids::{LaneId, LineName, Number, RoomName, Tag};
 
-/// Bytes of a batch that are left for what stands around its sections.
+/// Bytes of a batch that are left for the fields around its sections.
 const HEAD_BYTES: usize = 256;
 
-/// Most bytes of a section without its numbers: two names and counts.
-const SECTION_BYTES: usize = 162;
+/// Most bytes of a section without its numbers: two names, which lists there are, and the count of completions.
+const SECTION_BYTES: usize = 33 + 65 + 3 + 3;
 
 /// Most bytes of a run without its numbers: lane, epoch, form, first number, length, and its part of the list's count.
-const RUN_BYTES: usize = 24;
+const RUN_BYTES: usize = 1 + 10 + 1 + 5 + 5 + 5;
 
-/// Most bytes of a completion: lane, number, edition, no grace, time, tag.
-const COMPLETION_BYTES: usize = 35;
+/// Most bytes of a completion: lane, number, edition, no grace, what follows, time, tag.
+const COMPLETION_BYTES: usize = 1 + 15 + 5 + 1 + 1 + 11 + 9;
 
 /// Bytes of an account's tag, with how many there are.
 const TAG_BYTES: usize = 9;
@@ -38,7 +38,7 @@ pub(crate) struct Packer {
     /// Bytes of the last batch but for the run under way.
     bytes: usize,
     run: Option<Run>,
-    /// What numbers are put into: a section of the last batch, or one to be opened.
+    /// The place for numbers: a section of the last batch, or one to be opened.
     line: Option<Section>,
     open: bool,
 }
@@ -69,7 +69,7 @@ impl Packer {
         packer
     }
 
-    /// What is put from now on is of this line.
+    /// Items put from now on belong to this line.
     pub fn turn_to(&mut self, room: &RoomName, line: &LineName) {
         self.line = Some(Section::new(room.clone(), line.clone()));
         self.open = false;

@@ -1,13 +1,13 @@
-//! Codes that visitors join by: which single-use ones are spent, and who came in past the line.
+//! Codes that visitors join by: the single-use ones that are spent, and the visitors who passed the line by one.
 //!
-//! A spent code is remembered with the one number that it was good for until it expires; whoever asked for that number may ask
-//! again and is told the same. Where it cannot be known whether a code was used, it is not good. The spent ones lie in pieces
-//! by their first byte, so that a view shares all but what changed.
+//! A spent code is remembered with the one number that it gave until it expires; the visitor of that number may ask again and
+//! gets the same answer. A code that may have been used before is not valid. Spent codes are grouped by their first byte, so
+//! that a view shares all groups except changed ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use ropeline_ids::{CodeId, LaneId, LineName, Number, PendingId, RoomName, Tag, Wall};
 
 /// Most spent codes that a room remembers; over it single-use codes are not good until some have expired.
@@ -28,7 +28,7 @@ pub struct Redeem {
     /// The account's tags, as of [`Tagged`](crate::Tagged).
     pub tags: Vec<Tag>,
     pub code: CodeId,
-    /// Whoever comes again with the same one is the same visitor.
+    /// A visitor who comes again with the same one is the same visitor.
     pub holder: PendingId,
     pub issued: Wall,
     pub expires: Option<Wall>,
@@ -40,21 +40,25 @@ pub struct Redeem {
     pub leaves: Option<Seat>,
 }
 
+codec! {
+    struct Redeem { room, line, lane, tags, code, holder, issued, expires, single, bypass, leaves };
+}
+
 /// Why a code was not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// The room numbers nobody, or takes no such codes.
+    /// The room assigns no numbers, or takes no such codes.
     Refused,
     /// Another visitor has used it, or its number is over.
     Spent,
-    /// Nobody is let in by codes at the moment, or what was lost is being looked for.
+    /// No visitor is admitted by codes at present, or lost data is being looked for.
     NotNow,
     /// Records were lost after it was issued.
     Doubtful,
     Expired,
 }
 
-/// What a code was good for.
+/// The number that a code gave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spent {
     pub holder: PendingId,
@@ -67,12 +71,20 @@ pub struct Spent {
     pub bypass: bool,
 }
 
-/// What a gate brings back of a lost log: spent codes, and who came in past the line.
+codec! {
+    struct Spent { holder, expires, at, line, lane, number, bypass };
+}
+
+/// Data of a lost log that a gate brings back: spent codes, and visitors who passed the line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BroughtCodes {
     pub room: RoomName,
     pub spent: Vec<(CodeId, Spent)>,
     pub past: Vec<(LineName, LaneId, Number)>,
+}
+
+codec! {
+    struct BroughtCodes { room, spent, past };
 }
 
 /// The spent codes of a room. Cheap to clone.
@@ -126,23 +138,42 @@ impl SpentCodes {
     }
 }
 
-/// What a room knows of its codes.
+/// By rising ids.
+impl Codec for SpentCodes {
+    fn write(&self, w: &mut Writer) {
+        w.count(self.count);
+        for (code, spent) in self.iter_after(None) {
+            w.put(&code);
+            w.put(spent);
+        }
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut codes = Self::default();
+        for (code, spent) in r.get::<BTreeMap<_, _>>()? {
+            codes.put(code, spent);
+        }
+        Ok(codes)
+    }
+}
+
+/// A room's memory of its codes.
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     pub spent: SpentCodes,
     /// When they are forgotten; follows from them.
     expiring: BTreeSet<(Wall, CodeId)>,
-    /// Codes that expire by then may have been forgotten, whatever a clock says that was set back.
+    /// Codes that expire until then may have been forgotten, even if a clock was set back.
     swept: Wall,
-    /// Who came in past the line, and may be there still.
+    /// Visitors who passed the line and may still be inside.
     past: BTreeMap<LineName, BTreeSet<Seat>>,
 }
 
-impl Codes {
-    pub fn is_nothing(&self) -> bool {
-        self.spent.is_empty() && self.swept == Wall(0) && self.past.is_empty()
-    }
+codec! {
+    struct Codes { spent, swept, past } derived { expiring } where is_sound then derived;
+}
 
+impl Codes {
     pub fn is_full(&self) -> bool {
         self.spent.len() >= MAX_SPENT
     }
@@ -169,7 +200,7 @@ impl Codes {
         any
     }
 
-    /// How many came past a line, of those that are `there` still; who may come `back` is not forgotten.
+    /// How many passed a line and are still `there`; visitors who may come `back` are not forgotten.
     pub fn past(&mut self, line: &LineName, there: impl Fn(Seat) -> bool, back: impl Fn(Seat) -> bool) -> u32 {
         let Some(seats) = self.past.get_mut(line) else { return 0 };
         seats.retain(|seat| there(*seat) || back(*seat));
@@ -184,12 +215,12 @@ impl Codes {
         self.past.entry(line.clone()).or_default().insert(seat);
     }
 
-    /// A line is gone, and all who were in it.
+    /// A line is gone, with all its visitors.
     pub fn forget_line(&mut self, line: &LineName) {
         self.past.remove(line);
     }
 
-    /// What another history lacks of this one, in parts of so many.
+    /// The codes that another history lacks, in parts of at most `most`.
     pub fn lacking(&self, room: &RoomName, other: Option<&Self>, most: usize) -> Vec<BroughtCodes> {
         let new = |(code, spent): &(CodeId, &Spent)| other.is_none_or(|other| other.spent.get(*code) != Some(*spent));
         let spent: Vec<_> = self.spent.iter_after(None).filter(new).collect();
@@ -212,121 +243,14 @@ impl Codes {
         spent.chain(past.chunks(most).map(|chunk| part(&[], chunk))).collect()
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.spent.len());
-        for (code, spent) in self.spent.iter_after(None) {
-            write_spent(w, code, spent);
-        }
-        w.wall(self.swept);
-        w.count(self.past.len());
-        for (line, seats) in &self.past {
-            w.text(line.as_str());
-            w.count(seats.len());
-            for (lane, number) in seats {
-                w.u8(lane.0);
-                w.number(*number);
-            }
-        }
+    /// A line that no visitor passed is not written.
+    fn is_sound(&self) -> bool {
+        self.past.values().all(|seats| !seats.is_empty())
     }
 
-    /// By rising ids, so that equal ones have equal bytes.
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let mut codes = Self::default();
-        let mut last = None;
-        for _ in 0..r.count(49)? {
-            let (code, spent) = read_spent(r)?;
-            if last.replace(code).is_some_and(|last| code <= last) {
-                return r.wrong();
-            }
-            codes.spend(code, spent);
-        }
-        codes.swept = r.wall()?;
-        for _ in 0..r.count(15)? {
-            let line = r.line_name()?;
-            let listed = r.list(13, |r| Ok((r.lane()?, r.number()?)))?;
-            let rising = listed.is_sorted_by(|a, b| a < b);
-            let behind = codes.past.last_key_value().is_none_or(|(last, _)| *last < line);
-            if listed.is_empty() || !rising || !behind {
-                return r.wrong();
-            }
-            codes.past.insert(line, listed.into_iter().collect());
-        }
-        Ok(codes)
+    fn derived(mut self) -> Self {
+        let codes = self.spent.iter_after(None);
+        self.expiring = codes.map(|(code, spent)| (spent.expires, code)).collect();
+        self
     }
-}
-
-pub(crate) fn write_redeem(w: &mut Writer, redeem: &Redeem) {
-    w.text(redeem.room.as_str());
-    w.text(redeem.line.as_str());
-    w.u8(redeem.lane.0);
-    w.list(&redeem.tags, |w, tag| w.raw(&tag.0));
-    w.raw(&redeem.code.0);
-    w.raw(&redeem.holder.0);
-    w.wall(redeem.issued);
-    w.option(redeem.expires, Writer::wall);
-    w.flag(redeem.single);
-    w.flag(redeem.bypass);
-    w.option(redeem.leaves, |w, (lane, number)| {
-        w.u8(lane.0);
-        w.number(number);
-    });
-}
-
-pub(crate) fn read_redeem(r: &mut Reader) -> Read<Redeem> {
-    Ok(Redeem {
-        room: r.room_name()?,
-        line: r.line_name()?,
-        lane: r.lane()?,
-        tags: r.list(8, |r| Ok(Tag(r.array()?)))?,
-        code: CodeId(r.array()?),
-        holder: PendingId(r.array()?),
-        issued: r.wall()?,
-        expires: r.option(Reader::wall)?,
-        single: r.flag()?,
-        bypass: r.flag()?,
-        leaves: r.option(|r| Ok((r.lane()?, r.number()?)))?,
-    })
-}
-
-pub(crate) fn write_brought(w: &mut Writer, brought: &BroughtCodes) {
-    w.text(brought.room.as_str());
-    w.list(&brought.spent, |w, (code, spent)| write_spent(w, *code, spent));
-    w.list(&brought.past, |w, (line, lane, number)| {
-        w.text(line.as_str());
-        w.u8(lane.0);
-        w.number(*number);
-    });
-}
-
-pub(crate) fn read_brought(r: &mut Reader) -> Read<BroughtCodes> {
-    Ok(BroughtCodes {
-        room: r.room_name()?,
-        spent: r.list(49, read_spent)?,
-        past: r.list(14, |r| Ok((r.line_name()?, r.lane()?, r.number()?)))?,
-    })
-}
-
-fn write_spent(w: &mut Writer, code: CodeId, spent: &Spent) {
-    w.raw(&code.0);
-    w.raw(&spent.holder.0);
-    w.wall(spent.expires);
-    w.wall(spent.at);
-    w.text(spent.line.as_str());
-    w.u8(spent.lane.0);
-    w.number(spent.number);
-    w.flag(spent.bypass);
-}
-
-fn read_spent(r: &mut Reader) -> Read<(CodeId, Spent)> {
-    let code = CodeId(r.array()?);
-    let spent = Spent {
-        holder: PendingId(r.array()?),
-        expires: r.wall()?,
-        at: r.wall()?,
-        line: r.line_name()?,
-        lane: r.lane()?,
-        number: r.number()?,
-        bypass: r.flag()?,
-    };
-    Ok((code, spent))
 }

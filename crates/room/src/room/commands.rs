@@ -1,20 +1,24 @@
-//! What operators do to a room: noted for whoever looks at it, and carried out with the entry under way.
+//! Operators' commands on a room: kept for the admin API, and carried out with the entry under way.
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::{CallOrder, Deed, Order, Orders, Who};
 use crate::entry::eviction::Eviction;
 use ropeline_ids::{LineName, Wall};
 
 #[derive(Debug, Default)]
 pub(super) struct Commands {
-    /// What was done of late.
+    /// Recent commands.
     done: Arc<Orders>,
-    /// Whom operators take out with the entry under way.
+    /// Visitors whom operators remove with the entry under way.
     evictions: Vec<Eviction>,
-    /// Whom they let in with it: calls with their revisions.
+    /// Visitors whom they admit with it: calls with their revisions.
     calls: Vec<(u64, CallOrder)>,
+}
+
+codec! {
+    struct Commands { done } derived { evictions, calls };
 }
 
 impl Commands {
@@ -58,25 +62,10 @@ impl Commands {
         of_line
     }
 
-    /// How many each call came to.
+    /// Records how many visitors each call has called.
     pub fn answer(&mut self, answered: &[(u64, u32)]) {
         for (revision, called) in answered {
             Arc::make_mut(&mut self.done).called(*revision, *called);
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.done.is_empty()
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        self.done.write(w);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            done: Arc::new(Orders::read(r)?),
-            ..Self::default()
-        })
     }
 }

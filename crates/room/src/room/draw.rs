@@ -1,37 +1,39 @@
-//! A room's draw: the promise before the opening, the closing at it, and the order once the secret is told.
+//! A room's draw: the promise before the opening, the closing at it, and the order once the secret is published.
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Draw, Hash};
 use crate::entry::sale::{Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 use crate::settings::schedule::{Phase, Stage};
 use crate::state::context::Context;
 use ropeline_ids::{Edition, LaneId, LineName, RoomName, Wall};
 
-/// How long gates have after an outage to say who came meanwhile: each writes all that it holds as soon as the store is back.
+/// How long gates have after an outage to report the visitors who came meanwhile: each appends all that it holds as soon as
+/// the store is back.
 const LATE_JOINS_MS: u64 = 5_000;
 
-/// A store that takes longer for an answer keeps those waiting who come in that time.
+/// A store that takes longer for an answer delays the visitors who come in that time.
 const SLOW_MS: u64 = 500;
 
 /// When the closing is looked at again while visitors of a lost log may come back.
 const LATE_AGAIN_MS: u64 = 1_000;
 
-/// How often a silence puts the closing off, so that a store that flickers keeps nobody waiting for ever.
+/// How often a silence postpones the closing, so that an unstable store does not delay it for ever.
 const LATE_MOST: u8 = 12;
 
-/// How far the draw of the present edition has come. It says when lines are to be closed for it and by what key each is drawn;
-/// that is done by the room.
+/// The progress of the draw of the present edition. It decides when lines are closed for the draw and by which key each is
+/// drawn; the room carries that out.
 #[derive(Debug, Default)]
 pub(super) struct RoomDraw {
     sale: Arc<Sale>,
 }
 
-impl RoomDraw {
-    pub fn of(sale: Sale) -> Self {
-        Self { sale: Arc::new(sale) }
-    }
+codec! {
+    struct RoomDraw { sale };
+}
 
+impl RoomDraw {
     pub fn sale(&self) -> &Arc<Sale> {
         &self.sale
     }
@@ -40,7 +42,8 @@ impl RoomDraw {
         Arc::make_mut(&mut self.sale)
     }
 
-    /// What the draw waits for; `None` before its prequeue, before its opening, and when it is made.
+    /// The next step of the draw that the gates must take; `None` before its prequeue, before its opening, and when it is
+    /// made.
     pub fn owed<'a>(
         &'a self,
         drawing: Option<&'a Drawing>,
@@ -91,12 +94,12 @@ impl RoomDraw {
         closes
     }
 
-    /// Looks at a line whose opening the log was silent over: `None` where nothing changes, and true when it is time to close it.
-    /// It is not while visitors of a lost log may come back (`waits`).
+    /// Checks a line whose opening fell into a silence of the log: `None` if nothing changes, and true when it is time to
+    /// close it. That is not while visitors of a lost log may come back (`waits`).
     pub fn look_at_late(&mut self, waiting: u64, waits: impl FnOnce() -> bool, m: &Context) -> Option<bool> {
         let Late { at, again } = self.sale.late?;
         let later = if again < LATE_MOST && was_silent(waiting, m) {
-            // Some gates may not have said anything between.
+            // Some gates may not have reported since.
             let at = late_until(m);
             Some(Late { at, again: again + 1 })
         } else if at > m.time {
@@ -162,7 +165,7 @@ impl RoomDraw {
         any
     }
 
-    /// As [`RoomDraw::forget`], for an edition that the log had lost: what became of its draw is lost too.
+    /// As [`RoomDraw::forget`], for an edition that the log had lost: the progress of its draw is lost too.
     pub fn forget_regained(&mut self) -> bool {
         let lost = self.sale.lost;
         let any = self.forget();
@@ -199,8 +202,8 @@ impl RoomDraw {
         Some((commitment.order, key))
     }
 
-    /// Goes on with the draw of another history; false where that is not of this edition of the room, or this one has come
-    /// further. Whoever kept the fingerprint or saw the place that was told there finds them again.
+    /// Continues the draw of another history; false if that is not of this edition of the room, or this one has come further.
+    /// Visitors who kept the fingerprint or saw their place there find them again.
     pub fn take_over(&mut self, room: &RoomName, edition: Edition, sale: &Sale) -> bool {
         let same = |of: &Sale| of.made.as_ref().map(|made| made.secret);
         let further = self.sale.made.is_none() || same(&self.sale) == same(sale);
@@ -215,7 +218,7 @@ impl RoomDraw {
         true
     }
 
-    /// What another history lacks of this draw, in parts that are small enough for a batch; nothing where it has as much.
+    /// The parts of this draw that another history lacks, each small enough for a batch; empty if it has as much.
     pub fn parts_for(
         &self,
         lacks: impl FnOnce(&Sale) -> bool,

@@ -1,8 +1,9 @@
 //! Which edition of a room counts: a reset or a sale begins the next, and older tokens are void.
 
+use crate::codec::codec;
 use ropeline_ids::{Edition, Epoch, Number};
 
-/// The edition that a room is in, and who is of it whatever their tokens say.
+/// The edition of a room, and the numbers that belong to it whatever their tokens say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     pub edition: Edition,
@@ -10,7 +11,7 @@ pub(crate) struct Current {
     pub spared: Option<Epoch>,
 }
 
-/// A room's edition, and what became of those before.
+/// A room's edition, and the fate of earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Editions {
     current: Edition,
@@ -20,8 +21,12 @@ pub(super) struct Editions {
     spared: Option<Epoch>,
 }
 
+codec! {
+    struct Editions { current, voided, spared };
+}
+
 impl Editions {
-    /// What is from before `current` was of another room.
+    /// Everything before `current` belonged to another room.
     pub fn new(current: Edition) -> Self {
         Self {
             current,
@@ -42,7 +47,7 @@ impl Editions {
         self.spared
     }
 
-    /// The edition that completions are of. What was spared when it came back is of that one, and of none that began since.
+    /// The edition of completions. Numbers that were spared when it came back belong to it, and to no later one.
     pub fn counts(&self) -> Current {
         Current {
             edition: self.current,
@@ -50,7 +55,7 @@ impl Editions {
         }
     }
 
-    /// A sale begins: who waits with a token of an edition before waits no more, and sessions of it run out.
+    /// A sale begins: visitors with a token of an earlier edition lose their place in line, and sessions of it run out.
     pub fn begin_sale(&mut self) {
         self.current = Edition(self.current.0.saturating_add(1));
     }
@@ -61,22 +66,14 @@ impl Editions {
         (self.voided, self.spared) = (self.current, None);
     }
 
-    /// Takes back an edition that the log had lost, whose numbers are those of `epoch`; false if it is not above the present one.
+    /// Takes back an edition that the log had lost, and that has the numbers of `epoch`; false if it is not above the present
+    /// one.
     pub fn regain(&mut self, edition: Edition, epoch: Epoch) -> bool {
         let higher = edition > self.current;
         if higher {
             (self.current, self.voided, self.spared) = (edition, edition, Some(epoch));
         }
         higher
-    }
-
-    /// As a snapshot has them.
-    pub fn restore(&mut self, spared: Option<Epoch>) {
-        self.spared = spared;
-    }
-
-    pub fn set_voided(&mut self, voided: Edition) {
-        self.voided = voided;
     }
 }
 

@@ -1,7 +1,8 @@
-//! Who joins: numbered in the order in which they stand in a section, one place for each account, and by codes after all others.
+//! Joins: visitors are numbered in the order of a section, with one place for each account, and joins by code after all
+//! others.
 //!
-//! A single-use code is good for one number, whichever gates saw it, and its visitor may ask for that number again. Whatever
-//! stands in the way is found before anything changes, so that a code which is not taken is not spent.
+//! A single-use code gives one number, whichever gates saw it, and its visitor may ask for that number again. All reasons for
+//! a refusal are checked before any change, so that a refused code is not spent.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use ropeline_ids::{LaneId, LineName, Number, PendingId, Wall};
 
 type Seat = (LaneId, Number);
 
-/// What a code led to.
+/// The place that a code gave.
 struct Grant {
     seat: Seat,
     past: bool,
@@ -28,7 +29,7 @@ struct Grant {
 }
 
 impl Grant {
-    /// What its holder, or the account, has anyway.
+    /// The place that its holder, or the account, has already.
     fn old(seat: Seat) -> Self {
         Self {
             seat,
@@ -63,7 +64,7 @@ impl Redeemed {
 }
 
 impl Room {
-    /// Counts visitors let past the line. A line of a `per` room that nobody waits at is not made for that.
+    /// Counts visitors let past the line. A line of a `per` room without visitors is not created for that.
     pub(super) fn bypass(&mut self, section: &Section, m: &Context) {
         if section.line.is_only() {
             self.make(&section.line, m);
@@ -73,7 +74,7 @@ impl Room {
         }
     }
 
-    /// Numbers whoever joins by a section; of a rehearsal's visitors no more than it is for.
+    /// Numbers the visitors who join by a section; of a rehearsal's visitors at most its size.
     pub(super) fn take_joins(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         let rehearsal = self.rehearsal.as_deref().filter(|_| section.rehearsal.is_some());
         let Some(most) = rehearsal.map(Rehearsal::left) else {
@@ -141,7 +142,7 @@ impl Room {
         self.pending.has_room(self.settings().firm_within_ms, m.clock)
     }
 
-    /// An id that was numbered before is answered with its number, whatever the mode.
+    /// An id that was numbered before is answered with its number in any mode.
     fn join_pending(&mut self, line: &LineName, lane: LaneId, id: PendingId, m: &mut Context) -> Pended {
         if let Some((lane, number)) = self.pending.get(id, line) {
             return Pended::Numbered(lane, number);
@@ -163,8 +164,8 @@ impl Room {
         }
     }
 
-    /// An account that has a place is answered with it, whatever the mode; one whose pending ticket was numbered before it
-    /// was known whose that is has that number from now on. An id that an account was numbered with is refused to others.
+    /// An account that has a place is answered with it in any mode. If its pending ticket was numbered before the account was
+    /// known, that number is its place from now on. An id that an account was numbered with is refused to others.
     fn join_tagged(&mut self, line: &LineName, tagged: &Tagged, m: &mut Context) -> Pended {
         let Tagged { lane, tags, id } = tagged;
         if tags.is_empty() {
@@ -195,7 +196,8 @@ impl Room {
         Pended::Numbered(*lane, number)
     }
 
-    /// What an account is told that is given no new number: it has one, its id was another's, or there is no room for its tag.
+    /// The answer to an account that gets no new number: it has one, its id belongs to another, or there is no room for its
+    /// tag.
     fn account_before(&mut self, line: &LineName, tagged: &Tagged, m: &mut Context) -> Option<Pended> {
         let tags = &tagged.tags;
         let rules = rules(&self.terms, &self.healing);
@@ -217,7 +219,7 @@ impl Room {
         (!line.has_room()).then_some(Pended::Later)
     }
 
-    /// Single-use codes that were issued by `doubt` may have been used in what was lost.
+    /// Single-use codes that were issued until `doubt` may have been used in the lost part.
     pub fn redeem(&mut self, redeem: &Redeem, doubt: Wall, m: &mut Context) -> Redeemed {
         Redeemed::of(redeem, self.grant(redeem, doubt, m))
     }
@@ -262,7 +264,7 @@ impl Room {
         })
     }
 
-    /// What is said to whoever asks again, or comes with a code that another used. Who asks again is there.
+    /// The answer to a visitor who asks again, or comes with a code that another used. Asking again counts as a check-in.
     fn redeemed_before(&mut self, redeem: &Redeem, m: &mut Context) -> Option<Result<Grant, Denied>> {
         if !redeem.single {
             let seat = self.pending.get(redeem.holder, &redeem.line)?;
@@ -292,7 +294,7 @@ impl Room {
         })
     }
 
-    /// Whoever the gate saw in line, and who was called meanwhile, goes on so.
+    /// A visitor whom the gate saw in line, and who was called meanwhile, stays called.
     fn called_already(&self, redeem: &Redeem) -> Option<Seat> {
         let line = self.lines.get(&redeem.line)?;
         redeem
@@ -352,7 +354,7 @@ impl Room {
         let number = self.join(&redeem.line, redeem.lane, 1, m).ok_or(Denied::Refused)?;
         let rules = rules(&self.terms, &self.healing);
         if let Some(line) = self.lines.get_mut(&redeem.line) {
-            // SECURITY: what is given up is in line. The gate has seen its ticket.
+            // SECURITY: only a place in line can be given up. The gate has seen its ticket.
             if let Some((lane, left)) = redeem.leaves.filter(|seat| waits(line, seat)) {
                 line.leave(lane, left, &rules, m);
             }
@@ -386,7 +388,7 @@ impl Room {
         self.codes.spend(redeem.code, spent);
     }
 
-    /// What another history knew of codes. Of two numbers by one code, as two masters may have given, this history's counts.
+    /// Takes another history's codes. If two masters gave two numbers for one code, this history's number counts.
     pub fn bring_codes(&mut self, brought: &BroughtCodes, m: &mut Context) {
         for (code, spent) in &brought.spent {
             if self.codes.is_over(Some(spent.expires), m.time) {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::line::Line;
 use crate::line::counts::Counts;
 use crate::line::rules::Rules;
@@ -21,15 +22,15 @@ pub(super) struct LineSet {
     counts: Counts,
 }
 
-/// A line, and what the room knows of it without looking at it.
+/// A line, and the room's data about it that can be read without it.
 #[derive(Debug)]
 struct Kept {
     line: Line,
-    /// Where it stands in the room's dues.
+    /// Its entry in the room's schedule of due times.
     scheduled: Option<Clock>,
     /// Its part of the room's counts.
     counted: Counts,
-    /// Those called who came, and who did not, when it was last finished.
+    /// Called visitors who came, and no-shows, when it was last finished.
     noted: (u64, u64),
 }
 
@@ -67,7 +68,8 @@ impl LineSet {
         self.counts
     }
 
-    /// For one line more. Those that are kept for what they have sold take no room from others, up to a bound of their own.
+    /// Whether one more line may be created. Lines that are kept for the count of their sales do not count, up to a bound of
+    /// their own.
     pub fn has_room(&self, settings: &Settings) -> bool {
         let lines = u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
         let most = u64::from(settings.max_lines);
@@ -75,7 +77,7 @@ impl LineSet {
     }
 
     /// As a snapshot has it.
-    pub fn restore(&mut self, name: LineName, line: Line) {
+    fn restore(&mut self, name: LineName, line: Line) {
         let noted = line.outcomes();
         let kept = Kept {
             line,
@@ -126,8 +128,8 @@ impl LineSet {
         }
     }
 
-    /// The lines that the entry touches, which touches no more of them. Where they share what a controller allows, those behind
-    /// the `last` one that called come first.
+    /// Takes the lines that the entry touches. Where they share a controller's allowance, those behind the `last` one that
+    /// called come first.
     pub fn take_active(&mut self, last: Option<&LineName>) -> Vec<LineName> {
         let mut active = std::mem::take(&mut self.active);
         let Some(last) = last else {
@@ -138,7 +140,7 @@ impl LineSet {
         behind.into_iter().chain(active).chain(last).collect()
     }
 
-    /// Those called of a line who came, and who did not, since this was asked before.
+    /// Called visitors of a line who came, and no-shows, since the last call of this function.
     pub fn take_outcomes(&mut self, name: &LineName) -> (u64, u64) {
         let Some(kept) = self.lines.get_mut(name) else {
             return (0, 0);
@@ -148,7 +150,7 @@ impl LineSet {
         (now.0.saturating_sub(before.0), now.1.saturating_sub(before.1))
     }
 
-    /// Brings what is counted over all lines up to date with one.
+    /// Updates the totals over all lines with those of one line.
     pub fn count(&mut self, name: &LineName) {
         let Some(kept) = self.lines.get_mut(name) else { return };
         self.counts = self.counts.less(kept.counted);
@@ -156,7 +158,7 @@ impl LineSet {
         self.counts = self.counts.plus(kept.counted);
     }
 
-    /// Works out when something of a line is due.
+    /// Computes when the next change of a line is due.
     pub fn plan(&mut self, name: &LineName, (rules, allowance): (&Rules, Option<Allowance>), m: &Context) {
         let Some(kept) = self.lines.get_mut(name) else { return };
         let due = kept.line.next_due(rules, allowance, m, name.is_only());
@@ -190,5 +192,24 @@ impl LineSet {
     }
 }
 
-/// A room keeps no more lines than so many times `max_lines`, for whatever reason.
+/// Sorted by name. [`LineSet::plan_all`] computes when lines are due.
+impl Codec for LineSet {
+    fn write(&self, w: &mut Writer) {
+        w.list(self.lines.iter(), |w, (name, kept)| {
+            w.put(name);
+            w.put(&kept.line);
+        });
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        let mut lines = Self::default();
+        for (name, line) in r.get::<BTreeMap<LineName, Line>>()? {
+            lines.restore(name.clone(), line);
+            lines.count(&name);
+        }
+        Ok(lines)
+    }
+}
+
+/// A room keeps at most this many times `max_lines` lines, for any reason.
 const SOLD_LINES: u64 = 16;

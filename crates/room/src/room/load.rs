@@ -1,24 +1,21 @@
-//! A room that follows what its shop can take: where its figures come from, and how its lines share what is allowed.
+//! Load control of a room: the source of its figures, and how its lines share the allowance.
 
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::load::{Allowance, Load, LoadControl, LoadView, Outside, Report};
 use crate::state::context::Context;
 use ropeline_ids::{Clock, GateId, LineName};
 
-/// The room's controller, in a room that goes by one.
+/// The room's controller, in a room that has one.
 #[derive(Debug, Default)]
 pub(super) struct RoomLoad(Option<Box<Load>>);
 
+codec! {
+    struct RoomLoad(load);
+}
+
 impl RoomLoad {
-    pub fn of(load: Load) -> Self {
-        Self(Some(Box::new(load)))
-    }
-
-    pub fn load(&self) -> Option<&Load> {
-        self.0.as_deref()
-    }
-
-    /// What all lines together may call now.
+    /// The calls that all lines together may make now.
     pub fn allowance(&self) -> Option<Allowance> {
         self.0.as_ref().map(|load| load.allowance)
     }
@@ -32,20 +29,20 @@ impl RoomLoad {
         self.0.as_ref().map(|load| &load.last)
     }
 
-    /// What a gate saw; false in a room that does not go by it.
+    /// Takes a gate's report; false in a room without load control.
     pub fn take(&mut self, gate: GateId, report: &Report, load_control: Option<&LoadControl>, now: Clock) -> bool {
         let of = self.0.as_mut().zip(load_control);
         of.map(|(load, load_control)| load.take(gate, report, load_control.ttl_ms, now))
             .is_some()
     }
 
-    /// A gate is gone: what it saw says nothing any more.
+    /// A gate is gone: its report does not count any more.
     pub fn forget(&mut self, gate: GateId) -> bool {
         self.0.as_mut().map(|load| load.forget(gate)).is_some()
     }
 
-    /// What somebody says of the shop, or that they say no more. False for what cannot be, and in a room that does not go
-    /// by it.
+    /// Takes outside figures of the shop, or their withdrawal. False for impossible figures, and in a room without load
+    /// control.
     pub fn give(&mut self, figures: Option<Outside>, who: Option<&Who>, now: Clock) -> bool {
         let fits = figures.is_none_or(|figures| figures.fits());
         let Some(load) = self.0.as_mut().filter(|_| fits) else {
@@ -58,7 +55,7 @@ impl RoomLoad {
         true
     }
 
-    /// An entry begins: what holds no longer is dropped. True if another number is allowed.
+    /// An entry begins: expired figures are dropped. True if the allowance changed.
     pub fn run(&mut self, load_control: Option<&LoadControl>, step_ms: u64, slots: u64, m: &Context) -> bool {
         let Some((load, load_control)) = self.0.as_mut().zip(load_control) else {
             return false;
@@ -68,7 +65,7 @@ impl RoomLoad {
         changed
     }
 
-    /// The room goes by a controller from now on, or no longer.
+    /// The room has a controller from now on, or none.
     pub fn settle(&mut self, load_control: Option<&LoadControl>, m: &Context) {
         match load_control {
             Some(_) if self.0.is_none() => self.0 = Some(Box::new(Load::new(m.time, m.clock))),
@@ -77,8 +74,8 @@ impl RoomLoad {
         }
     }
 
-    /// A line has worked with what was allowed: what is left is for the others. `outcomes` of those called before: how many
-    /// came, and how many did not.
+    /// Takes back the rest of the allowance from a line, for the others. `outcomes` of earlier calls: how many visitors came,
+    /// and how many did not.
     pub fn take_back(&mut self, line: &LineName, left: Option<Allowance>, outcomes: (u64, u64)) {
         let Some(load) = &mut self.0 else { return };
         let before = load.allowance;

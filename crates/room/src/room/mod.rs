@@ -1,12 +1,11 @@
 //! One room: its parts, each with fields of its own, and how they work together on an entry.
 //!
-//! `terms` is what the room is set to, `timetable` how far its schedule was followed, `edition` which edition counts, `draw` how
-//! far that edition's draw has come, `lines` the lines with what is counted and due of them, `load` the controller, `commands`
-//! what operators do, `rehearsal` the virtual visitors under way, `pending` and `codes` who was numbered by an id or a code,
-//! and `publish` the last view. The room calls them in order, and carries from one to another what that has to know: here what
-//! an entry does to it, in `sales` what its schedule and its draw do, in `joins` who is numbered.
+//! `terms` has the settings, `timetable` the progress of the schedule, `edition` the valid edition, `draw` the progress of
+//! that edition's draw, `lines` the lines with their totals and due times, `load` the controller, `commands` operators'
+//! commands, `rehearsal` the virtual visitors under way, `pending` and `codes` the visitors numbered by an id or a code, and
+//! `publish` the last view. The room calls the parts in order and passes on the data that each needs from the others: here
+//! for an entry, in `sales` for the schedule and the draw, in `joins` for numbering.
 
-pub(crate) mod codec;
 pub(crate) mod codes;
 mod commands;
 mod draw;
@@ -23,6 +22,7 @@ mod timetable;
 
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::commands::{Audited, CallOrder, Deed, MAX_CALL, Who};
 use crate::entry::effects::Effects;
 use crate::entry::eviction::Eviction;
@@ -70,6 +70,12 @@ pub(super) struct Room {
     published: Published,
 }
 
+codec! {
+    struct Room {
+        revision, terms, timetable, editions, draw, commands, rehearsal, load, healing, pending, codes, lines,
+    } derived { published } then enforced;
+}
+
 impl Room {
     pub fn new(configured: Settings, revision: u64) -> Self {
         Self {
@@ -89,12 +95,18 @@ impl Room {
         }
     }
 
-    /// One that begins with this edition: what is from before was of another room of its name.
+    /// A room that begins with this edition: everything before belonged to another room of its name.
     pub fn of(edition: Edition, revision: u64) -> Self {
         Self {
             editions: Editions::new(edition),
             ..Self::new(Settings::default(), revision)
         }
+    }
+
+    /// With the settings in force, which are derived from the rest. [`Room::reschedule`] computes when lines are due.
+    fn enforced(mut self) -> Self {
+        self.enforce();
+        self
     }
 
     pub fn revision(&self) -> u64 {
@@ -142,16 +154,12 @@ impl Room {
         self.rehearsal.as_ref()
     }
 
-    pub fn healing(&self) -> &Healing {
-        &self.healing
-    }
-
     /// A new edition: every line begins afresh, above all numbers it has issued.
     pub fn reset(&mut self, m: &mut Context) {
         self.editions.reset();
         self.forget_draw();
         self.close(m);
-        // What the draw held back is held no more.
+        // Slots that the draw held back are free again.
         self.settle(m);
     }
 
@@ -163,7 +171,7 @@ impl Room {
             if self.draw.forget_regained() {
                 self.lines.all_mut().for_each(Line::give_up_draw);
             }
-            // What is free now may be called for, and a line that sold nothing be forgotten.
+            // Free slots may be filled now, and a line that sold nothing may be forgotten.
             self.lines.all_mut().for_each(|line| line.regain_edition(epoch));
             self.settle(m);
             self.repaint();
@@ -205,7 +213,7 @@ impl Room {
         self.lines.touch(line);
     }
 
-    /// An entry begins: lines that are due, or named by it, go with its clock.
+    /// An entry begins: lines that are due, or named by it, advance to its clock.
     pub fn advance(&mut self, m: &Context) {
         let settings = self.terms.in_force();
         self.pending.forget(settings.late_window_ms, m.clock);
@@ -218,7 +226,7 @@ impl Room {
             .load
             .run(settings.load_control.as_ref(), settings.call_every_ms, slots, m)
         {
-            // What is told of each line does not hang on it.
+            // The published figures of each line do not depend on it.
             self.lines.plan_all((&rules, self.load.allowance()), m);
             self.published.touch();
         }
@@ -231,12 +239,12 @@ impl Room {
         }
     }
 
-    /// What a gate says of one line.
+    /// Applies a gate's section of one line.
     pub fn apply(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
         let current = self.editions.counts();
         self.heal(section, m);
         if self.sells_in(section, current, m) {
-            // What was sold is sold, however many lines there are.
+            // A sale counts, however many lines there are.
             self.make_anyway(&section.line, m);
         } else if self.proves_loss(section, m) {
             self.make(&section.line, m);
@@ -259,7 +267,7 @@ impl Room {
         effects.give_up(&section.room, &section.line, std::mem::take(&mut m.given_up));
     }
 
-    /// An entry ends: expiry, calls, horizons; lines without anybody are forgotten.
+    /// An entry ends: expiry, calls, horizons; empty lines are forgotten.
     pub fn finish(&mut self, m: &mut Context) {
         // PERF: every entry passes all rooms, and in nearly all of them nothing happens.
         if self.lines.is_idle() {
@@ -302,7 +310,7 @@ impl Room {
         self.published.touch_lines(self.lines.iter().map(|(name, _)| name));
     }
 
-    /// What the request path reads: made anew only where something has changed.
+    /// The view for the request path, made anew only after a change.
     pub fn view(&mut self, m: &Context) -> Arc<RoomView> {
         if let Some(room) = self.published.room() {
             return Arc::clone(room);
@@ -338,7 +346,7 @@ impl Room {
         self.published.keep(view)
     }
 
-    /// As it is before or after a change.
+    /// The settings to be reported before or after a change.
     pub fn audited(&self) -> Audited {
         let rule = self.schedule().map(|schedule| schedule.rule.as_str());
         Audited::of(self.settings(), self.terms.mode(), self.overrides(), rule)
@@ -360,8 +368,8 @@ impl Room {
         known
     }
 
-    /// Lets visitors in at the end of the entry. False where nobody can be called: the room is closed, not open yet or off,
-    /// its order is not drawn yet, or there is no such line or lane.
+    /// Admits visitors at the end of the entry. False where no visitor can be called: the room is closed, not open yet or
+    /// off, its order is not drawn yet, or there is no such line or lane.
     pub fn order_calls(&mut self, order: &CallOrder, revision: u64) -> bool {
         let stage = self.stage();
         let able = matches!(self.settings().mode, Mode::Auto | Mode::Hold);
@@ -383,7 +391,7 @@ impl Room {
         true
     }
 
-    /// What a gate saw; nothing in a room that does not go by it.
+    /// Takes a gate's report; it has no effect in a room without load control.
     pub fn take_report(&mut self, gate: GateId, report: &Report, now: Clock) {
         let load_control = self.terms.in_force().load_control.as_ref();
         if self.load.take(gate, report, load_control, now) {
@@ -391,15 +399,15 @@ impl Room {
         }
     }
 
-    /// A gate is gone: what it saw says nothing any more.
+    /// A gate is gone: its report does not count any more.
     pub fn forget_reports(&mut self, gate: GateId) {
         if self.load.forget(gate) {
             self.published.touch();
         }
     }
 
-    /// What somebody says of the shop, or that they say no more. False for what cannot be, and in a room that does not go
-    /// by it.
+    /// Takes outside figures of the shop, or their withdrawal. False for impossible figures, and in a room without load
+    /// control.
     pub fn give_load(&mut self, figures: Option<Outside>, who: Option<&Who>, now: Clock) -> bool {
         let given = self.load.give(figures, who, now);
         if given {
@@ -417,9 +425,10 @@ impl Room {
         waits_for_lost(&self.healing, m)
     }
 
-    /// What the section's tokens prove. A gate that brings an epoch back proves nothing: it knows how far that went.
+    /// Uses the section's tokens as proof of a loss. A gate that brings an epoch back proves nothing, because it knows how
+    /// far that went.
     fn heal(&mut self, section: &Section, m: &Context) {
-        // PERF: in nearly every log nothing is lost, or what was has been shown.
+        // PERF: in nearly every log nothing is lost, or the loss has been shown.
         if m.adopts.is_some() || self.healing.is_spent() || !m.past.trusts(m.clock) {
             return;
         }
@@ -453,12 +462,7 @@ impl Room {
         self.reschedule(m);
     }
 
-    /// As a snapshot has it.
-    pub fn set_healing(&mut self, healing: Healing) {
-        self.healing = healing;
-    }
-
-    /// What `other` lacks of the numbers of an epoch that completed in a line here.
+    /// The completions of an epoch in a line here that `other` lacks.
     pub fn completions_for(&self, other: Option<&Self>, line: &LineName, epoch: Epoch) -> Vec<Completion> {
         let Some(of) = self.lines.get(line) else {
             return Vec::new();
@@ -480,7 +484,7 @@ impl Room {
         completion.collect()
     }
 
-    /// What another history lacks of these codes.
+    /// The codes that another history lacks.
     pub fn codes_for(&self, name: &RoomName, other: Option<&Self>) -> Vec<BroughtCodes> {
         self.codes.lacking(name, other.map(|other| &other.codes), PART)
     }
@@ -536,7 +540,7 @@ impl Room {
     }
 }
 
-/// What the room prescribes to its lines now.
+/// The room's present rules for its lines.
 fn rules<'a>(terms: &'a Terms, healing: &Healing) -> Rules<'a> {
     Rules {
         settings: terms.in_force(),

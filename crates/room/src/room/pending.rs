@@ -1,16 +1,16 @@
 //! Newcomers who carry a pending ticket: the same id is answered with the number it already has.
 //!
-//! An id is remembered for `late_window`: it may wait in several gates' queues, long after its visitor has the number. At
-//! the bound those make room whose numbers were shown, which only their visitors can.
+//! An id is remembered for `late_window`: it may wait in several gates' queues, long after its visitor has the number. At the
+//! bound, ids whose number was shown make room; only their visitors can have shown it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::{Codec, Read, Reader, Writer, codec};
 use crate::entry::Section;
 use ropeline_ids::{Clock, LaneId, LineName, Number, PendingId};
 
-/// Most ids a room remembers. Over it one whose number was shown makes room for one more, or the oldest if its visitor is
-/// not present any more; else whoever comes is not numbered yet.
+/// Most ids that a room remembers. Beyond it, one whose number was shown makes room for one more, or the oldest one if its
+/// visitor is not present any more. Otherwise a new visitor is not numbered yet.
 pub(crate) const MAX_PENDING: usize = 131_072;
 
 type Key = (PendingId, LineName);
@@ -19,12 +19,12 @@ type Seat = (LaneId, Number);
 /// The state's bytes are `numbers`; the rest follows from it.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// What each id was given, and when.
+    /// The number that each id was given, and when.
     numbers: BTreeMap<Key, Numbered>,
-    /// Those whose numbers were not shown, oldest first, and those whose were.
+    /// Ids whose numbers were not shown, oldest first, and ids whose numbers were.
     silent: BTreeSet<(Clock, Key)>,
     shown: BTreeSet<(Clock, Key)>,
-    /// Of those whose numbers were not shown. Whoever waits and comes with a code has two ids of one number.
+    /// Ids whose numbers were not shown. A waiting visitor who comes with a code has two ids of one number.
     ids: BTreeMap<LineName, BTreeSet<(Seat, PendingId)>>,
 }
 
@@ -33,6 +33,10 @@ struct Numbered {
     seat: Seat,
     at: Clock,
     shown: bool,
+}
+
+codec! {
+    struct Numbered { seat, at, shown };
 }
 
 impl Pending {
@@ -76,7 +80,7 @@ impl Pending {
         over.next().map(|(_, key)| key.clone())
     }
 
-    /// Notes whose numbers a section names.
+    /// Notes the ids whose numbers a section names.
     pub fn heard(&mut self, section: &Section) {
         // PERF: every mark of everybody comes here, and in quiet times there is no id.
         let Some(ids) = self.ids.get(&section.line) else {
@@ -126,32 +130,16 @@ impl Pending {
         }
         Some(numbered)
     }
+}
 
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.numbers.len());
-        for ((id, line), numbered) in &self.numbers {
-            w.raw(&id.0);
-            w.text(line.as_str());
-            let (lane, number) = numbered.seat;
-            w.u8(lane.0);
-            w.number(number);
-            w.clock(numbered.at);
-            w.flag(numbered.shown);
-        }
+impl Codec for Pending {
+    fn write(&self, w: &mut Writer) {
+        w.put(&self.numbers);
     }
 
-    pub fn read(r: &mut Reader) -> Read<Self> {
+    fn read(r: &mut Reader) -> Read<Self> {
         let mut pending = Self::default();
-        for _ in 0..r.count(35)? {
-            let key = (PendingId(r.array()?), r.line_name()?);
-            if pending.numbers.last_key_value().is_some_and(|(last, _)| *last >= key) {
-                return r.wrong();
-            }
-            let numbered = Numbered {
-                seat: (r.lane()?, r.number()?),
-                at: r.clock()?,
-                shown: r.flag()?,
-            };
+        for (key, numbered) in r.get::<BTreeMap<_, _>>()? {
             pending.insert(key, numbered);
         }
         Ok(pending)

@@ -1,4 +1,4 @@
-//! What is published of a room: its lines' views as they were last made, and the room's own until something changes.
+//! The published views of a room: the last view of each line, and the room's own until something changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

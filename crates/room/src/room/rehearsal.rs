@@ -5,7 +5,7 @@
 //! ended, when its time is over, and when its lease has not been renewed. The lease runs on the room's clock, so that all
 //! gates agree.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use ropeline_ids::{Clock, RehearsalId, Wall};
 
@@ -35,6 +35,11 @@ pub struct RehearsalOrder {
     /// How long it takes at most.
     pub for_ms: u64,
     pub by: Who,
+}
+
+codec! {
+    struct Rehearsal { order, joined, since, began, until };
+    struct RehearsalOrder { id, size, forward, anyway, for_ms, by };
 }
 
 /// Most virtual visitors of one rehearsal.
@@ -83,24 +88,6 @@ impl Rehearsal {
     pub(crate) fn renew(&mut self, now: Clock) {
         self.until = now.plus(LEASE_MS).min(self.began.plus(self.order.for_ms));
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        self.order.write(w);
-        w.u32(self.joined);
-        w.wall(self.since);
-        w.clock(self.began);
-        w.clock(self.until);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            order: RehearsalOrder::read(r)?,
-            joined: r.u32()?,
-            since: r.wall()?,
-            began: r.clock()?,
-            until: r.clock()?,
-        })
-    }
 }
 
 impl RehearsalOrder {
@@ -108,25 +95,5 @@ impl RehearsalOrder {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.by.bytes() + 40
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.raw(&self.id.0);
-        w.u32(self.size);
-        w.flag(self.forward);
-        w.flag(self.anyway);
-        w.var(self.for_ms);
-        self.by.write(w);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            id: RehearsalId(r.array()?),
-            size: r.u32()?,
-            forward: r.flag()?,
-            anyway: r.flag()?,
-            for_ms: r.var()?,
-            by: Who::read(r)?,
-        })
     }
 }

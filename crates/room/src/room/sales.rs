@@ -17,7 +17,7 @@ use crate::state::context::Context;
 use ropeline_ids::{Clock, Edition, LaneId, Number, Place, RehearsalId, RoomName, Wall};
 
 impl Room {
-    /// What the configuration says now.
+    /// Applies the configured settings.
     pub fn configure(&mut self, mut settings: Settings, m: &mut Context) {
         let configured = Arc::clone(self.terms.configured());
         settings.schedule = joined(configured.schedule.as_ref(), settings.schedule);
@@ -28,24 +28,24 @@ impl Room {
         if self.breaks_draw(&settings, m.time) == Some(BreaksDraw::Opening) {
             settings.schedule.clone_from(&configured.schedule);
         }
-        // Lanes that the room has stay where they are. What is in a ticket's name for a place must never come to mean another.
+        // Lanes that the room has keep their index. The lane in a ticket must never come to mean another lane.
         let free = |at: usize| self.lines.iter().all(|(_, line)| line.is_vacant(at));
         for at in settings.place_lanes(&configured, free) {
-            // Whoever is away would come back into another lane: their places are void.
+            // Absent visitors would come back into another lane: their places are void.
             let gone: Vec<_> = self.lines.all_mut().flat_map(|line| line.clear_lane(at)).collect();
             Arc::make_mut(&mut m.past).raise(gone.into_iter());
         }
         self.go_by(m, |room| {
             room.terms.configure(settings);
-            // A room that does not draw any more calls in order of arrival, unless the line is closed for the draw or the
-            // order is there already.
+            // A room that is no longer set to draw calls in order of arrival, unless the line is closed for the draw or the
+            // order is made already.
             if !room.terms.draws() && room.draw.sale().made.is_none() {
                 room.forget_draw();
             }
         });
     }
 
-    /// What the operator says now. False for what a gate brings back from before that was set here.
+    /// Applies an operator's overrides. False for older ones that a gate brings back.
     pub fn override_with(&mut self, overrides: &Overrides, revision: u64, m: &mut Context) -> bool {
         let fresh = self.terms.word(m.adopts.unwrap_or(m.past.epoch()), revision);
         if fresh {
@@ -54,7 +54,7 @@ impl Room {
         fresh
     }
 
-    /// More windows of the rule that the room goes by; false if it goes by another.
+    /// Adds windows of the rule that the room follows; false if it follows another.
     pub fn extend(&mut self, rule: &str, windows: &[Window], m: &Context) -> bool {
         let extended = self.terms.extend(rule, windows);
         if extended == Some(true) {
@@ -63,10 +63,9 @@ impl Room {
         extended.is_some()
     }
 
-    /// Takes what is said of the room. A schedule of another rule than before is followed from now on: it turns no more
-    /// what lies behind. But a sale that is on by it, where none was by the one before, has begun now, and one that is open
-    /// by it has opened now. The sale that the edition is of goes on, however its end was moved, and also where the dates
-    /// led elsewhere for a while.
+    /// Applies a change of the room. A new schedule is followed from now on: its turns in the past are not made up. But if a
+    /// sale is on by the new schedule and none was by the old one, it has begun now, and if it is open by the new one, it has
+    /// opened now. The sale of the present edition goes on, even if its end was moved, or the dates differed for a while.
     fn go_by(&mut self, m: &mut Context, take: impl FnOnce(&mut Self)) {
         let rule = |room: &Self| room.schedule().map(|schedule| schedule.rule.clone());
         let phase = |room: &Self| room.stage().map(|stage| stage.phase);
@@ -89,7 +88,7 @@ impl Room {
         self.settle(m);
     }
 
-    /// Does what was due by now, in its order. A rehearsal that was over before has no part in it.
+    /// Makes the turns that are due, in order. A rehearsal that was over before takes no part.
     pub fn follow(&mut self, m: &mut Context) {
         self.lapse(m);
         self.close_late_draw(m);
@@ -97,7 +96,7 @@ impl Room {
         while let Some((at, turn)) = self.timetable.take_due(m.time) {
             match turn {
                 Turn::Begins => self.begin_edition(m),
-                // Whoever has joined is called by the lowest place: the order of arrival, unless they are to be drawn.
+                // The lowest place is called first: the order of arrival, unless the visitors are to be drawn.
                 Turn::Opens => {
                     let waiting = self.lines.counts().waiting;
                     if self.draw.open(at, self.terms.draws(), waiting, m) {
@@ -122,7 +121,7 @@ impl Room {
         self.timetable.stage(self.terms.schedule())
     }
 
-    /// Works out what is in force, and what turns next.
+    /// Computes the settings in force, and the next turn.
     pub(super) fn enforce(&mut self) {
         let stage = self.stage();
         self.terms.enforce(stage.as_ref(), self.draw.sale().has_no_order());
@@ -145,8 +144,8 @@ impl Room {
         self.published.touch();
     }
 
-    /// Whoever waits waits no more, and tickets so far are worth nothing; sessions and calls of the edition before go on as
-    /// they are and run out.
+    /// Waiting visitors lose their places, and earlier tickets are void; sessions and calls of the edition before go on and
+    /// run out.
     fn begin_edition(&mut self, m: &mut Context) {
         self.editions.begin_sale();
         self.forget_draw();
@@ -164,13 +163,13 @@ impl Room {
         self.draw.sale().takes(draws, schedule, now).err()
     }
 
-    /// What the draw of this edition waits for.
+    /// The next step of this edition's draw that the gates must take.
     pub fn owed(&self) -> Option<Owed<'_>> {
         self.draw
             .owed(self.terms.drawing(), self.stage(), self.editions.edition())
     }
 
-    /// A promise, or the secret that was promised; false if it is not for this room as it is now.
+    /// Takes a promise, or the promised secret; false if it does not fit the room's present state.
     pub fn decide(&mut self, name: &RoomName, change: &Change, m: &Context) -> bool {
         match change {
             Change::Commit {
@@ -236,7 +235,7 @@ impl Room {
         }
     }
 
-    /// Closes a line whose opening the log was silent over, when it is time.
+    /// Closes a line whose opening fell into a silence of the log, when it is time.
     fn close_late_draw(&mut self, m: &Context) {
         let waiting = self.lines.counts().waiting;
         let waits = || waits_for_lost(&self.healing, m);
@@ -268,7 +267,7 @@ impl Room {
         }
     }
 
-    /// The next edition has a draw of its own; what was drawn stays as it is.
+    /// The next edition has a draw of its own; past draws stay as they are.
     pub(super) fn forget_draw(&mut self) {
         if self.draw.forget() {
             self.lines.all_mut().for_each(Line::give_up_draw);
@@ -276,7 +275,7 @@ impl Room {
         }
     }
 
-    /// Goes on with the draw of another history; false where that is not of this room as it is now, or this one has come
+    /// Continues the draw of another history; false if that does not fit the room's present state, or this one has come
     /// further.
     pub fn bring_sale(
         &mut self,
@@ -300,7 +299,7 @@ impl Room {
         true
     }
 
-    /// Closes a lane for the draw as it was closed there. What it lacks of these numbers is made room for.
+    /// Closes a lane for the draw as it was closed there, and makes room for the numbers that it lacks.
     fn close_as(&mut self, lane: &DrawnLane, m: &mut Context) {
         let edition = self.edition();
         let lost = |(epoch, from, _): &(_, u32, u32)| {
@@ -319,7 +318,7 @@ impl Room {
         }
     }
 
-    /// What another history lacks of this draw, in parts that are small enough for a batch; nothing where it has as much.
+    /// The parts of this draw that another history lacks, each small enough for a batch; empty if it has as much.
     pub fn sale_for(&self, other: Option<&Self>) -> Vec<(Sale, Vec<DrawnLane>)> {
         let edition = self.edition();
         let lacks = |other: &Self, sale: &Sale| other.edition() <= edition && other.draw.sale().stage() < sale.stage();
@@ -339,8 +338,8 @@ impl Room {
             .parts_for(|sale| other.is_none_or(|other| lacks(other, sale)), lanes)
     }
 
-    /// Begins a rehearsal. False while one is under way, where its bounds are none, and in a sale by stock or by a draw, whose
-    /// outcome virtual visitors would have a part in.
+    /// Begins a rehearsal. False while one is under way, if its bounds are invalid, and in a sale by stock or by a draw,
+    /// where virtual visitors would affect the outcome.
     pub fn rehearse(&mut self, order: &RehearsalOrder, m: &Context) -> bool {
         if self.rehearsal.is_some() || (self.decides() && !order.anyway) {
             return false;
@@ -390,7 +389,7 @@ impl Room {
         }
     }
 
-    /// A sale is on whose outcome is more than an order: stock, or a draw.
+    /// A sale is on that has winners: by stock, or by a draw.
     pub(super) fn decides(&self) -> bool {
         let outcome = self.settings().stock.is_some() || self.terms.draws();
         let on = |phase| matches!(phase, Phase::Prequeue | Phase::Open);

@@ -1,10 +1,9 @@
-//! What a room is set to: by its configuration, by its operators, and what of both is in force.
+//! The settings of a room: the configured ones, the operators' overrides, and the result in force.
 
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::sale::Drawing;
-use crate::settings::codec::{read_overrides, read_settings, write_overrides, write_settings};
 use crate::settings::schedule::{Phase, Schedule, Stage, Window};
 use crate::settings::{Mode, Overrides, Settings};
 use ropeline_ids::Epoch;
@@ -15,10 +14,15 @@ pub(super) struct Terms {
     overrides: Overrides,
     /// The epoch whose log last set them, and at which revision.
     worded: Option<(Epoch, u64)>,
-    /// Configured settings with the overrides applied, and the mode that this comes to in the schedule's phase.
+    /// Configured settings with the overrides applied, and the resulting mode in the schedule's phase.
     in_force: Arc<Settings>,
-    /// No turn is missed: an operator, or the configuration, lets nobody in whose turn it is. It follows from the rest.
+    /// No turn counts as missed: an operator, or the configuration, admits no called visitor. It follows from the other
+    /// fields.
     keeps_calls: bool,
+}
+
+codec! {
+    struct Terms { configured, overrides, worded } derived { in_force, keeps_calls };
 }
 
 impl Terms {
@@ -53,7 +57,7 @@ impl Terms {
         self.keeps_calls
     }
 
-    /// As the operator set it.
+    /// The mode that the operator set.
     pub fn mode(&self) -> Mode {
         self.overrides.mode.unwrap_or(self.configured.mode)
     }
@@ -71,12 +75,12 @@ impl Terms {
         self.configured.draw.is_some()
     }
 
-    /// Without what the schedule makes of it.
+    /// The settings with overrides, without the effect of the schedule.
     pub fn overridden(&self) -> Settings {
         self.overrides.over(&self.configured)
     }
 
-    /// The schedule that the room would go by with these settings.
+    /// The schedule that the room would follow with these settings.
     pub fn schedule_with<'a>(&'a self, settings: &'a Settings) -> Option<&'a Schedule> {
         self.overrides.schedule.as_ref().or(settings.schedule.as_ref())
     }
@@ -91,7 +95,7 @@ impl Terms {
         self.overrides = overrides;
     }
 
-    /// Notes by which log the overrides are set. False for what a gate brings back from before that was set here.
+    /// Records the log in which the overrides are set. False for older ones that a gate brings back.
     pub fn word(&mut self, epoch: Epoch, revision: u64) -> bool {
         let fresh = self.worded.is_none_or(|(last, _)| epoch >= last);
         if fresh {
@@ -100,7 +104,7 @@ impl Terms {
         fresh
     }
 
-    /// More windows of the rule that the room goes by, and whether any is new; `None` if it goes by another.
+    /// Adds windows of the rule that the room follows, and returns whether any is new; `None` if it follows another.
     pub fn extend(&mut self, rule: &str, windows: &[Window]) -> Option<bool> {
         let schedule = match &mut self.overrides.schedule {
             Some(schedule) => Some(schedule),
@@ -110,7 +114,7 @@ impl Terms {
         Some(schedule.add(windows))
     }
 
-    /// Works out what is in force at a stage of the schedule; `undrawn` where the order to call by is not there yet.
+    /// Computes the settings in force at a stage of the schedule; `undrawn` while the order of calls is not drawn.
     pub fn enforce(&mut self, stage: Option<&Stage>, undrawn: bool) {
         let mut settings = self.overridden();
         if let Some(stage) = stage {
@@ -119,31 +123,13 @@ impl Terms {
         // By somebody's word in a sale that is on. With a sale the calls run out.
         let is_on = stage.is_none_or(|stage| stage.phase == Phase::Open);
         self.keeps_calls = is_on && !self.mode().lets_called_in();
-        // Nobody is called by an order that is not there yet.
+        // No visitor is called before the order is drawn.
         if undrawn {
             settings.mode = settings.mode.during(Phase::Prequeue);
         }
-        // Nobody who reads the settings in force goes by the dates.
+        // The dates are removed, because no reader of the settings in force uses them.
         settings.schedule = None;
         self.in_force = Arc::new(settings);
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        write_settings(w, &self.configured);
-        write_overrides(w, &self.overrides);
-        w.option(self.worded, |w, (epoch, revision)| {
-            w.u64(epoch.0);
-            w.u64(revision);
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let configured = read_settings(r)?;
-        Ok(Self {
-            overrides: read_overrides(r)?,
-            worded: r.option(|r| Ok((Epoch(r.u64()?), r.u64()?)))?,
-            ..Self::new(configured)
-        })
     }
 }
 

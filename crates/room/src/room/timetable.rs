@@ -3,7 +3,7 @@
 //! The schedule only decides which mode is in force and when an edition begins; everything else follows from these. It is
 //! followed by the time of the log's entries and never back, so a clock that steps neither opens nor closes a room again.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::settings::schedule::{Phase, Schedule, Stage, Turn};
 use ropeline_ids::Wall;
 
@@ -13,8 +13,12 @@ pub(super) struct Timetable {
     followed: Option<Wall>,
     /// When the sale that this edition is of began and opened. It stays while the schedule leads elsewhere.
     began: Option<(Wall, Wall)>,
-    /// What it does next, which follows from that.
+    /// The next turn, which follows from that.
     turn: Option<(Wall, Turn)>,
+}
+
+codec! {
+    struct Timetable { followed, began } derived { turn };
 }
 
 impl Timetable {
@@ -22,7 +26,7 @@ impl Timetable {
         schedule?.stage(self.followed?)
     }
 
-    /// When it may be told who has won in the sale that began last.
+    /// When the winners of the sale that began last may be shown.
     pub fn results(&self, schedule: Option<&Schedule>) -> Option<Wall> {
         schedule?.results(self.followed?)
     }
@@ -32,7 +36,7 @@ impl Timetable {
         self.on(schedule).is_some_and(|sale| self.began == Some(sale))
     }
 
-    /// The schedule is another from now on: it turns no more what lies behind.
+    /// The schedule has changed: turns in the past are not made up.
     pub fn restart(&mut self, now: Option<Wall>) {
         self.followed = now;
     }
@@ -42,14 +46,14 @@ impl Timetable {
         self.turn.map(|(at, _)| at)
     }
 
-    /// What is due by now; from there on the schedule is followed.
+    /// The turn that is due at `now`; the schedule is followed from there on.
     pub fn take_due(&mut self, now: Wall) -> Option<(Wall, Turn)> {
         let due = self.turn.filter(|(at, _)| *at <= now)?;
         self.followed = Some(due.0);
         Some(due)
     }
 
-    /// Works out what follows.
+    /// Computes the next turn.
     pub fn settle(&mut self, schedule: Option<&Schedule>) {
         self.began = self.on(schedule).or(self.began);
         let from = schedule.zip(self.followed);
@@ -60,30 +64,5 @@ impl Timetable {
     fn on(&self, schedule: Option<&Schedule>) -> Option<(Wall, Wall)> {
         let Stage { phase, window, .. } = self.stage(schedule)?;
         matches!(phase, Phase::Prequeue | Phase::Open).then_some((window.begins, window.opens))
-    }
-
-    pub fn is_nothing(&self) -> bool {
-        self.followed.is_none() && self.began.is_none()
-    }
-
-    pub fn write_followed(&self, w: &mut Writer) {
-        w.option(self.followed, Writer::wall);
-    }
-
-    pub fn write_began(&self, w: &mut Writer) {
-        w.option(self.began, |w, (begins, opens)| {
-            w.wall(begins);
-            w.wall(opens);
-        });
-    }
-
-    pub fn read_followed(&mut self, r: &mut Reader) -> Read<()> {
-        self.followed = r.option(Reader::wall)?;
-        Ok(())
-    }
-
-    pub fn read_began(&mut self, r: &mut Reader) -> Read<()> {
-        self.began = r.option(|r| Ok((r.wall()?, r.wall()?)))?;
-        Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! Lanes by name: a lane keeps the index that its visitors' tickets say, whatever order a configuration lists it in.
+//! Lanes by name: a lane keeps the index that its visitors' tickets contain, in whatever order a configuration lists it.
 
 use std::collections::BTreeMap;
 
 use super::Settings;
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::{LaneId, MAX_LANE_NAME};
 
 /// The lane of a room whose configuration names none.
@@ -16,8 +16,12 @@ pub const MAX_LANES: usize = 8;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedLane {
     pub name: String,
-    /// It is no longer configured: whoever stands in it is still called, by the weight that it had, and nobody is sent to it.
+    /// It is no longer configured: visitors in it are still called, by its former weight, and no new visitor is sent to it.
     pub out: bool,
+}
+
+codec! {
+    struct NamedLane { name, out };
 }
 
 impl NamedLane {
@@ -28,24 +32,9 @@ impl NamedLane {
             out: false,
         }
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.name);
-        w.u8(u8::from(self.out));
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let name = r.text()?.to_owned();
-        let out = match r.u8()? {
-            0 => false,
-            1 => true,
-            _ => return r.wrong(),
-        };
-        Ok(Self { name, out })
-    }
 }
 
-/// Names that can stand beside so many weights; none where they do not.
+/// The names, if there is one for each weight; none otherwise.
 pub(crate) fn bounded_names(lanes: &[NamedLane], weights: usize) -> Vec<NamedLane> {
     let lanes: Vec<NamedLane> = lanes.iter().take(MAX_LANES).cloned().collect();
     let short = |lane: &NamedLane| (1..=MAX_LANE_NAME).contains(&lane.name.len());
@@ -62,7 +51,7 @@ impl Settings {
         u8::try_from(at).ok().map(LaneId)
     }
 
-    /// What a lane is called; of lanes without names only the first has one, where it is alone.
+    /// The name of a lane; of lanes without names only a single one has a name.
     #[must_use]
     pub fn lane_name(&self, lane: LaneId) -> Option<&str> {
         let alone = self.lanes.is_empty() && self.lane_weights.len() == 1 && lane == LaneId(0);

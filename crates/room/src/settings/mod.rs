@@ -1,11 +1,11 @@
-//! What an operator sets for a room, as the log carries it: integers only, no file syntax.
+//! The settings of a room, as the log carries them: integers only, no file syntax.
 
-pub(crate) mod codec;
 pub(crate) mod lanes;
 pub(crate) mod schedule;
 
 use std::collections::BTreeMap;
 
+use crate::codec::codec;
 use crate::entry::sale::Drawing;
 use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
@@ -18,9 +18,9 @@ pub enum Mode {
     /// Wait only when full.
     #[default]
     Auto,
-    /// Everybody new waits, nobody is called.
+    /// New visitors wait, and no visitor is called.
     Hold,
-    /// Nobody joins, nobody is called; those inside go on.
+    /// No visitor joins or is called; visitors inside go on.
     Closed,
     /// No line; measures only.
     Off,
@@ -45,20 +45,20 @@ pub struct Settings {
     pub late_window_ms: u64,
     /// Most lines of a `per` room at once.
     pub max_lines: u32,
-    /// Weights by lane, 1 to 8 of them; calls go by deficit round robin.
+    /// Weights by lane, 1 to 8 of them; calls are shared by deficit round robin.
     pub lane_weights: Vec<u16>,
-    /// The lanes' names, as many as weights; empty where lanes are told apart by their order alone. A lane keeps its index for
-    /// as long as the room has it.
+    /// The lanes' names, as many as weights; empty where lanes differ only in their index. A lane keeps its index for as long
+    /// as the room has it.
     pub lanes: Vec<NamedLane>,
     /// When the room is open.
     pub schedule: Option<Schedule>,
-    /// Whoever joins before an opening is drawn at it; `None`: called in order of arrival.
+    /// Visitors who join before an opening are drawn at it; `None`: called in order of arrival.
     pub draw: Option<Drawing>,
-    /// Pieces that there are, in each line: nobody is called beyond them.
+    /// Number of pieces in each line: at most as many visitors are called.
     pub stock: Option<u32>,
     /// How many whom a bypass code let past each line may be called or inside at once; 0: no such codes are taken.
     pub bypass_most: u32,
-    /// Follows what the shop can take, within capacity and rate; `None`: these alone.
+    /// Load control, within capacity and rate; `None`: capacity and rate alone.
     pub load_control: Option<LoadControl>,
 }
 
@@ -88,7 +88,7 @@ impl Default for Settings {
     }
 }
 
-/// What an operator changed while the room runs; each `Some` stands over the configured value, and over a restart.
+/// Settings that an operator changed while the room runs; each `Some` replaces the configured value, also after a restart.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
     pub mode: Option<Mode>,
@@ -97,12 +97,22 @@ pub struct Overrides {
     pub rate_per_minute: Option<Option<u32>>,
     /// Shown to everybody waiting; at most [`MAX_MESSAGE`] bytes.
     pub message: Option<String>,
-    /// Shown instead to whoever reads the language, by its tag.
+    /// Messages shown instead to visitors of a language, by its tag.
     pub messages: BTreeMap<String, String>,
-    /// What the room goes by instead of its configured schedule.
+    /// The schedule in place of the configured one.
     pub schedule: Option<Schedule>,
     /// Pieces that there are, in each line.
     pub stock: Option<u32>,
+}
+
+codec! {
+    enum Mode { 0 => Auto, 1 => Hold, 2 => Closed, 3 => Off };
+    struct Settings {
+        mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
+        firm_within_ms, late_window_ms, max_lines, lane_weights, lanes, schedule, draw, stock, bypass_most,
+        load_control,
+    };
+    struct Overrides sparse { mode, capacity, rate_per_minute, message, messages, schedule, stock };
 }
 
 /// Longest duration of a room, in milliseconds: a year.
@@ -125,8 +135,8 @@ impl Settings {
         self.session_ms.saturating_add(self.renewal_ms())
     }
 
-    /// The settings within the bounds that the room counts in: durations of 1 ms to a year, 1 to 8 lanes that weigh at
-    /// least 1. What a validated configuration says is not changed by this.
+    /// The settings within the room's bounds: durations of 1 ms to a year, 1 to 8 lanes that weigh at least 1. A validated
+    /// configuration is not changed by this.
     #[must_use]
     pub fn bounded(&self) -> Self {
         let within = |ms: u64| ms.clamp(1, MAX_MS);
@@ -163,14 +173,14 @@ impl Settings {
         self.bypass_most > 0
     }
 
-    /// An operator's stop: whatever becomes free, nobody is called.
+    /// An operator's stop: no visitor is called, whatever becomes free.
     #[must_use]
     pub fn calls_nobody(&self) -> bool {
         self.capacity == 0 || self.rate_per_minute == Some(0)
     }
 
-    /// Whether both say the same: of one rule, whichever windows were worked out from it, and the same lanes, in whichever
-    /// order they stand and whichever were there before.
+    /// Whether both are equal in effect: of one rule, whichever windows were computed from it, and the same lanes, in any
+    /// order and regardless of former lanes.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         let rule = |settings: &Self| settings.schedule.as_ref().map(|schedule| schedule.rule.clone());
@@ -187,13 +197,13 @@ impl Settings {
 }
 
 impl Mode {
-    /// Who is called comes in as a session of the room's.
+    /// A called visitor is admitted with a session of the room's.
     #[must_use]
     pub fn lets_called_in(self) -> bool {
         matches!(self, Self::Auto | Self::Hold)
     }
 
-    /// What the mode comes to in a phase of the room's schedule: the stricter of the two.
+    /// The effective mode in a phase of the room's schedule: the stricter of the two.
     #[must_use]
     pub fn during(self, phase: Phase) -> Self {
         match (self, phase) {
@@ -205,7 +215,7 @@ impl Mode {
 }
 
 impl Overrides {
-    /// `configured` with what is overridden, within bounds.
+    /// `configured` with the overrides applied, within bounds.
     #[must_use]
     pub fn over(&self, configured: &Settings) -> Settings {
         let configured = configured.bounded();

@@ -1,10 +1,10 @@
-//! When a room is open: windows in wall time, and how far a room has followed them.
+//! The times when a room is open: windows in wall time, and how far a room has followed them.
 //!
-//! A room knows instants and no calendar: zones, weekdays and summer time are worked out by the gates
-//! (`src/calendar`), and the log carries what they come to. The room follows the time of its entries and never goes
-//! back: what has begun stays begun whatever the store's clock does.
+//! A room knows instants and no calendar: the gates compute zones, weekdays and summer time (`src/calendar`), and the log
+//! carries the results. The room follows the time of its entries and never goes back: a window that has begun stays begun,
+//! even if the store's clock goes back.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use ropeline_ids::Wall;
 
 /// Most windows of a schedule, those that are over among them.
@@ -13,15 +13,15 @@ pub const MAX_WINDOWS: usize = 16;
 /// Longest text of the rule behind a schedule, in bytes.
 pub const MAX_RULE: usize = 500;
 
-/// What a room's line is doing by its schedule.
+/// The phase of a room in its schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Before the next prequeue, or opening where there is none: nobody joins, nobody is called.
+    /// Before the next prequeue, or opening where there is none: no visitor joins or is called.
     Early,
-    /// Visitors join, nobody is called.
+    /// Visitors join, none is called.
     Prequeue,
     Open,
-    /// The last window is over: nobody joins, nobody is called.
+    /// The last window is over: no visitor joins or is called.
     Closed,
 }
 
@@ -33,21 +33,26 @@ pub struct Window {
     pub opens: Wall,
     /// `None`: open until the next window begins.
     pub closes: Option<Wall>,
-    /// From when on it may be told who got what. For what is sold by stock; the room itself does nothing at it.
+    /// From when on the winners may be shown. For sales by stock; the room itself does nothing at that time.
     pub results: Option<Wall>,
 }
 
-/// The windows of a room, and what they come from.
+/// The windows of a room, and the rule that gives them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Schedule {
-    /// The operator's words, which a gate works the windows out from. Two schedules of one rule are the same, whichever
-    /// windows their gates came to: those that the log took first count.
+    /// The operator's text, from which a gate computes the windows. Two schedules of one rule are the same, even if their
+    /// gates computed different windows: those that the log took first count.
     pub rule: String,
     /// In order, and none overlaps the next.
     pub windows: Vec<Window>,
 }
 
-/// Where a room stands in its schedule.
+codec! {
+    struct Schedule { rule, windows };
+    struct Window { begins, opens, closes, results };
+}
+
+/// The stage of a room in its schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stage {
     pub phase: Phase,
@@ -57,7 +62,7 @@ pub struct Stage {
     pub next: Option<Wall>,
 }
 
-/// What happens at an instant of a schedule.
+/// A change at an instant of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Turn {
     /// A window begins, and with it an edition.
@@ -84,8 +89,8 @@ impl Window {
 }
 
 impl Schedule {
-    /// The schedule within the bounds that the room counts in; `None` when nothing is left of it. What a validated
-    /// configuration says is not changed by this.
+    /// The schedule within the room's bounds; `None` when no window is left. A validated configuration is not changed by
+    /// this.
     #[must_use]
     pub fn bounded(&self) -> Option<Self> {
         let mut bounded = Self {
@@ -109,7 +114,7 @@ impl Schedule {
         self.windows.last().copied() != before
     }
 
-    /// Where somebody stands who has followed it to `at`; `None` without windows.
+    /// The stage of a follower that has followed it to `at`; `None` without windows.
     #[must_use]
     pub fn stage(&self, at: Wall) -> Option<Stage> {
         let begun = self.windows.partition_point(|window| window.begins <= at);
@@ -140,7 +145,7 @@ impl Schedule {
         self.windows[..begun].last()
     }
 
-    /// What comes first after `at`. Where one instant is two things, a beginning goes before the opening, and the end of a
+    /// The first turn after `at`. If two turns fall on one instant, a beginning goes before the opening, and the end of a
     /// window before the beginning of the next.
     pub(crate) fn next(&self, at: Wall) -> Option<(Wall, Turn)> {
         let turns = self.windows.iter().flat_map(|window| {
@@ -165,38 +170,6 @@ impl Schedule {
     pub fn bytes(&self) -> usize {
         self.rule.len() + WINDOW_BYTES * self.windows.len() + 16
     }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.rule);
-        write_windows(w, &self.windows);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            rule: r.text()?.to_owned(),
-            windows: read_windows(r)?,
-        })
-    }
-}
-
-pub(crate) fn write_windows(w: &mut Writer, windows: &[Window]) {
-    w.list(windows, |w, window| {
-        w.wall(window.begins);
-        w.wall(window.opens);
-        w.option(window.closes, Writer::wall);
-        w.option(window.results, Writer::wall);
-    });
-}
-
-pub(crate) fn read_windows(r: &mut Reader) -> Read<Vec<Window>> {
-    r.list(18, |r| {
-        Ok(Window {
-            begins: r.wall()?,
-            opens: r.wall()?,
-            closes: r.option(Reader::wall)?,
-            results: r.option(Reader::wall)?,
-        })
-    })
 }
 
 /// Most bytes of one window.

@@ -1,28 +1,28 @@
-//! Rooms that an operator added while the gates ran: what each was described by, and who added and removed such rooms of late.
+//! Rooms that an operator added while the gates ran: the description of each, and recent additions and removals with their
+//! operators.
 //!
-//! The rooms themselves are rooms like all others. This is what a gate that does not have one in its file makes it from, so it
-//! goes with the log: to gates that start later, into snapshots, and into the next log.
+//! The rooms themselves are rooms like all others. A gate that does not have such a room in its file makes it from this
+//! description, so the description goes with the log: to gates that start later, into snapshots, and into the next log.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::commands::Who;
 use crate::settings::Settings;
-use crate::settings::codec::{read_settings, write_settings};
 use ropeline_ids::{Edition, RoomName, Wall};
 
-/// "There is this room too": what the log says of it.
+/// An added room, as the log carries it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Addition {
     /// One `[[room]]` table, as it was written.
     pub text: String,
-    /// What the table says of what the log carries.
+    /// The settings of the table, in the log's form.
     pub settings: Settings,
-    /// When it was added, in what a gate brings back of a lost log; `None`: now.
+    /// When it was added, for a room that a gate brings back of a lost log; `None`: now.
     pub at: Option<Wall>,
 }
 
-/// A room that was added and is there still.
+/// An added room that still exists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Added {
     pub text: String,
@@ -49,28 +49,20 @@ pub struct Additions {
     /// The edition that rooms begin with: above each of those that were removed, so that no token of one of the same name is
     /// taken for a token of an edition that was lost.
     begins: Edition,
-    /// No room begins below the last revision of one that was removed: what was made of that one is none of this one's.
+    /// No room begins below the last revision of a removed one: changes based on the removed room do not apply to the new
+    /// one.
     revised: u64,
 }
 
-impl Addition {
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.text(&self.text);
-        write_settings(w, &self.settings);
-        w.option(self.at, Writer::wall);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            text: r.text()?.to_owned(),
-            settings: read_settings(r)?,
-            at: r.option(Reader::wall)?,
-        })
-    }
+codec! {
+    struct Addition { text, settings, at };
+    struct Added { text, settings, at, who };
+    struct Noted { at, room, who, added };
+    struct Additions { rooms, noted, begins, revised } where is_sound;
 }
 
 impl Added {
-    /// As another log is told of it.
+    /// As it is repeated to another log.
     pub(crate) fn again(&self) -> Addition {
         Addition {
             text: self.text.clone(),
@@ -96,8 +88,8 @@ impl Additions {
         self.noted.iter().rev()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Self::default()
+    fn is_sound(&self) -> bool {
+        self.rooms.len() <= MAX_ADDED && self.noted.len() <= MAX_NOTED
     }
 
     /// The edition of a room that begins now, and its revision at least.
@@ -123,7 +115,8 @@ impl Additions {
         self.rooms.insert(room.clone(), added);
     }
 
-    /// A room is gone, of a file or not. Whoever removes one that came with a file is noted in that file.
+    /// Removes a room, whether operators added it or a file configures it. For an added room the operator who removed it is
+    /// noted.
     pub(crate) fn remove(
         &mut self,
         room: &RoomName,
@@ -147,56 +140,6 @@ impl Additions {
             who,
             added,
         });
-    }
-
-    pub(crate) fn write(&self, w: &mut Writer) {
-        w.count(self.rooms.len());
-        for (room, added) in &self.rooms {
-            w.text(room.as_str());
-            w.text(&added.text);
-            write_settings(w, &added.settings);
-            w.wall(added.at);
-            w.option(added.who.as_ref(), |w, who| who.write(w));
-        }
-        w.count(self.noted.len());
-        for noted in &self.noted {
-            w.wall(noted.at);
-            w.text(noted.room.as_str());
-            w.option(noted.who.as_ref(), |w, who| who.write(w));
-            w.flag(noted.added);
-        }
-        w.u32(self.begins.0);
-        w.u64(self.revised);
-    }
-
-    pub(crate) fn read(r: &mut Reader) -> Read<Self> {
-        let rooms = r.list(64, |r| {
-            let room = r.room_name()?;
-            let added = Added {
-                text: r.text()?.to_owned(),
-                settings: read_settings(r)?,
-                at: r.wall()?,
-                who: r.option(Who::read)?,
-            };
-            Ok((room, added))
-        })?;
-        let noted = r.list(11, |r| {
-            Ok(Noted {
-                at: r.wall()?,
-                room: r.room_name()?,
-                who: r.option(Who::read)?,
-                added: r.flag()?,
-            })
-        })?;
-        if rooms.len() > MAX_ADDED || noted.len() > MAX_NOTED {
-            return r.wrong();
-        }
-        Ok(Self {
-            rooms: rooms.into_iter().collect(),
-            noted: noted.into(),
-            begins: r.edition()?,
-            revised: r.u64()?,
-        })
     }
 }
 

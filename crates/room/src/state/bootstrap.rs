@@ -1,7 +1,7 @@
-//! Where a log begins: with the rooms of the one before, at once or from the entry on that names them as its root.
+//! The beginning of a log: with the rooms of the one before, at once or from the entry that names them as its root.
 //!
-//! A log that gates share begins without a root. Until it comes the rooms stand still: no time passes, nobody is called,
-//! no slot is freed; who speaks keeps the serial and the answers of the log before.
+//! A log that gates share begins without a root. Until it comes, the rooms stand still: no time passes, no visitor is called,
+//! no slot is freed; gates that append keep the serial and the answers of the log before.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::state::State;
 use crate::state::checkpoints::Checkpoints;
 use ropeline_ids::Epoch;
 
-/// What makes a state the start of a new log.
+/// How a state becomes the start of a new log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Root {
     /// It is the only one there is: a gate that has the log to itself.
@@ -47,9 +47,10 @@ impl State {
         self.published = None;
     }
 
-    /// Whoever is present only for having joined within `firm_within` is so by a mark from now on, for as long again at
-    /// least. It is done to the rooms that a new log is to begin with, before [`State::begin`], which counts nobody as
-    /// having just joined. Not a rule of the machine, so that gates of all builds agree: what counts is the root's bytes.
+    /// Visitors who are present only because they joined within `firm_within` get a mark, which keeps them present at least
+    /// as long again. It is applied to the rooms with which a new log is to begin, before [`State::begin`], which counts no
+    /// visitor as having just joined. It is not a rule of the machine, so that gates of all builds agree: only the root's
+    /// bytes count.
     pub fn mark_newcomers(&mut self) {
         let now = self.context.clock;
         self.rooms.all_mut().for_each(|room| room.mark_newcomers(now));
@@ -64,8 +65,8 @@ impl State {
         Some(marked)
     }
 
-    /// Begins the log of one gate that has the `root` of this hash as it came about: from these rooms with their newcomers
-    /// marked, or as they are, which is how gates of earlier builds begin. As they are if neither leads to that root.
+    /// Begins the log of one gate that has the `root` of this hash: from these rooms with their newcomers marked, or
+    /// unchanged, as gates of earlier builds begin. Unchanged if neither gives that root.
     pub fn go_on(&mut self, epoch: u64, root: StateHash) {
         if epoch <= self.head.position().epoch {
             return;
@@ -99,8 +100,8 @@ impl State {
         self.recovery.rooted()
     }
 
-    /// The sequence at which an epoch ended, as far as these rooms have read it or were told; `None` for one that they do not
-    /// know, and for the one that issues numbers.
+    /// The last sequence of an epoch, as far as these rooms have read it or were informed; `None` for an unknown epoch, and
+    /// for the one that issues numbers.
     #[must_use]
     pub fn ended_at(&self, epoch: Epoch) -> Option<u64> {
         self.context.past.ended_at(epoch)
@@ -113,7 +114,7 @@ impl State {
         }
     }
 
-    /// Takes an entry of a log without a root. False if it says what only counts in a log with one.
+    /// Takes an entry of a log without a root. False if it contains parts that only count in a log with one.
     pub(super) fn gather(&mut self, entry: &Entry) -> bool {
         let batch = &entry.batch;
         self.roster.speak(entry, self.context.clock);

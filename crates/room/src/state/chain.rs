@@ -1,17 +1,24 @@
 //! The chain: one hash over every entry of the log, in order, from epoch to epoch.
 //!
-//! It is part of the state, so every replica knows it wherever it started from, and a vote on a checkpoint is a word on the
-//! whole history before it. Whoever alters an entry that was filed away has to alter every hash after it.
+//! It is part of the state, so every replica knows it wherever it started, and a vote on a checkpoint confirms the whole
+//! history before it. To alter an archived entry, an attacker has to alter every hash after it.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 over (the chain before, the mark of an entry that was passed over, the encoded entry); an epoch begins with a link of its own.
+use crate::codec::codec;
+
+/// SHA-256 over (the chain before, the mark of an entry that was skipped, the encoded entry); an epoch begins with a link of
+/// its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Chain(pub [u8; 32]);
 
-/// What an epoch's first link is hashed with, so that no entry can pass for one.
+codec! {
+    struct Chain(hash);
+}
+
+/// The label of an epoch's first link, so that no entry can pass for one.
 const LABEL: &[u8] = b"ropeline chain 1\n";
 
 impl Chain {
@@ -37,7 +44,7 @@ impl Chain {
         Self(hash.finalize().into())
     }
 
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the text that [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         crate::draw::Hash::parse(text).map(|hash| Self(hash.0))
@@ -68,7 +75,7 @@ mod tests {
         );
     }
 
-    /// Worked out with `sha256sum`, so that what is filed today can be checked by others.
+    /// Computed with `sha256sum`, so that others can check the archives of today.
     #[test]
     fn the_form_of_a_link_is_fixed() {
         let first = Chain::begin(1, Chain::default());

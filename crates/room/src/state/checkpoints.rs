@@ -1,12 +1,12 @@
-//! Checkpoints: where every gate hashes its state, and what their votes come to.
+//! Checkpoints: the entries at which every gate hashes its state, and the result of their votes.
 //!
-//! A checkpoint falls every ten seconds or four megabytes. The hash that more than half of the roster say is confirmed.
-//! When all have said theirs and none has that many, gates work theirs out anew; when that brings none either, there is an
-//! alarm: nobody is called until a later checkpoint is confirmed.
+//! A checkpoint falls every ten seconds or four megabytes. The hash with the votes of more than half of the roster is
+//! confirmed. When all have voted and no hash has that many, gates compute theirs anew; when that brings no majority either,
+//! there is an alarm: no visitor is called until a later checkpoint is confirmed.
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::{StateHash, Vote};
 use crate::state::roster::Roster;
 use ropeline_ids::Clock;
@@ -39,6 +39,10 @@ pub(crate) struct Checkpoints {
     landmark: bool,
 }
 
+codec! {
+    struct Checkpoints { clock, bytes, open, disputed, confirmed, saved, alarm } derived { landmark };
+}
+
 impl Checkpoints {
     /// A log begins, or gets its root.
     pub fn new(now: Clock) -> Self {
@@ -66,7 +70,7 @@ impl Checkpoints {
         }
     }
 
-    /// Counts the votes, as they and the roster stand now.
+    /// Counts the votes for the present roster.
     pub fn count(&mut self, roster: &Roster, now: Clock) {
         let Some(sequence) = self.open else { return };
         let mut votes: BTreeMap<StateHash, usize> = BTreeMap::new();
@@ -144,31 +148,5 @@ impl Checkpoints {
             alarm: true,
             ..*self
         };
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.clock(self.clock);
-        w.u64(self.bytes);
-        w.option(self.open, Writer::u64);
-        w.option(self.disputed, Writer::clock);
-        w.option(self.confirmed, |w, (sequence, hash)| {
-            w.u64(sequence);
-            w.raw(&hash);
-        });
-        w.option(self.saved, Writer::u64);
-        w.flag(self.alarm);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            clock: r.clock()?,
-            bytes: r.u64()?,
-            open: r.option(Reader::u64)?,
-            disputed: r.option(Reader::clock)?,
-            confirmed: r.option(|r| Ok((r.u64()?, r.array()?)))?,
-            saved: r.option(Reader::u64)?,
-            alarm: r.flag()?,
-            landmark: false,
-        })
     }
 }

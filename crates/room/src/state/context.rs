@@ -1,7 +1,8 @@
-//! The context of the entry under way: the clock, and what holds for the whole log.
+//! The context of the entry under way: the clock, and the facts that apply to the whole log.
 
 use std::sync::Arc;
 
+use crate::codec::{Codec, Read, Reader, Writer};
 use crate::entry::Entry;
 use crate::state::past::Past;
 use ropeline_ids::{Clock, Epoch, LaneId, Number, Wall};
@@ -13,12 +14,12 @@ pub(crate) struct Context {
     pub time: Wall,
     /// Milliseconds from the entry before to this one.
     pub silent_ms: u64,
-    /// How long the store took for the last answer to the gate whose entry it is.
+    /// How long the store took to answer the entry's gate the last time.
     pub lag_ms: u64,
-    /// Nobody is called before, in rooms that were begun from nothing: somebody of a log before may come.
+    /// No visitor is called before, in rooms that were begun from nothing: visitors of an earlier log may come.
     pub first_call: Clock,
-    /// Nobody is called before, also by no operator: a gate brings an epoch back, or the rooms stand still. The end of time
-    /// while the end is not known.
+    /// No visitor is called before, not even by an operator: a gate brings an epoch back, or the rooms stand still. The end
+    /// of time while the end is not known.
     pub barred_until: Clock,
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
@@ -35,7 +36,7 @@ pub(crate) struct Context {
 const MAX_JOINS: u32 = 1 << 20;
 
 impl Context {
-    /// Before the first entry of a log, or as a snapshot has it; what holds until the next entry is worked out by the state.
+    /// Before the first entry of a log, or from a snapshot; the state computes the fields that apply until the next entry.
     pub fn new((clock, time): (Clock, Wall), first_call: Clock, past: Arc<Past>) -> Self {
         Self {
             clock,
@@ -52,7 +53,7 @@ impl Context {
         }
     }
 
-    /// The next entry, so many milliseconds after the last.
+    /// Advances to the next entry, `passed_ms` milliseconds after the last.
     pub fn go_on(&mut self, entry: &Entry, passed_ms: u64) {
         self.clock = self.clock.plus(passed_ms);
         self.time = entry.time;
@@ -68,7 +69,7 @@ impl Context {
         1_000 + 3 * self.lag_ms.min(1_000)
     }
 
-    /// Nobody is called before in any room.
+    /// No visitor is called before in any room.
     pub fn quiet_until(&self) -> Clock {
         self.barred_until.max(self.first_call)
     }
@@ -81,8 +82,21 @@ impl Context {
         self.clock < self.held_until
     }
 
-    /// Notes that an epoch exists that nobody remembers.
+    /// Notes that an unknown epoch exists.
     pub fn learn(&mut self, epoch: Epoch) {
         Arc::make_mut(&mut self.past).learn(epoch);
+    }
+}
+
+/// Its state between two entries.
+impl Codec for Context {
+    fn write(&self, w: &mut Writer) {
+        w.put(&(self.clock, self.time));
+        w.put(&self.first_call);
+        w.put(&self.past);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        Ok(Self::new(r.get()?, r.get()?, r.get()?))
     }
 }

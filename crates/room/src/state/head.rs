@@ -1,6 +1,6 @@
 //! Where the log stands: the position of the last entry, its nonce and time, and the chain over all of them.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::Entry;
 use crate::state::chain::Chain;
 use ropeline_ids::{Position, Wall};
@@ -18,7 +18,11 @@ pub(super) struct Head {
     time: Option<Wall>,
 }
 
-/// What one entry is, whatever it says.
+codec! {
+    struct Head { position, nonce, chain, time };
+}
+
+/// The facts of an entry that do not depend on its content.
 pub(super) struct Step {
     pub passed_ms: u64,
     pub bytes: u64,
@@ -35,7 +39,7 @@ impl Head {
         }
     }
 
-    /// A new log begins. The time of the last entry counts on, whatever log that was of.
+    /// A new log begins. Time goes on from the last entry, of whichever log.
     pub fn begin(&mut self, epoch: u64) {
         *self = Self {
             chain: Chain::begin(epoch, self.chain),
@@ -77,25 +81,5 @@ impl Head {
             passed_ms,
             bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
         }
-    }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.u64(self.position.epoch);
-        w.u64(self.position.sequence);
-        w.raw(&self.nonce);
-        w.raw(&self.chain.0);
-        w.option(self.time, Writer::wall);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            position: Position {
-                epoch: r.u64()?,
-                sequence: r.u64()?,
-            },
-            nonce: r.array()?,
-            chain: Chain(r.array()?),
-            time: r.option(Reader::wall)?,
-        })
     }
 }

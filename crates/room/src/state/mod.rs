@@ -1,7 +1,7 @@
 //! All rooms of one log, and the roster: the replicated state.
 //!
-//! `apply` is the whole machine in its order: clock and roster, settings, what the gates saw, expiry, calls, horizons.
-//! It is total and deterministic: the same entries make the same bytes on every gate.
+//! `apply` is the whole machine in its order: clock and roster, settings, the gates' observations, expiry, calls, horizons.
+//! It is total and deterministic: the same entries give the same bytes on every gate.
 
 pub(crate) mod additions;
 pub(crate) mod bootstrap;
@@ -39,7 +39,7 @@ use crate::version::{NEWEST, OLDEST, VERSION};
 use crate::view::View;
 use ropeline_ids::{Clock, Epoch, GateId, Position, RoomName, Wall};
 
-/// How long a log begun from nothing calls nobody, unless it is known that nothing was lost.
+/// How long no visitor is called in a log begun from nothing, unless it is certain that nothing was lost.
 const FIRST_CALL_MS: u64 = 5_000;
 
 /// How soon an empty entry is due while all rooms are empty: sooner than the step that the clock makes at most.
@@ -59,9 +59,9 @@ pub struct State {
 }
 
 impl State {
-    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms, and nobody is
-    /// called for 5 s of log time. `proven_new` says that there cannot have been a log before, such as when the file was
-    /// just made together with its folder: then the first visitor is called at once.
+    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms, and no visitor is
+    /// called for 5 s of log time. `proven_new` says that there cannot have been a log before, for example because the file
+    /// was just made together with its folder: then the first visitor is called at once.
     #[must_use]
     pub fn empty(epoch: u64, proven_new: bool) -> Self {
         let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
@@ -129,8 +129,8 @@ impl State {
         self.head.chain()
     }
 
-    /// The serial of a gate's last batch, and what its joins were given, for a gate that resumes from a snapshot;
-    /// `None` for a gate that is not on the roster. (Pending joins are answered again when they are sent again.)
+    /// The serial of a gate's last batch, and the answers to its joins, for a gate that resumes from a snapshot; `None` for a
+    /// gate that is not on the roster. (Pending joins are answered again when they are sent again.)
     #[must_use]
     pub fn answered(&self, gate: GateId) -> Option<(u64, &[Joined])> {
         self.roster.answered(gate)
@@ -169,7 +169,7 @@ impl State {
         self.rooms.additions()
     }
 
-    /// When the schedule of a room turns next: an entry is due by then, though nobody says anything.
+    /// The next turn of any room's schedule: an entry is due then, even an empty one.
     #[must_use]
     pub fn next_turn(&self) -> Option<Wall> {
         self.rooms.all().filter_map(Room::next_turn).min()
@@ -181,15 +181,15 @@ impl State {
         self.head.time()
     }
 
-    /// The rooms that go by a schedule, and theirs.
+    /// The rooms with a schedule, and their schedules.
     pub fn schedules(&self) -> impl Iterator<Item = (&RoomName, &Schedule)> {
         let scheduled = self.rooms.iter();
         scheduled.filter_map(|(name, room)| Some((name, room.schedule()?)))
     }
 
-    /// What the gates owe the rooms that draw: a promise of a secret, or the secret itself.
+    /// The parts of a draw that the gates have to publish: the promise of a secret, or the secret itself.
     pub fn owed(&self) -> impl Iterator<Item = (&RoomName, Owed<'_>)> {
-        // A secret is not told while another history may still bring back the draw that it made.
+        // A secret is not published while another history may still bring back the draw that it made.
         let m = &self.context;
         self.rooms.iter().filter_map(move |(name, room)| {
             let owed = room.owed()?;
@@ -197,7 +197,7 @@ impl State {
         })
     }
 
-    /// Why the room's draw keeps it as it is, whatever it is configured with.
+    /// Why the room's draw does not allow these settings.
     #[must_use]
     pub fn breaks_draw(&self, room: &RoomName, settings: &Settings) -> Option<BreaksDraw> {
         self.rooms.get(room)?.breaks_draw(settings, self.context.time)
@@ -208,7 +208,7 @@ impl State {
         self.rooms.iter().map(|(name, _)| name)
     }
 
-    /// Publishes what the request path reads; lines that did not change are shared with the last one.
+    /// Publishes the view for the request path; lines that did not change are shared with the last one.
     pub fn view(&mut self) -> Arc<View> {
         if let Some(view) = &self.published {
             return Arc::clone(view);
@@ -235,7 +235,7 @@ impl State {
         Arc::clone(self.published.insert(Arc::new(view)))
     }
 
-    /// How soon an empty entry is due if nobody says anything: 250 ms with a line, 1 s with slots held only, and
+    /// How soon an empty entry is due if there is no other: 250 ms with a line, 1 s with slots held only, and
     /// [`IDLE_TICK_MS`] when all is empty.
     #[must_use]
     pub fn tick_ms(&self) -> u64 {
@@ -247,21 +247,21 @@ impl State {
         }
     }
 
-    /// The epochs of logs of which nobody knows more than their visitors' tokens tell: they were lost with every gate.
+    /// The epochs of logs that are known only from their visitors' tokens: they were lost with every gate.
     pub fn lost_logs(&self) -> impl Iterator<Item = u64> {
         self.context.past.lacking().map(|epoch| epoch.0)
     }
 
-    /// What the rooms of `now` lack of this state's epochs, for a gate whose history went further than theirs; empty when
-    /// there is nothing. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as done.
-    /// They are to go in this order, with nothing that the gate has seen of these visitors before them. Costs 24 bytes of
+    /// The data of this state's epochs that the rooms of `now` lack, for a gate whose history went further than theirs; empty
+    /// when there is none. Each batch is at most [`MAX_BATCH_BYTES`](crate::MAX_BATCH_BYTES) long, the last is marked as
+    /// done. They must be appended in this order, before any of the gate's observations of these visitors. Costs 24 bytes of
     /// memory a number: a million waiting are about twenty batches.
     #[must_use]
     pub fn adoption(&self, now: &Self) -> Vec<Batch> {
         Merge { lost: self, now }.batches()
     }
 
-    /// The end of the log that these rooms come from is lost: single-use codes issued by now may have been used in it.
+    /// The end of the log that these rooms come from is lost: single-use codes issued until now may have been used in it.
     pub fn doubt_codes(&mut self, now: Wall) {
         let now = now.max(self.time().unwrap_or_default());
         self.recovery.doubt_codes(now);
@@ -323,7 +323,7 @@ impl State {
         self.checkpoints.confirmed()
     }
 
-    /// The sequence of the last confirmed snapshot that a gate said it has saved.
+    /// The sequence of the last confirmed snapshot that a gate reported as saved.
     #[must_use]
     pub fn saved(&self) -> Option<u64> {
         self.checkpoints.saved()
@@ -335,7 +335,7 @@ impl State {
         self.checkpoints.disputed()
     }
 
-    /// The second votes brought no majority either: nobody is called until a later checkpoint is confirmed.
+    /// The second votes brought no majority either: no visitor is called until a later checkpoint is confirmed.
     #[must_use]
     pub fn alarm(&self) -> bool {
         self.checkpoints.alarm()
@@ -349,7 +349,7 @@ impl State {
         &self.context.past
     }
 
-    /// Whether this binary can read the entry and what it leads to.
+    /// Whether this binary supports the entry and its effects.
     fn reads(&self, entry: &Entry) -> bool {
         (OLDEST..=NEWEST).contains(&entry.version) && self.wants(entry).is_none()
     }
@@ -360,14 +360,14 @@ impl State {
         self.head.step(entry, entry.bytes(), passed_over)
     }
 
-    /// What an entry does to the rooms of a log with a root.
+    /// Applies an entry to the rooms of a log with a root.
     fn work(&mut self, entry: &Entry, step: &Step, effects: &mut Effects) {
         let m = &mut self.context;
         m.go_on(entry, step.passed_ms);
         let clock = m.clock;
         self.recovery.codes_mut().settle(entry.time);
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
-        // Time passes with every entry, whoever it is of.
+        // Time passes with every entry, of whichever gate.
         if effects.ignored {
             self.rooms
                 .apply(&Batch::default(), self.recovery.codes_mut(), m, effects);
@@ -390,7 +390,7 @@ impl State {
         self.checkpoints.pass(entry.position.sequence, step.bytes, clock);
     }
 
-    /// What gates say among themselves.
+    /// Applies the parts of an entry that concern the gates themselves.
     fn heed(&mut self, entry: &Entry) {
         if let Some(sequence) = entry.batch.saved {
             self.checkpoints.save(sequence);
@@ -403,8 +403,8 @@ impl State {
         }
     }
 
-    /// What holds for all lines until the next entry: horizons stand while a silent gate may come back, and nobody is
-    /// called while something is lost. What ends early is not in the lines' schedules.
+    /// The rules for all lines until the next entry: horizons stand still while a silent gate may come back, and no visitor
+    /// is called while something is lost. An early end of either is not in the lines' schedules.
     fn settle(&mut self) {
         let held_until = self.roster.held_until();
         let barred_until = self.recovery.barred_until(&self.roster, self.checkpoints.alarm());

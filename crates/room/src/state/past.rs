@@ -1,12 +1,12 @@
-//! What the log remembers of epochs and of numbers that no line holds any more.
+//! The log's memory of epochs, and of numbers that no line holds any more.
 //!
-//! A line that is forgotten or reset leaves, for each epoch, a floor: one past the highest number it may have issued. A
-//! later line of any room begins above it, so no number is ever issued twice, and a ticket below it is late rather than
-//! lost. A ticket of an epoch that nobody remembers proves that the store and every gate were lost at once.
+//! A line that is forgotten or reset leaves, for each epoch, a floor: one past the highest number it may have issued. A later
+//! line of any room begins above it, so no number is ever issued twice, and a ticket below it is late rather than lost. A
+//! ticket of an unknown epoch proves that the store and every gate were lost at once.
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::lane::epoch::MAX_EPOCHS;
 use ropeline_ids::{Clock, Epoch, Number};
 
@@ -16,8 +16,8 @@ pub(crate) struct Past {
     epochs: BTreeMap<Epoch, Known>,
     /// When this log began.
     since: Clock,
-    /// Until when a ticket of an epoch that nobody remembers is taken as proof of a loss: the longest session after the
-    /// log began. After that nobody can still be inside on it, and whoever waited is long late.
+    /// Until when a ticket of an unknown epoch is taken as proof of a loss: the longest session after the log began. After
+    /// that no visitor can still be inside with it, and a waiting visitor is long late.
     trusted_until: Clock,
 }
 
@@ -28,14 +28,19 @@ struct Known {
     end: u64,
 }
 
-/// What a genuine number of an epoch that its line does not know proves.
+codec! {
+    struct Past { epochs, since, trusted_until } where is_sound;
+    struct Known { floor, end };
+}
+
+/// The proof given by a genuine number of an epoch that its line does not know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Proof {
     /// Nothing was lost: its line was forgotten, or it comes too late to matter.
     Late,
     /// Of an epoch the rooms know: the line was lost with the end of that epoch.
     LostLine,
-    /// Of an epoch of which nobody knows more than tokens tell: everything was lost.
+    /// Of an epoch that is known from tokens only: everything was lost.
     LostEpoch,
     /// Of a later epoch than the rooms': this replica is behind, or its log is.
     Ahead,
@@ -71,7 +76,7 @@ impl Past {
         }
         match self.epochs.get(&number.epoch) {
             Some(known) if number.n < known.floor => Proof::Late,
-            // This log has lost nothing of its own: whoever holds the number joined after what this replica has read.
+            // This log has lost nothing of its own: the number was issued after the last entry that this replica has read.
             Some(_) if number.epoch == self.epoch() => Proof::Ahead,
             Some(known) if known.end == 0 && now < self.trusted_until => Proof::LostEpoch,
             Some(_) => Proof::LostLine,
@@ -80,7 +85,7 @@ impl Past {
         }
     }
 
-    /// A ticket of an epoch that nobody remembers still proves a loss.
+    /// A ticket of an unknown epoch still proves a loss.
     pub fn trusts(&self, now: Clock) -> bool {
         now < self.trusted_until
     }
@@ -159,42 +164,14 @@ impl Past {
         self.trusted_until = self.since.plus(session_max_ms);
     }
 
+    fn is_sound(&self) -> bool {
+        (1..=MAX_EPOCHS).contains(&self.epochs.len())
+    }
+
     /// A full table has forgotten its oldest epochs.
     fn is_older_than_all(&self, epoch: Epoch) -> bool {
         self.epochs.len() >= MAX_EPOCHS && self.epochs.first_key_value().is_some_and(|(oldest, _)| epoch < *oldest)
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.epochs.len());
-        for (epoch, known) in &self.epochs {
-            w.u64(epoch.0);
-            w.u32(known.floor);
-            w.u64(known.end);
-        }
-        w.clock(self.since);
-        w.clock(self.trusted_until);
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let epochs: BTreeMap<_, _> = r.list(20, read_known)?.into_iter().collect();
-        if epochs.is_empty() || epochs.len() > MAX_EPOCHS {
-            return r.wrong();
-        }
-        Ok(Self {
-            epochs,
-            since: r.clock()?,
-            trusted_until: r.clock()?,
-        })
-    }
-}
-
-fn read_known(r: &mut Reader) -> Read<(Epoch, Known)> {
-    let epoch = Epoch(r.u64()?);
-    let known = Known {
-        floor: r.u32()?,
-        end: r.u64()?,
-    };
-    Ok((epoch, known))
 }
 
 #[cfg(test)]

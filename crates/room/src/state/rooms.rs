@@ -1,8 +1,9 @@
-//! All rooms of a log: what a batch does to them, first of all the words about the rooms themselves.
+//! All rooms of a log, and the effects of a batch on them, beginning with changes of the rooms themselves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::codec::codec;
 use crate::entry::commands::{Audited, Deed};
 use crate::entry::effects::{Changed, Effects, Redeemed};
 use crate::entry::{Batch, Change, Entry, RoomChange};
@@ -20,17 +21,17 @@ pub const MAX_ROOMS: usize = 1_000;
 #[derive(Debug, Default)]
 pub(crate) struct Rooms {
     rooms: BTreeMap<RoomName, Room>,
-    /// Those of them that are in no file, and what became of such.
+    /// The rooms that are in no file, and recent additions and removals.
     additions: Arc<Additions>,
 }
 
+codec! {
+    struct Rooms { rooms, additions } where is_sound;
+}
+
 impl Rooms {
-    /// As a snapshot has them.
-    pub fn of(rooms: BTreeMap<RoomName, Room>, additions: Additions) -> Self {
-        Self {
-            rooms,
-            additions: Arc::new(additions),
-        }
+    fn is_sound(&self) -> bool {
+        self.rooms.len() <= MAX_ROOMS
     }
 
     pub fn get(&self, name: &RoomName) -> Option<&Room> {
@@ -63,7 +64,7 @@ impl Rooms {
         rooms.map(|(name, room)| (name.clone(), room.view(m))).collect()
     }
 
-    /// What the gate saw of the rooms' upstreams.
+    /// Takes the gate's figures of the rooms' upstreams.
     pub fn measure(&mut self, entry: &Entry, now: Clock) {
         for (room, report) in &entry.batch.load {
             if let Some(room) = self.rooms.get_mut(room) {
@@ -75,7 +76,7 @@ impl Rooms {
         }
     }
 
-    /// What a batch says, in its order: changes, what happened in lines, who joins by codes; then expiry, calls, horizons.
+    /// Applies a batch in its order: changes, events of lines, joins by codes; then expiry, calls, horizons.
     pub fn apply(&mut self, batch: &Batch, codes: &mut CodesCutoff, m: &mut Context, effects: &mut Effects) {
         for room in self.rooms.values_mut() {
             room.follow(m);
@@ -109,7 +110,7 @@ impl Rooms {
         self.rooms.values_mut().for_each(|room| room.finish(m));
     }
 
-    /// What a gate brings back of the codes of a lost log; before its numbers.
+    /// Takes the codes of a lost log that a gate brings back, before its numbers.
     fn bring_codes(&mut self, batch: &Batch, m: &mut Context, effects: &mut Effects) {
         for brought in &batch.spent_codes {
             match self.rooms.get_mut(&brought.room).filter(|_| m.adopts.is_some()) {
@@ -119,7 +120,7 @@ impl Rooms {
         }
     }
 
-    /// Whoever joins by a code, after all who join otherwise.
+    /// Joins by a code, after all other joins.
     fn redeem(&mut self, batch: &Batch, codes: &CodesCutoff, m: &mut Context, effects: &mut Effects) {
         for redeem in &batch.redeems {
             let doubt = codes.of(&redeem.room);
@@ -137,7 +138,7 @@ impl Rooms {
         let before = self.before(change);
         let full = self.rooms.len() >= MAX_ROOMS;
         let (begins, revised) = self.additions.begins();
-        // What another history brings is the room of there, as it was.
+        // A room that another history brings keeps its state of there.
         let new = m.adopts.is_none() && !self.rooms.contains_key(&change.room);
         let revision = change.revision.max(if new { revised } else { 0 });
         match (self.rooms.get_mut(&change.room), &change.change) {
@@ -149,7 +150,8 @@ impl Rooms {
             }
             (None, Change::Add(addition)) if !full => {
                 let fits = self.additions.takes(addition);
-                // What another history brings is a room with people in it: where its text has no place, it is as a file's.
+                // A room that another history brings has visitors: if there is no place for its text, it becomes a room of a
+                // file.
                 if !fits && m.adopts.is_none() {
                     return Changed::Refused;
                 }
@@ -205,7 +207,8 @@ impl Rooms {
                 }
             }
             (Some(_), Change::Add(addition)) => {
-                // Only what another history knew of it: whoever adds a room wants one of that name and no other.
+                // The change is based on another history's revision: an operator who adds a room means a room of that name
+                // and no other.
                 let lacks = self.additions.get(&change.room).is_none() && self.additions.takes(addition);
                 if m.adopts.is_none() || !lacks {
                     return Changed::Refused;
@@ -265,7 +268,7 @@ impl Rooms {
         })
     }
 
-    /// What follows from the settings of all rooms together.
+    /// Computes the values that follow from the settings of all rooms together.
     pub fn look_over(&self, m: &mut Context) {
         let longest = |of: fn(&Room) -> u64| self.rooms.values().map(of).max().unwrap_or(0);
         let session_max_ms = longest(|room| room.settings().session_max_ms);
@@ -280,7 +283,7 @@ struct Before {
     rehearsed: u32,
 }
 
-/// What a change that was taken came to; `None` for a file that says the same of what is noted.
+/// The result of an accepted change; `None` for a file that changes nothing.
 fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
     match &change.change {
         Change::Configure(_) => {

@@ -5,8 +5,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::codec::{Read, Reader, Writer};
-use crate::entry::codec::{read_vote, write_vote};
+use crate::codec::codec;
 use crate::entry::effects::Joined;
 use crate::entry::{Entry, Vote};
 use ropeline_ids::{Clock, GateId};
@@ -20,7 +19,7 @@ const HOLD_MS: u64 = 3_600_000;
 /// Most gates on the roster, and most remembered as silent; a hundred are designed for.
 pub const MAX_GATES: usize = 1_000;
 
-/// A gate on the roster, as its last batch told.
+/// A gate on the roster, by its last batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RosterGate {
     pub id: GateId,
@@ -51,20 +50,39 @@ struct Gone {
     since: Clock,
     /// Of its last batch: a copy that comes late must not count again.
     serial: u64,
-    /// It said no goodbye.
+    /// The gate said no goodbye.
     silent: bool,
 }
 
 #[derive(Debug)]
 struct Gate {
     told: RosterGate,
-    /// What the joins of its last batch were given.
+    /// The answers to the joins of its last batch.
     joined: Vec<Joined>,
     /// Heard in this log: false for a gate of the log before, until it speaks.
     here: bool,
 }
 
+codec! {
+    struct Roster { gates, gone } where is_sound then derived;
+    struct Gate { told, joined, here };
+    struct RosterGate { serial, heard, knows, applied, lag_us, vote } derived { id };
+    struct Gone { since, serial, silent };
+}
+
 impl Roster {
+    fn is_sound(&self) -> bool {
+        self.gates.len().max(self.gone.len()) <= MAX_GATES
+    }
+
+    /// With the ids of the gates, by which they are written.
+    fn derived(mut self) -> Self {
+        for (id, gate) in &mut self.gates {
+            gate.told.id = *id;
+        }
+        self
+    }
+
     /// Whether the entry's batch counts: of a gate on the roster, or its hello, and not a repeat.
     pub fn admit(&mut self, entry: &Entry, now: Clock) -> bool {
         let counts = self.admits(entry);
@@ -84,8 +102,8 @@ impl Roster {
         counts
     }
 
-    /// What [`Roster::admit`] would say, without changing anything. Of a gate that only speaks nothing counts: its serial
-    /// is not of the batches that go to rooms.
+    /// The result that [`Roster::admit`] would give, without a change. For a gate that only reports how far it has read,
+    /// nothing counts: its serial is not of the batches that go to rooms.
     pub fn admits(&self, entry: &Entry) -> bool {
         if entry.batch.spoke.is_some() {
             return false;
@@ -114,14 +132,14 @@ impl Roster {
         }
     }
 
-    /// Keeps what the gate's batch was given, for a gate that resumes from a snapshot.
+    /// Keeps the answers to the gate's batch, for a gate that resumes from a snapshot.
     pub fn answer(&mut self, gate: GateId, joined: &[Joined]) {
         if let Some(gate) = self.gates.get_mut(&gate) {
             gate.joined = joined.to_vec();
         }
     }
 
-    /// The serial of a gate's last batch, and what its joins were given.
+    /// The serial of a gate's last batch, and the answers to its joins.
     pub fn answered(&self, gate: GateId) -> Option<(u64, &[Joined])> {
         self.gates.get(&gate).map(|gate| (gate.told.serial, &*gate.joined))
     }
@@ -146,7 +164,7 @@ impl Roster {
         }
     }
 
-    /// The new log has its root: whoever was not heard by now is silent. Says who is.
+    /// The new log has its root: gates that were not heard until now are silent. Returns them.
     pub fn close(&mut self) -> Vec<GateId> {
         self.drop_gates(|gate| !gate.here)
     }
@@ -165,8 +183,7 @@ impl Roster {
         self.gates.values().filter(|gate| gate.here).map(|gate| &gate.told)
     }
 
-    /// Whether every gate on the roster, and there is one, knows a machine version; `or` is a gate that may say something
-    /// else, and what.
+    /// Whether every gate on a non-empty roster supports a machine version; `or` replaces the version of one gate.
     pub fn knows(&self, version: u16, or: Option<(GateId, u16)>) -> bool {
         let known = |gate: &RosterGate| {
             or.filter(|(id, _)| *id == gate.id)
@@ -199,42 +216,6 @@ impl Roster {
             self.gone.remove(&oldest);
         }
     }
-
-    pub fn write(&self, w: &mut Writer) {
-        w.count(self.gates.len());
-        for gate in self.gates.values() {
-            gate.write(w);
-        }
-        w.count(self.gone.len());
-        for (id, gone) in &self.gone {
-            w.u64(id.0);
-            w.clock(gone.since);
-            w.u64(gone.serial);
-            w.flag(gone.silent);
-        }
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let gates = r.list(41, Gate::read)?;
-        let gone = r.list(25, |r| Ok((GateId(r.u64()?), Gone::read(r)?)))?;
-        if gates.len() > MAX_GATES || gone.len() > MAX_GATES {
-            return r.wrong();
-        }
-        Ok(Self {
-            gates: gates.into_iter().map(|gate| (gate.told.id, gate)).collect(),
-            gone: gone.into_iter().collect(),
-        })
-    }
-}
-
-impl Gone {
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            since: r.clock()?,
-            serial: r.u64()?,
-            silent: r.flag()?,
-        })
-    }
 }
 
 impl Gate {
@@ -254,7 +235,7 @@ impl Gate {
         }
     }
 
-    /// What the gate says of itself.
+    /// Takes the gate's facts about itself.
     fn tell(&mut self, entry: &Entry) {
         let Entry { batch, .. } = entry;
         if batch.hello || batch.spoke.is_some() {
@@ -263,51 +244,4 @@ impl Gate {
         (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
         self.told.vote = batch.vote.or(self.told.vote);
     }
-
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.told.id.0);
-        w.u64(self.told.serial);
-        w.clock(self.told.heard);
-        w.u16(self.told.knows);
-        w.u64(self.told.applied);
-        w.u32(self.told.lag_us);
-        w.option(self.told.vote, write_vote);
-        w.list(&self.joined, write_joined);
-        w.flag(self.here);
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self {
-            told: RosterGate {
-                id: GateId(r.u64()?),
-                serial: r.u64()?,
-                heard: r.clock()?,
-                knows: r.u16()?,
-                applied: r.u64()?,
-                lag_us: r.u32()?,
-                vote: r.option(read_vote)?,
-            },
-            joined: r.list(8, read_joined)?,
-            here: r.flag()?,
-        })
-    }
-}
-
-fn write_joined(w: &mut Writer, joined: &Joined) {
-    w.text(joined.room.as_str());
-    w.text(joined.line.as_str());
-    w.u8(joined.lane.0);
-    w.option(joined.first, Writer::number);
-    w.u32(joined.count);
-}
-
-fn read_joined(r: &mut Reader) -> Read<Joined> {
-    Ok(Joined {
-        room: r.room_name()?,
-        line: r.line_name()?,
-        lane: r.lane()?,
-        first: r.option(Reader::number)?,
-        count: r.u32()?,
-        later: false,
-    })
 }

@@ -1,9 +1,9 @@
-//! Machine versions: which one the rooms run, and when all gates have agreed on the next.
+//! Machine versions: the one that the rooms run, and the agreement of all gates on the next.
 //!
-//! Every gate of a log runs the same version, whatever its binary knows: a rule may only change at an entry that all of
-//! them read. The version is part of the state and rises with an entry that says so, never by itself.
+//! Every gate of a log runs the same version, whatever its binary supports: a rule may only change at an entry that all of
+//! them read. The version is part of the state and rises only with an entry that says so.
 
-use crate::codec::{Read, Reader, Writer};
+use crate::codec::codec;
 use crate::entry::Entry;
 use crate::state::roster::Roster;
 use crate::version::{NEWEST, OLDEST};
@@ -18,6 +18,10 @@ pub(crate) struct Versions {
     current: u16,
     /// A later one that all on the roster know, and since when.
     agreement: Option<(u16, Clock)>,
+}
+
+codec! {
+    struct Versions { current, agreement } where is_known;
 }
 
 impl Versions {
@@ -65,32 +69,17 @@ impl Versions {
         *self = Self::new(version);
     }
 
-    /// Notes what the roster knows now.
+    /// Notes the highest version that all gates on the roster support.
     pub fn agree(&mut self, roster: &Roster, now: Clock) {
         let known = roster.gates().map(|gate| gate.knows).min().unwrap_or(0);
         self.agreement = (known > self.current).then(|| match self.agreement {
-            // Who knows a version knows those below it.
+            // A gate that supports a version supports those below it.
             Some((version, since)) => (version.min(known), since),
             None => (known, now),
         });
     }
 
-    pub fn write(&self, w: &mut Writer) {
-        w.u16(self.current);
-        w.option(self.agreement, |w, (version, since)| {
-            w.u16(version);
-            w.clock(since);
-        });
-    }
-
-    pub fn read(r: &mut Reader) -> Read<Self> {
-        let current = r.u16()?;
-        if !(OLDEST..=NEWEST).contains(&current) {
-            return r.wrong();
-        }
-        Ok(Self {
-            current,
-            agreement: r.option(|r| Ok((r.u16()?, r.clock()?)))?,
-        })
+    fn is_known(&self) -> bool {
+        (OLDEST..=NEWEST).contains(&self.current)
     }
 }

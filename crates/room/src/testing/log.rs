@@ -1,4 +1,4 @@
-//! One room and its log under the hand of a test: what visitors and operators do, each an entry that is applied at once.
+//! One room and its log for tests: each action of visitors and operators is an entry that is applied at once.
 
 use crate::{
     Batch, Bound, Change, Claim, Clock, Denied, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number,
@@ -289,7 +289,7 @@ impl Log {
             ..Batch::default()
         };
         let entry = self.entry(0, batch);
-        // What the log holds is what is applied.
+        // The entry is applied as the log holds it.
         let entry = Entry::decode(&entry.encode()).unwrap();
         self.state.apply(&entry.into()).redeemed
     }

@@ -1,4 +1,4 @@
-//! Rooms under the hand of a test, also of other crates' tests: one gate's log, each entry made and applied at once.
+//! Rooms for tests, also of other crates: one gate's log, each entry made and applied at once.
 #![allow(
     clippy::missing_panics_doc,
     clippy::must_use_candidate,
@@ -48,7 +48,7 @@ impl Hand {
         Section::new(Self::room(), LineName::ONLY)
     }
 
-    /// The next entry, `ms` after the last, and what it did.
+    /// Makes the next entry, `ms` after the last, and returns it with its effects.
     pub fn say(&mut self, ms: u64, batch: Batch) -> (Entry, Effects) {
         self.time += ms;
         self.serial += 1;
@@ -72,7 +72,7 @@ impl Hand {
         (entry, effects)
     }
 
-    /// As [`Hand::say`], of one section.
+    /// As [`Hand::say`], for one section.
     pub fn hear(&mut self, ms: u64, section: Section) -> (Entry, Effects) {
         let sections = vec![section];
         self.say(

@@ -12,7 +12,7 @@ const FRAME_RUNS: usize = 8_192;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     pub lane: LaneId,
-    /// The place that bit 0 of `bits` stands for: the lane's lowest present place, rounded down to a multiple of 64.
+    /// The place of bit 0 of `bits`: the lane's lowest present place, rounded down to a multiple of 64.
     pub base: u64,
     /// Present places, exact, for up to 4,096 places from `base`; bit i of byte i / 8 is place `base` + i; trailing zero bytes cut.
     pub bits: Vec<u8>,

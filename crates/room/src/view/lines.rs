@@ -1,4 +1,4 @@
-//! A room's published lines, in the order of their names: an update copies one leaf, whatever the number of lines.
+//! A room's published lines, sorted by name: an update copies one leaf, whatever the number of lines.
 
 use std::ops::{Bound, Index};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl Lines {
             .skip_while(move |(name, _)| before(name))
     }
 
-    /// Lines that are new or changed since `before`, with what they were. Cost: a look at each leaf, and at the lines of
+    /// Lines that are new or changed since `before`, with their earlier views. Cost: a look at each leaf, and at the lines of
     /// those that changed.
     pub fn changed_since<'a>(
         &'a self,
@@ -149,7 +149,7 @@ mod tests {
     use crate::state::past::Past;
     use ropeline_ids::{Clock, Edition, Epoch, Wall};
 
-    /// A view that is told apart by its edition.
+    /// A view that is recognised by its edition.
     fn view(edition: u32) -> Arc<LineView> {
         let past = Arc::new(Past::new(Epoch(1)));
         let settings = Arc::new(Settings::default());

@@ -1,4 +1,4 @@
-//! What the request path reads of the rooms: an immutable picture, published after an entry is applied.
+//! The request path's view of the rooms: an immutable copy, published after an entry is applied.
 //!
 //! Only apply changes a room. A gate that has heard nothing for a while passes a `now` that includes its own elapsed time;
 //! deadlines are read against it.
@@ -35,16 +35,16 @@ use ropeline_ids::{Clock, Edition, Epoch, LaneId, LineName, Number, Position, Ro
 #[derive(Debug, Default)]
 pub struct View {
     pub position: Position,
-    /// Over every entry up to the position: what an archive of the log must end in.
+    /// The chain over every entry up to the position: an archive of the log must end in it.
     pub chain: Chain,
     pub clock: Clock,
     /// Log time of the last entry.
     pub time: Wall,
-    /// Set while nobody is called in any room because the log began from nothing: the clock at which it ends.
+    /// Set while no visitor is called in any room because the log began from nothing: the clock at which it ends.
     pub healing_until: Option<Clock>,
-    /// Set while nobody is called because a gate brings back an epoch: the clock at which that ends at the latest.
+    /// Set while no visitor is called because a gate brings back an epoch: the clock at which that ends at the latest.
     pub adopting: Option<Clock>,
-    /// Nobody is called because the gates do not agree on their states.
+    /// No visitor is called because the gates do not agree on their states.
     pub alarm: bool,
     /// False while the rooms stand still because the log has no root yet.
     pub rooted: bool,
@@ -58,53 +58,53 @@ pub struct View {
     /// The rooms that operators added; the same pointer for as long as nothing about them changes.
     pub additions: Arc<Additions>,
     pub(super) past: Arc<Past>,
-    /// Nobody is called before in any room, for whatever reason.
+    /// No visitor is called before in any room, for any reason.
     pub(super) quiet_until: Clock,
 }
 
-/// One room: what is in force, and its lines.
+/// One room: its settings in force, and its lines.
 #[derive(Debug)]
 pub struct RoomView {
     /// The configured settings with the overrides applied, and the mode as the schedule's phase lets it be.
     pub settings: Settings,
-    /// As the gates' files say, without the overrides.
+    /// The settings of the gates' files, without the overrides.
     pub configured: Arc<Settings>,
     /// The mode as the operator set it.
     pub mode: Mode,
-    /// Where the room stands in its schedule, if it has one.
+    /// The room's stage in its schedule, if it has one.
     pub stage: Option<Stage>,
-    /// Before it nobody is told whether they have won; `None`: as soon as it is known.
+    /// Before it no visitor is shown whether they have won; `None`: as soon as it is known.
     pub results: Option<Wall>,
     /// How far the draw of this edition has come.
     pub sale: Arc<Sale>,
-    /// What operators did of late.
+    /// Operators' recent commands.
     pub orders: Arc<Orders>,
     /// The rehearsal that is under way.
     pub rehearsal: Option<Arc<Rehearsal>>,
-    /// A sale is on whose outcome virtual visitors would have a part in: by stock, or by a draw.
+    /// A sale is on that has winners, which virtual visitors would affect: by stock, or by a draw.
     pub decides: bool,
     /// Single-use codes that are spent and have not expired.
     pub spent: SpentCodes,
     pub overrides: Overrides,
     pub revision: u64,
     pub edition: Edition,
-    /// Editions below were reset, and sessions of theirs are over. Those from here on ended with a sale: nobody waits with
-    /// a ticket of theirs, and their sessions run out.
+    /// Editions below were reset, and their sessions are over. Editions from here on ended with a sale: their tickets give no
+    /// place, and their sessions run out.
     pub voided: Edition,
-    /// Numbers of this epoch and later ones count whatever lower edition their tokens name: they were issued while the log
-    /// had lost the room's edition, so after the reset.
+    /// Numbers of this epoch and later ones are valid even if their tokens name a lower edition: they were issued while the
+    /// log had lost the room's edition, so after the reset.
     pub spared: Option<Epoch>,
-    /// What the room's controller goes by, if it has one, and what it lets all lines together call.
+    /// The figures of the room's controller, if it has one, and the calls that it allows all lines together.
     pub load: Option<LoadView>,
     pub(super) allowance: Option<Allowance>,
-    /// Nobody is called here before, because visitors of a lost log come back.
+    /// No visitor is called here before, because visitors of a lost log come back.
     pub(super) heals_until: Clock,
     pub lines: Lines,
 }
 
 impl View {
-    /// [`LineView::standing`], also for a line that is not there: a number of it is late if the line was forgotten,
-    /// unknown if it was lost or is not made yet.
+    /// [`LineView::standing`], also for a line that does not exist: a number of it is late if the line was forgotten, unknown
+    /// if it was lost or is not made yet.
     #[must_use]
     pub fn standing(&self, visitor: &Visitor, now: Clock) -> Standing {
         match self.rooms.get(&visitor.room).and_then(|room| room.line(&visitor.line)) {
@@ -120,7 +120,7 @@ impl View {
         allows && self.stays_open(room, line, now)
     }
 
-    /// As [`Self::open`] for whoever was let in before: what others have taken of a step since is nothing to them.
+    /// As [`Self::open`] for a visitor who was admitted before: calls of the step that others have used since do not matter.
     #[must_use]
     pub fn stays_open(&self, room: &RoomName, line: &LineName, now: Clock) -> bool {
         let Some(room) = self.rooms.get(room).filter(|room| room.calls()) else {
@@ -137,7 +137,7 @@ impl View {
 }
 
 impl RoomView {
-    /// Whether somebody has won, if that may be told at `now` and they took part: see [`LineView::outcome`].
+    /// Whether a visitor has won, if that may be shown at `now` and they took part: see [`LineView::outcome`].
     #[must_use]
     pub fn outcome(&self, line: &LineView, (lane, number): (LaneId, Number), passed: bool, now: Wall) -> Option<bool> {
         let told = self.results.is_none_or(|at| now >= at);
@@ -152,7 +152,7 @@ impl RoomView {
         self.lines.get(line)
     }
 
-    /// The figures of one lane's draw, as far as they are known: what anybody checks it by. `None` before the promise.
+    /// The known figures of one lane's draw, by which anyone can check it. `None` before the promise.
     #[must_use]
     pub fn figures(&self, room: &RoomName, line: &LineName, lane: LaneId) -> Option<Published> {
         let commitment = self.sale.commitment.as_ref()?;
@@ -170,7 +170,7 @@ impl RoomView {
             opens_ms: commitment.forms.opens.0,
             closed_ms: self.sale.closed.unwrap_or_default().0,
             count: drawn,
-            // Neither fingerprint goes over it: the commitment stands for it.
+            // No fingerprint covers it: the commitment takes its place.
             secret: secret.unwrap_or(commitment.hash),
             beacon: commitment.beacon(made.and_then(|made| made.value.as_deref())),
         };
@@ -194,7 +194,7 @@ impl RoomView {
         })
     }
 
-    /// The room's controller lets somebody be called at all, if it has one.
+    /// Whether the room's controller, if it has one, allows calls at all.
     fn calls(&self) -> bool {
         self.allowance.is_none_or(|allowance| allowance.step_milli() > 0)
     }
@@ -212,14 +212,15 @@ impl RoomView {
         is_reset(edition, number, self.edition, self.spared_now())
     }
 
-    /// The epoch from which on a ticket counts whatever edition it names; `None` where another sale has begun since.
+    /// The epoch from which on a ticket is valid with any edition; `None` if another sale has begun since.
     #[must_use]
     pub fn spared_now(&self) -> Option<Epoch> {
         self.spared.filter(|_| self.edition == self.voided)
     }
 
-    /// The room's revision as those who wait are told of it: calls by an operator change nothing that a page would have to ask
-    /// for, since whoever is called hears of it anyway. Where calls are all that is remembered it stays what it is.
+    /// The room's revision as waiting pages see it: an operator's calls do not raise it, because a page need not ask for
+    /// anything then, and a called visitor is informed anyway. Where calls are the only remembered commands, it stays the
+    /// same.
     #[must_use]
     pub fn announced(&self) -> u64 {
         let calls = self.orders.iter().zip(0_u64..).take_while(|(order, back)| {
@@ -232,7 +233,7 @@ impl RoomView {
         self.revision.saturating_sub(u64::try_from(calls).unwrap_or(u64::MAX))
     }
 
-    /// Whoever waits is to be drawn, so that nobody has a place yet.
+    /// The waiting visitors are to be drawn, so none has a place yet.
     #[must_use]
     pub fn is_undrawn(&self) -> bool {
         self.settings.draw.is_some() && self.sale.is_open(self.stage.as_ref())
@@ -252,7 +253,7 @@ impl RoomView {
     }
 }
 
-/// Nobody is called any more in the sale that began last.
+/// No visitor is called any more in the sale that began last.
 fn is_over(stage: Stage) -> bool {
     matches!(stage.phase, Phase::Early | Phase::Closed)
 }

@@ -26,7 +26,7 @@ pub fn refresh_ms(settings: &Settings, ahead: Option<u64>, jitter: u16) -> u64 {
     (base - off).max(1)
 }
 
-/// When a visitor asks again who can join in `left_ms`: now and then before, and within five seconds after, not all at once.
+/// When a visitor who can join in `left_ms` asks again: now and then before, and within five seconds after, not all at once.
 #[must_use]
 pub fn early_ms(left_ms: u64, jitter: u16) -> u64 {
     let spread = |ms: u64| ms.saturating_mul(u64::from(jitter)) / u64::from(u16::MAX);
@@ -36,11 +36,12 @@ pub fn early_ms(left_ms: u64, jitter: u16) -> u64 {
     left_ms + 1_000 + spread(EARLY_SPREAD_MS - 1_000)
 }
 
-/// The slowest that who waits for an opening asks, and how long after it the last one does.
+/// The slowest pace of a visitor who waits for an opening, and how long after it the last one asks.
 pub const EARLY_MOST_MS: u64 = 60_000;
 const EARLY_SPREAD_MS: u64 = 5_000;
 
-/// The slowest that a waiting visitor may ask, in milliseconds: who does stays present and hears of a call in time.
+/// The slowest pace of a waiting visitor, in milliseconds: at this pace a visitor stays present and is informed of a call in
+/// time.
 #[must_use]
 pub fn slowest_ms(settings: &Settings) -> u64 {
     (settings.grace_ms / 4).min(settings.claim_deadline_ms / 2)

@@ -1,4 +1,4 @@
-//! Where a visitor's number stands in a line: waiting, called, inside, or none of these.
+//! The standing of a visitor's number in a line: waiting, called, inside, or none of these.
 
 use ropeline_ids::{CallId, Clock, Wall};
 
@@ -14,7 +14,7 @@ pub enum Standing {
     Late,
     /// Was called, and the session is over; or left.
     Ended,
-    /// The room has never heard of it: a lost epoch, or a number beyond what was issued. The token's own date decides.
+    /// The room does not know it: a number of a lost epoch, or beyond the last one issued. The token's own date decides.
     Unknown,
 }
 
@@ -47,7 +47,7 @@ pub struct Inside {
     /// A request has carried the pass: the ticket yields it no more.
     pub carried: bool,
     /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
-    /// stretch it.
+    /// extend it.
     pub renews_from: Clock,
     /// An end is set (`end_grace`); renewals do not stretch it.
     pub ending: bool,

@@ -1,4 +1,4 @@
-//! Rooms that operators add and remove: what the log knows of them, in its snapshots, and in the next log.
+//! Rooms that operators add and remove: their record in the log, in its snapshots, and in the next log.
 
 use ropeline_room::{
     Addition, Batch, Change, Changed, Deed, Edition, MAX_ADDED, MAX_ROOM_TEXT, Mode, Overrides, RoomChange, RoomName,
@@ -127,7 +127,7 @@ fn a_room_that_is_added_again_begins_above_every_edition_of_the_one_removed() {
     assert_eq!(edition(&mut log, "other").0, Edition(3), "one number for all names");
 }
 
-/// A file's as much as an added one: what is gone is gone, and nothing that was made of it counts for the next of its name.
+/// This applies to rooms of a file and to added ones: no change based on a removed room counts for the next one of its name.
 #[test]
 fn whatever_was_made_of_a_room_that_was_removed_is_nothing_to_the_next() {
     let mut log = Log::new(settings(1));
@@ -141,7 +141,7 @@ fn whatever_was_made_of_a_room_that_was_removed_is_nothing_to_the_next() {
             assert_eq!(said(&mut log, of, Change::Reset), Changed::Taken);
         }
         let before = log.state.view().rooms[&name(of)].clone();
-        // What a gate says that has not read of the removal.
+        // The entry of a gate that has not read of the removal.
         let late = |change| RoomChange {
             room: name(of),
             revision: before.revision + 1,

@@ -1,4 +1,4 @@
-//! The operator's hands: visitors let in now, messages by language, and what is noted of every change.
+//! Operators' commands: visitors admitted now, messages by language, and the record of every change.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn anna() -> Who {
     }
 }
 
-/// What became of an operator's word.
+/// The result of an operator's change.
 fn order(log: &mut Log, change: Change) -> Changed {
     said(log, change, Some(anna()))
 }

@@ -1,4 +1,4 @@
-//! Sales by a schedule: who joins when, who is called when, and what one sale leaves to the next.
+//! Sales by a schedule: when visitors join and are called, and the effects of one sale on the next.
 
 use ropeline_room::{Batch, Change, Mode, Overrides, Phase, Schedule, Settings, Standing, Wall, Window};
 
@@ -326,7 +326,7 @@ fn a_replica_from_a_snapshot_takes_the_same_steps() {
     assert_eq!(edition(&mut log), 2);
 }
 
-/// What an operator says of the dates.
+/// An operator's change of the dates.
 fn say(log: &mut Log, rule: &str, windows: &[Window]) {
     let schedule = Schedule {
         rule: rule.to_owned(),

@@ -1,4 +1,4 @@
-//! The gate as a process, with a folder of its own, on ports of its own, before a shop.
+//! The gate as a process, with its own folder and ports, in front of a shop.
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
@@ -92,12 +92,12 @@ impl Gate {
         }
     }
 
-    /// What it is told.
+    /// Its configuration file.
     pub fn config(&self) -> PathBuf {
         self.folder.path().join("config.toml")
     }
 
-    /// Writes something else where this stands in its configuration, before it is started.
+    /// Replaces the text `stands` in its configuration, before it is started.
     pub fn amend(&self, stands: &str, instead: &str) {
         let config = fs::read_to_string(self.config()).unwrap();
         assert!(config.contains(stands), "{config}");

@@ -1,4 +1,5 @@
-//! A crowd on its way: everybody sets out, somebody knocks, the operator looks on, and in the end all have been in.
+//! A crowd from start to end: all visitors set out, requests without a place knock, the operator watches, and in the end all
+//! have been in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,8 +59,8 @@ impl Crowd {
         });
     }
 
-    /// Waits until everybody has been; what went wrong for one of them goes wrong here. How many have not been within
-    /// `bound`, which is far above what a run takes: they never will be.
+    /// Waits until all have been in; a panic of one of them is raised here. Returns how many have not been in within `bound`,
+    /// which is far above the duration of a run.
     pub async fn disperse(&mut self, bound: Duration) -> usize {
         let all = async {
             while !self.people.is_empty() {

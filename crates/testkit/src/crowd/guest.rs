@@ -43,7 +43,7 @@ impl Guest {
         Self::at(pool, &address, index)
     }
 
-    /// Somebody at this address, who comes in by this pool.
+    /// A visitor at this address, who connects through this pool.
     pub fn at(pool: &Arc<Pool>, address: &str, index: u32) -> Self {
         let always = format!("X-Visitor: {index}\r\n");
         Self {
@@ -119,7 +119,7 @@ impl Guest {
         self.send("GET", target, PAGE, "").await.unwrap()
     }
 
-    /// What a page's script or an app asks.
+    /// A request of a page's script or an app.
     pub async fn script(&mut self, method: &str, target: &str) -> Message {
         let body = if method == "POST" { "{}" } else { "" };
         self.send(method, target, SCRIPT, body).await.unwrap()

@@ -27,11 +27,11 @@ pub trait Way: Sized {
     fn open(gate: &Gate, shop: SocketAddr) -> impl Future<Output = Self>;
     /// Where visitors come in.
     fn entrance(&self) -> SocketAddr;
-    /// What somebody at this address comes in by.
+    /// The connections of a visitor at this address.
     fn pool(&self, address: &str) -> Arc<Pool>;
 }
 
-/// Through the gate, which believes a test what it says of the visitor's address.
+/// Through the gate, which trusts a test for the visitor's address.
 pub struct Direct(Arc<Pool>);
 
 impl Way for Direct {
@@ -98,7 +98,7 @@ impl<W: Way> House<W> {
         }
     }
 
-    /// A room for one with somebody in it.
+    /// A room with one slot, which a visitor holds.
     pub async fn full() -> (Self, Guest) {
         let house = Self::open(ONE, "").await;
         let inside = house.inside().await;
@@ -112,18 +112,18 @@ impl<W: Way> House<W> {
         (house, inside)
     }
 
-    /// Somebody who has not been here, at an address of their own.
+    /// A new visitor, at a new address.
     pub fn guest(&self) -> Guest {
         self.guests.set(self.guests.get() + 1);
         self.guest_at(&format!("127.{}.1.1", self.guests.get()))
     }
 
-    /// Somebody at this address of the machine's own.
+    /// A visitor at this loopback address.
     pub fn guest_at(&self, address: &str) -> Guest {
         Guest::at(&self.way.pool(address), address, self.guests.get())
     }
 
-    /// Somebody who is inside and has used the pass.
+    /// A visitor who is inside and has used the pass.
     pub async fn inside(&self) -> Guest {
         let mut guest = self.guest();
         for _ in 0..2 {
@@ -133,7 +133,7 @@ impl<W: Way> House<W> {
         guest
     }
 
-    /// Somebody in line.
+    /// A visitor in line.
     pub async fn in_line(&self) -> Guest {
         let mut guest = self.guest();
         let answer = guest.page("/seats?row=7").await;
@@ -161,7 +161,7 @@ impl<W: Way> House<W> {
         .await;
     }
 
-    /// Waits until somebody who asks without a place is in this state.
+    /// Waits until the answer to a guest without a place has this state.
     pub async fn until_state(&self, guest: &mut Guest, state: &str) {
         let asked = async {
             while guest.own("GET", "status").await.json()["state"] != state {

@@ -1,4 +1,4 @@
-//! HTTP/1.1 on a raw socket, as bytes: what was received can be compared with what was sent.
+//! HTTP/1.1 on a raw socket, as bytes, so that received bytes can be compared with sent ones.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,19 +14,19 @@ use tokio::time::timeout;
 /// How long anything is waited for; only ever reached by a test that fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A message's head and body as they came.
+/// A message's head and body, unchanged.
 #[derive(Clone, Debug, Default)]
 pub struct Message {
     /// Start line and fields, with the empty line.
     pub head: String,
     /// Chunks put together.
     pub body: Vec<u8>,
-    /// What followed the last chunk.
+    /// The bytes behind the last chunk.
     pub trailers: String,
 }
 
 impl Message {
-    /// What has no body yet.
+    /// A message without a body so far.
     pub fn of(head: String) -> Self {
         Self {
             head,
@@ -67,7 +67,7 @@ impl Message {
         self.field("x-shop").is_some()
     }
 
-    /// What the gate says its answer is about.
+    /// The status in the header of the gate's own answers.
     pub fn word(&self) -> &str {
         self.field("ropeline-status").unwrap_or_default()
     }
@@ -229,8 +229,8 @@ impl Wire {
     }
 }
 
-/// Connections used by whoever needs one: an admission belongs to a request, never to a connection. With several gates
-/// each request goes to the next of them, as a load balancer without a memory sends it.
+/// A pool of connections for all visitors: an admission belongs to a request, never to a connection. With several gates, each
+/// request goes to the next of them, as a load balancer without sticky sessions sends it.
 pub struct Pool {
     /// The only gate's, or the first's.
     pub address: SocketAddr,

@@ -1,17 +1,16 @@
-//! What the log says happened, judged by rules that are not the room's.
+//! The events in the log, judged by rules that are independent of the room's.
 //!
-//! The log is read entry by entry. What visitors and gates *said* (joins, marks, leaves) is taken from the entries'
-//! bytes; what the room *did* (whom it called, who holds a slot) is read off the replica's view after each entry, as the
-//! gate itself read it. Between the two stands a reckoning in plain maps that shares nothing with `room`: its own clock,
-//! and for each number when it was last heard of. From these it follows, whatever the room believes, who was
-//! **surely present**: joined less than `firm_within` ago, or marked less than `grace`/2 ago and
-//! not absent from a turn since. The room may count more people as present (a mark is good for up to two generations), never
-//! fewer. So whoever was surely present and still waits after an entry that called a later number was passed over: an
-//! inversion, exactly, and with no room for timing. That the log is what the gate acted on is shown by `ropeline replay`, by the
-//! tickets that visitors hold, and by the sessions that the shop saw, all of which must be found in here.
+//! The log is read entry by entry. The gates' reports (joins, marks, leaves) are taken from the entries' bytes; the room's
+//! actions (calls, held slots) are read from the replica's view after each entry, as the gate itself read it. Between the two
+//! stands a calculation in plain maps that shares nothing with `room`: its own clock, and for each number the time of its
+//! last sign of life. From these follows which visitors were **surely present**, whatever the room believes: joined less than
+//! `firm_within` ago, or marked less than `grace`/2 ago and not absent from a turn since. The room may count more visitors as
+//! present (a mark is good for up to two generations), never fewer. So a visitor who was surely present and still waits after
+//! an entry that called a later number was passed over: an exact inversion, with no tolerance for timing. `ropeline replay`,
+//! the visitors' tickets and the shop's sessions show that the gate acted on this log; all of them must be found in it.
 //!
-//! A log that gates share may lose entries that were read, or begin anew from a gate that read further than this ledger
-//! did. Then the ledger goes on from the root, drops what it no longer knows for sure, and judges on.
+//! A log that gates share may lose entries that were read, or begin anew from a gate that read further than this ledger did.
+//! Then the ledger goes on from the root, drops facts that are not certain any more, and judges on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,25 +24,25 @@ const LANE: LaneId = LaneId(0);
 /// Entries between two looks at everybody in line.
 const SWEEP_EVERY: u64 = 200;
 
-/// What a fault takes from visitors.
+/// The damage of a fault to visitors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A place is lost, or stands where it should not.
+    /// A place is lost or wrong.
     Place,
     /// A number is given twice.
     Twice,
-    /// Somebody was called before somebody lower who was present.
+    /// A visitor was called before a present visitor with a lower number.
     Inversion,
-    /// Somebody was called beyond the capacity.
+    /// A visitor was called beyond the capacity.
     Over,
     Other,
 }
 
-/// What was found.
+/// The results of reading a log.
 #[derive(Default)]
 pub struct Ledger {
     capacity: u64,
-    /// Nobody else has the log: it never loses what was read.
+    /// The gate has the log to itself: it never loses entries that were read.
     alone: bool,
     /// Every number issued, every one called and how often, and every one taken out of line by its visitor.
     pub issued: BTreeSet<Number>,
@@ -56,12 +55,12 @@ pub struct Ledger {
     pub most_held: u64,
     /// Sessions beyond the capacity that gates cut off from the log had honoured.
     pub most_excess: u64,
-    /// Slots that a missed turn or an end set free and that somebody took, and how many of them in the very entry.
+    /// Slots that a missed turn or an end set free and that a visitor took, and how many of them in the same entry.
     pub refilled: u64,
     pub faults: Vec<(Kind, String)>,
     /// Entries that gates had read and this ledger had not, as far as it can tell.
     pub unread: u64,
-    /// The store's time of each entry, and whether it left somebody waiting whom the room might have called by then.
+    /// The store's time of each entry, and whether it left a visitor waiting whom the room might have called.
     kept_waiting: Vec<(u64, bool)>,
     clock: u64,
     time: Option<u64>,
@@ -69,18 +68,18 @@ pub struct Ledger {
     held: BTreeMap<Number, Held>,
     pending: BTreeMap<PendingId, Number>,
     calls: u64,
-    /// Times between two entries of one life while somebody waited, by the log's own time.
+    /// Times between two entries of one life while a visitor waited, in log time.
     ticks: Vec<u64>,
 }
 
-/// When somebody in line was last heard of, by the reckoning's clock.
+/// The last sign of life of a visitor in line, by the ledger's clock.
 #[derive(Clone, Copy, Default)]
 struct Heard {
     joined: Option<u64>,
     marked: Option<u64>,
 }
 
-/// Somebody with a slot.
+/// A visitor with a slot.
 #[derive(Clone, Copy)]
 enum Held {
     /// The count of the call, and the clock until which it holds unless claimed.
@@ -105,12 +104,12 @@ impl Ledger {
         }
     }
 
-    /// The longest time between two entries of one life while somebody waited, by the log's own time.
+    /// The longest time between two entries of one life while a visitor waited, in log time.
     pub fn longest_tick_ms(&self) -> u64 {
         self.ticks.iter().copied().max().unwrap_or_default()
     }
 
-    /// What happened, in one line.
+    /// The results, in one line.
     pub fn tells(&self) -> String {
         let mut ticks = self.ticks.clone();
         ticks.sort_unstable();
@@ -131,8 +130,8 @@ impl Ledger {
         )
     }
 
-    /// The longest time after `since`, by the store's clock, for which somebody waited and nobody was called, though not for
-    /// want of a slot; only what begins within `within_ms`.
+    /// The longest time after `since`, by the store's clock, in which a visitor waited and none was called although a slot
+    /// was free; only pauses that begin within `within_ms`.
     pub fn pause_ms(&self, since: u64, within_ms: u64) -> u64 {
         let (mut last, mut longest) = (since, 0);
         for (at, kept_waiting) in self.kept_waiting.iter().filter(|(at, _)| *at > since) {
@@ -193,8 +192,8 @@ impl Ledger {
         *times = (*times).max(u32::from(count));
     }
 
-    /// The log begins anew, from the state that the gate came back with: whoever was in line must be in line, in the same
-    /// order, and whoever held a slot must hold it.
+    /// The log begins anew, from the state that the gate came back with: every visitor in line must be in line, in the same
+    /// order, and every visitor with a slot must hold it.
     pub fn new_life(&mut self, state: &mut State) {
         self.lives += 1;
         let view = state.view();
@@ -263,7 +262,7 @@ impl Ledger {
             self.fault(Kind::Other, &what);
         }
         self.clock = effects.clock.0;
-        // What is sent twice counts once, and what a gate says that is not on the roster counts nothing.
+        // A repeated entry counts once, and an entry of a gate that is not on the roster does not count.
         if effects.ignored {
             return self.look(state, entry.time, &[]);
         }
@@ -286,7 +285,7 @@ impl Ledger {
         self.look(state, entry.time, &entry.batch.sections);
     }
 
-    /// Looks at what the room has done with an entry that says this.
+    /// Compares the room's actions at an entry with its content.
     fn look(&mut self, state: &mut State, time: Wall, said: &[Section]) {
         let view = state.view();
         let Some(line) = view.rooms.get(&room()).and_then(|room| room.line(&LineName::ONLY)) else {
@@ -311,7 +310,7 @@ impl Ledger {
         }
     }
 
-    /// Tickets and passes bring back what the log had lost; and a gate that was cut off opens a session again whose turn
+    /// Tickets and passes restore data that the log had lost; and a gate that was cut off opens a session again whose turn
     /// the room took for missed.
     fn find_again(&mut self, line: &LineView, said: &[Section]) {
         for section in said {
@@ -333,7 +332,7 @@ impl Ledger {
         }
     }
 
-    /// Takes down what visitors and gates said.
+    /// Records the reports of visitors and gates.
     fn said(&mut self, entry: &Entry) {
         for section in &entry.batch.sections {
             for (_, number) in &section.marks {
@@ -375,7 +374,7 @@ impl Ledger {
         );
     }
 
-    /// Who has lost their slot, and whose turn is missed: they are in line again, unheard of.
+    /// Visitors who have lost their slot, and whose turn is missed: they are in line again, without a sign of life.
     fn release(&mut self, line: &LineView) {
         let mut released = Vec::new();
         for (number, held) in &mut self.held {
@@ -445,12 +444,12 @@ impl Ledger {
         made
     }
 
-    /// Capacity holds; and no slot stays free beyond the entry that freed it while somebody is surely there to take it.
+    /// Capacity holds; and no slot stays free beyond the entry that freed it while a visitor is surely present to take it.
     fn judge(&mut self, line: &LineView, calls: u64, able: bool) {
         let (figures, held) = (&line.figures, self.held.len() as u64);
         let slots = u64::from(figures.called) + u64::from(figures.inside);
         self.most_held = self.most_held.max(slots).max(held);
-        // Passes that gates honoured without the log are sessions above the capacity, beyond which nobody is called.
+        // Passes that gates honoured without the log are sessions above the capacity, beyond which no visitor is called.
         let excess = if self.alone { 0 } else { u64::from(figures.excess) };
         self.most_excess = self.most_excess.max(excess);
         let over = slots > self.capacity && (calls > 0 || slots > self.capacity + excess);

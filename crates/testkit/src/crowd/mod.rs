@@ -1,8 +1,9 @@
-//! A crowd before gates: the binary as processes, a shop that notes what reaches it, people who know nothing but HTTP,
-//! and the judgement when all is over.
+//! A crowd in front of gates: the binary as processes, a shop that records its requests, visitors who know nothing but HTTP,
+//! and the judgement at the end.
 //!
-//! A `house` is a shop with its gate and the way there, `proxies` are those that ask a gate. Shared by the tests of one gate on a log of its own (`tests/blackbox`) and of several on Redis (`tests/faults`).
-//! `people` say what they were told, the `shop` what it saw, and `ledger` what the log says; `verdict` compares the three.
+//! A `house` is a shop with its gate and the way there, `proxies` are proxies that ask a gate. Shared by the tests of one
+//! gate on a log of its own (`tests/blackbox`) and of several on Redis (`tests/faults`). `people` report the answers that
+//! they got, the `shop` its requests, and `ledger` the log's content; `verdict` compares the three.
 
 pub mod chance;
 pub mod gate;

@@ -1,8 +1,8 @@
-//! The people of a crowd, most of them patient: who they are and what they do.
+//! The visitors of a crowd, most of them patient, and their behaviour.
 //!
-//! Each person is a task with a jar of cookies and an address. They notice what a person could notice: an answer that
-//! should not have come ends the test. What they remember goes into the [`Tally`], which is compared with the shop's notes
-//! and the gate's log when all is over.
+//! Each visitor is a task with a cookie jar and an address. The task checks everything that a visitor could notice: a wrong
+//! answer ends the test. Its memory goes into the [`Tally`], which is compared with the shop's records and the gate's log at
+//! the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -24,18 +24,18 @@ pub struct Rules {
     pub session_secs: u64,
 }
 
-/// How long a called visitor has to come, and what the room adds before the slot is free, in milliseconds.
+/// How long a called visitor has to come, and the time that the room adds before the slot is free, in milliseconds.
 pub const CLAIM_MS: u64 = 8_000;
 pub const SLACK_MS: u64 = 2_000;
 
-/// How long somebody counts as present after joining, and after checking in, in milliseconds.
+/// How long a visitor counts as present after joining, and after checking in, in milliseconds.
 pub const FIRM_MS: u64 = 6_000;
 pub const GENERATION_MS: u64 = 8_000;
 
 /// How often the front asks.
 const FRONT: Duration = Duration::from_millis(400);
 
-/// Told its turn, a visitor who comes within this time is in time on any machine.
+/// A visitor who comes within this time of being called is in time on any machine.
 const AT_ONCE: Duration = Duration::from_millis(CLAIM_MS / 2);
 
 /// The room of one gate's crowd.
@@ -56,7 +56,7 @@ impl Rules {
     }
 }
 
-/// Wide limits: people who ask often at the front are not what is tried here.
+/// Wide limits: visitors who ask often are not what is tested here.
 pub const LIMITS: &str = "[limits]\nstatus = { requests = 50, window = \"1s\" }";
 
 /// The shop thinks a little, so that requests overlap.
@@ -69,7 +69,7 @@ pub const REPLIES: &[Reply] = &[Reply {
     )
 }];
 
-/// What a person does.
+/// The behaviour of a visitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Plan {
     /// Waits by the script's status, buys, and goes.
@@ -86,39 +86,39 @@ enum Plan {
     App,
 }
 
-/// What all people share.
+/// State that all visitors share.
 pub struct World {
     pub pool: Arc<Pool>,
     pub rules: Rules,
     /// The gate is killed now and then: who gets no answer asks again.
     pub rough: bool,
-    /// How long somebody inside looks at a page, in milliseconds.
+    /// How long a visitor inside looks at a page, in milliseconds.
     pub stay_ms: (u64, u64),
     /// How long a pass may still be taken somewhere after its session was ended; none when people should not try.
     pub void_after: Option<Duration>,
-    /// Hardly anybody wastes a slot by not coming or not leaving: the crowd is through soon.
+    /// Hardly any visitor wastes a slot by not coming or not leaving: the crowd is through soon.
     pub swift: bool,
     pub tally: Mutex<Tally>,
 }
 
-/// What people remember.
+/// The visitors' records.
 #[derive(Default)]
 pub struct Tally {
     pub owners: BTreeMap<Number, u32>,
     /// By the name that the shop knows.
     pub sessions: BTreeMap<String, (u32, Number)>,
-    /// People who want to get in, and those who did.
+    /// Visitors who want to be admitted, and those who were.
     pub eager: BTreeSet<u32>,
     pub admitted: BTreeSet<u32>,
     /// Numbers that two people were given.
     pub twice: Vec<String>,
-    /// Numbers whose visitor was told to come in.
+    /// Numbers whose visitor was called, by an answer that arrived.
     pub told: BTreeSet<Number>,
-    /// Somebody had the first number and was given another.
+    /// Visitors who had the first number and were given another.
     pub rejoined: Vec<Number>,
-    /// Somebody was told to come in, came at once, and was given another number.
+    /// Visitors who were called, came at once, and were given another number.
     pub turned_back: Vec<Number>,
-    /// Sessions that were over when their visitor was told so.
+    /// Sessions that were over when their visitor was informed.
     pub ended: BTreeMap<String, Duration>,
     /// Sessions that idled out because the machine was slow.
     pub fell_out: u32,
@@ -133,7 +133,7 @@ struct Person {
     world: Arc<World>,
     chance: Chance,
     number: Option<Number>,
-    /// When it was last told to come in.
+    /// When it was last called, by an answer.
     told: Option<Duration>,
     /// An app's tokens.
     ticket: String,
@@ -192,7 +192,7 @@ pub async fn visit(world: Arc<World>, index: u32, mut chance: Chance, arrive_wit
     }
 }
 
-/// A client that never waits: it must be turned away or, while nobody waits, let through, and never be given a place.
+/// A client that never waits: it must be turned away or, while no visitor waits, let through, and never be given a place.
 pub async fn knock(world: Arc<World>, index: u32) {
     let mut guest = Guest::new(&world.pool, index);
     loop {
@@ -229,7 +229,7 @@ impl Person {
         }
     }
 
-    /// Asks for the status until it is no longer that of somebody in line; true when called.
+    /// Asks for the status until it is no longer that of a visitor in line; true when called.
     async fn wait(&mut self) -> bool {
         loop {
             let answer = self.own("GET", "status").await;
@@ -352,7 +352,7 @@ impl Person {
         if answer.is_the_shops() {
             self.world.tally.lock().unwrap().admitted.insert(self.index);
         } else {
-            // Told of its turn too late: the machine is slow. It asks for the next one.
+            // The answer with the call came too late because the machine is slow. It asks for the next one.
             self.pass.clear();
             return Box::pin(self.use_the_app()).await;
         }

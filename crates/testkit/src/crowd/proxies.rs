@@ -34,7 +34,7 @@ impl Proxy {
             ("127.0.0.1:8080", gate.address.to_string()),
             ("127.0.0.1:3000", shop.to_string()),
         ];
-        // By way of marks: what has been put in may hold what is still to be replaced.
+        // Uses marks, because an inserted text may contain one that is still to be replaced.
         let mark = |at: usize| format!("\u{0}{at}\u{0}");
         let marked = own.iter().enumerate().fold(text, |text, (at, (theirs, _))| {
             assert!(
@@ -96,13 +96,13 @@ pub trait Program {
     /// Its name in the gate's configuration.
     const NAME: &str;
     const EXAMPLE: &str;
-    /// What it says of itself when the gate is away.
+    /// Its status when the gate is away.
     const GATE_AWAY: u16;
     /// Runs it in the foreground, as one process, on its example in this folder.
     fn command(folder: &Path) -> Command;
 }
 
-/// The way to the shop through a proxy. It believes nobody, so everybody comes from an address of their own.
+/// The way to the shop through a proxy. It trusts no peer, so every visitor comes from a separate address.
 pub struct Behind<P> {
     proxy: Proxy,
     program: PhantomData<P>,
@@ -139,7 +139,7 @@ impl Program for Nginx {
     const GATE_AWAY: u16 = 500;
 
     fn command(folder: &Path) -> Command {
-        // Where a user who is not root may write.
+        // A folder in which a user who is not root may write.
         let file = folder.join(Self::EXAMPLE);
         let kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|kind| format!("{kind}_temp_path {kind};"));
         let text = fs::read_to_string(&file).unwrap();

@@ -10,7 +10,7 @@ pub fn of_run(test: &str) -> Chance {
     Chance::new(seed)
 }
 
-/// For what need not be had again.
+/// For values that need not be reproducible.
 pub fn fresh() -> Chance {
     Chance::new(getrandom::u64().unwrap_or_default())
 }

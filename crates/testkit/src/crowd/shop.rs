@@ -1,4 +1,4 @@
-//! A shop that notes every request that reaches it, for whom and from when to when, and answers from a script.
+//! A shop that records every request with its session and its start and end, and answers from a script.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,7 +52,7 @@ impl Reply {
     }
 }
 
-/// What the shop says where no other answer is scripted.
+/// The shop's default answer.
 pub const PLAIN: Reply = Reply::new(
     "",
     "HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Type: text/html\r\n",

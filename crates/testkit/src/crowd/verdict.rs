@@ -1,4 +1,4 @@
-//! What visitors, shop and log say, compared when all is over.
+//! Compares the records of visitors, shop and log at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct Verdict {
     pub faults: Vec<(Kind, String)>,
     /// The most sessions that the shop had at once.
     pub most_at_once: u64,
-    /// What people and shop did, in one line.
+    /// The results of visitors and shop, in one line.
     pub tells: String,
 }
 
@@ -60,7 +60,7 @@ impl Verdict {
         self.faults.iter().take(20).collect()
     }
 
-    /// Nobody who wanted in was kept out, and nobody's number was taken away before it was called.
+    /// No eager visitor was kept out, and no visitor lost their number before it was called.
     fn places(&mut self, tally: &Tally, ledger: &Ledger) {
         for outside in tally.eager.difference(&tally.admitted) {
             self.fault(Kind::Place, format!("visitor {outside} never got in"));
@@ -86,7 +86,8 @@ impl Verdict {
         }
     }
 
-    /// Every session at the shop is of one visitor, who was called, and none goes on when it was said to be over.
+    /// Every session at the shop belongs to one visitor, who was called, and none goes on after an answer said that it was
+    /// over.
     fn sessions(&mut self, world: &World, tally: &Tally, sessions: &Sessions<'_>, ledger: &Ledger) {
         let names = names(ledger);
         for (name, of) in sessions {
@@ -161,8 +162,8 @@ fn by_session(seen: &[Seen]) -> Sessions<'_> {
     sessions
 }
 
-/// The most sessions whose spans, from the first request to the last answer, had an instant in common. A slot is held
-/// for all of the span, so this can never be more than the capacity, whatever the gate believes.
+/// The most sessions whose spans, from the first request to the last answer, had an instant in common. A slot is held for all
+/// of the span, so this can never be more than the capacity, whatever the gate's state says.
 fn most_at_once(sessions: &Sessions<'_>) -> u64 {
     let mut steps = Vec::new();
     for of in sessions.values() {

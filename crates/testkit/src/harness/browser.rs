@@ -1,4 +1,4 @@
-//! One real Chromium with a profile of its own, as one visitor has it.
+//! One real Chromium with a profile of its own, as a visitor's.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -21,12 +21,12 @@ pub struct Browser {
     // Dropped in this order: the processes go before their folder.
     driver: Process,
     profile: TempDir,
-    /// The `WebDriver` session, for what has no method here.
+    /// The `WebDriver` session, for functions without a method here.
     pub client: Client,
 }
 
 impl Browser {
-    /// Starts a browser that looks as told.
+    /// Starts a browser with this look.
     pub async fn start(look: Look) -> Self {
         let (driver, address) = (0..ATTEMPTS)
             .find_map(|_| start_driver())
@@ -134,7 +134,7 @@ impl Browser {
         eventually(&format!("{text:?} by the link {link:?}"), followed).await
     }
 
-    /// Types into the field that `css` selects, in place of what stood there.
+    /// Types into the field that `css` selects, replacing its text.
     pub async fn fill(&self, css: &str, text: &str) {
         self.awaits(css).await;
         let field = self.client.find(Locator::Css(css)).await.expect("seen above");
@@ -166,7 +166,7 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Saves what the window shows as `target/screenshots/NAME.png`.
+    /// Saves the window's content as `target/screenshots/NAME.png`.
     pub async fn screenshot(&self, name: &str) -> PathBuf {
         let target = crate::program().ancestors().nth(2).expect("a target folder").to_owned();
         let folder = target.join("screenshots");
@@ -191,7 +191,7 @@ impl Browser {
         self.driver.signal(Signal::STOP);
     }
 
-    /// Ends what [`Self::sleep`] began.
+    /// Ends the state that [`Self::sleep`] began.
     pub fn wake(&self) {
         self.driver.signal(Signal::CONT);
     }
@@ -203,7 +203,7 @@ impl Browser {
     }
 }
 
-/// A driver and where it listens; none when somebody has taken the port, which it looks for under IPv6 alone.
+/// A driver and its address; none when another process has taken the port, for which it checks under IPv6 only.
 fn start_driver() -> Option<(Process, String)> {
     let driver = Process::start(Command::new("chromedriver").arg("--port=0"));
     let port = driver.line("the driver's port", |line| {

@@ -9,7 +9,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::{ClientConfig, RootCertStore};
 
-/// An authority whose certificates hang below one in between, as in the world.
+/// An authority with an intermediate certificate, as on the web.
 pub struct Authority {
     root: rcgen::Certificate,
     between: rcgen::Certificate,

@@ -1,4 +1,4 @@
-//! A name server on loopback, over UDP and TCP: answers from a table that a test writes, and remembers what it was asked.
+//! A name server on loopback, over UDP and TCP: it answers from a table that a test writes, and records its queries.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
@@ -17,14 +17,14 @@ pub struct Dns {
     table: Arc<Mutex<Table>>,
 }
 
-/// What is said of a name.
+/// The answer for a name.
 #[derive(Clone)]
 pub enum Says {
-    /// These, each for so many seconds.
+    /// These records, with this time to live in seconds.
     Records(u32, Vec<RData>),
     /// Over UDP that it is too long, over TCP these.
     Long(Vec<RData>),
-    /// That there is no such name, for so many seconds.
+    /// No such name, with this time to live in seconds.
     Nothing(u32),
     Fails,
     Silence,
@@ -61,13 +61,13 @@ impl Dns {
             .insert((name.to_lowercase(), kind), says);
     }
 
-    /// The address has these names, for so many seconds.
+    /// The address has these names, with this time to live in seconds.
     pub fn names(&self, address: &str, ttl: u32, names: &[&str]) {
         let records = names.iter().map(|name| RData::PTR(PTR(self::name(name)))).collect();
         self.says(&arpa(address), RecordType::PTR, Says::Records(ttl, records));
     }
 
-    /// The name has these addresses, all of one kind, for so many seconds.
+    /// The name has these addresses, all of one kind, with this time to live in seconds.
     pub fn has(&self, name: &str, ttl: u32, addresses: &[&str]) {
         let records: Vec<RData> = addresses.iter().map(|address| data(address)).collect();
         let kind = records[0].record_type();
@@ -146,7 +146,7 @@ fn serve_tcp(mut stream: TcpStream, table: &Mutex<Table>) {
     }
 }
 
-/// `None`: says nothing.
+/// `None`: no answer is sent.
 fn answer(question: &[u8], table: &Mutex<Table>, whole: bool) -> Option<Vec<u8>> {
     let question = Message::from_vec(question).ok()?;
     let query = question.queries.first()?.clone();

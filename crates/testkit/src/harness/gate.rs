@@ -89,7 +89,7 @@ impl Gate {
         format!("{}{path}", self.address)
     }
 
-    /// A whole figure of `/metrics`: the first sample whose name begins so.
+    /// An integer of `/metrics`: the first sample whose name has this prefix.
     pub async fn metric(&self, name: &str) -> u64 {
         let metrics = Guest::new(&format!("http://{}", self.admin))
             .visit("/metrics")

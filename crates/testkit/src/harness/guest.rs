@@ -1,5 +1,5 @@
-//! A visitor without a browser: a navigation's headers, a jar of cookies, one request per connection.
-//! Takes slots and places cheaply where a test is about what somebody else sees.
+//! A visitor without a browser: a navigation's headers, a cookie jar, one request per connection. It takes slots and places
+//! cheaply where a test is about what another visitor sees.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Guest {
     cookies: BTreeMap<String, String>,
 }
 
-/// What came back.
+/// An answer.
 pub struct Answer {
     pub status: u16,
     /// The gate's own word on its answer; none on the shop's.
@@ -53,7 +53,7 @@ impl Guest {
         assert_eq!(answer.status, 200, "{}", answer.body);
     }
 
-    /// Asks how this visitor stands in a room.
+    /// Asks for this visitor's status in a room.
     pub async fn status(&mut self, room: &str) -> Value {
         let answer = self
             .ask(

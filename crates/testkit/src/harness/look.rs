@@ -1,4 +1,4 @@
-//! How a visitor's browser differs from the next one: language, colours, screen, what it refuses.
+//! Differences between visitors' browsers: language, colours, screen, refused features.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! What tests with real processes stand on: processes that end with the test, Chromium driven through `ChromeDriver`,
-//! the gate as a process of its own, a proxy before its store. Nothing here knows a shop or a room's rule.
+//! The base of tests with real processes: processes that end with the test, Chromium driven through `ChromeDriver`, the gate
+//! as a process, a proxy before its store. This module knows no shop and no rule of a room.
 
 pub mod browser;
 pub mod certificates;
@@ -14,7 +14,7 @@ pub mod toxic;
 use std::future::Future;
 use std::time::Duration;
 
-/// How long a condition may take before a test gives up. Far above what anything takes, since the machine may be busy.
+/// How long a condition may take before a test gives up. Far above any normal duration, since the machine may be busy.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Asks again and again until there is an answer; none when none came within [`PATIENCE`].

@@ -38,7 +38,7 @@ impl Process {
         ];
         for stream in streams {
             let (sender, said) = (sender.clone(), Arc::clone(&said));
-            // Reads to the end even when nobody listens any more: a full pipe would stop the child.
+            // Reads to the end even without a listener: a full pipe would stop the child.
             std::thread::spawn(move || {
                 for line in BufReader::new(stream).lines().map_while(Result::ok) {
                     said.lock().expect("no reader panics").extend([line.as_str(), "\n"]);
@@ -78,7 +78,7 @@ impl Process {
 
     /// Sends a signal to the process and all it started.
     pub fn signal(&self, signal: Signal) {
-        // Fails only when all of it has ended, which is as good.
+        // Fails only when the whole group has ended, which is the goal.
         let _ = kill_process_group(self.pid(), signal);
     }
 

@@ -1,4 +1,4 @@
-//! A TCP proxy between a gate and its store, on real sockets, that can be told to misbehave while connections are open.
+//! A TCP proxy between a gate and its store, on real sockets, that can inject faults while connections are open.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
-/// What becomes of the bytes.
+/// The effect on the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Toxic {
     Pass,
@@ -19,9 +19,9 @@ pub enum Toxic {
     Delay(Duration),
     /// Requests reach the store, replies are lost. Connections that saw it are closed when that is over.
     Swallow,
-    /// Of the next reply on each connection so many bytes arrive, then it is closed.
+    /// This many bytes of the next reply on each connection arrive, then it is closed.
     CutReply(usize),
-    /// Nothing arrives on either side until that is over; connections stay open.
+    /// No bytes arrive on either side until that is over; connections stay open.
     Blackhole,
     /// Open connections are closed, and new ones as soon as they are made.
     Refuse,
@@ -43,8 +43,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy on a port of its own before `server`, which need not be there yet. It has a thread of its own, so that what
-    /// else a test does makes it no slower.
+    /// A proxy on a separate port before `server`, which need not exist yet. It has a thread of its own, so that the test's
+    /// other work does not slow it down.
     pub fn before(server: SocketAddr) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port for the proxy");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -148,7 +148,7 @@ async fn take(
             },
         };
         let bytes = &buffer[..read];
-        // What counts is the toxic at this moment: it may have come with the bytes, after the read began.
+        // The toxic at this moment decides: it may have come with the bytes, after the read began.
         if toxic.wait_for(|toxic| *toxic != Toxic::Blackhole).await.is_err() {
             return Ok(());
         }

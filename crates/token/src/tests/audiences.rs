@@ -34,7 +34,7 @@ fn own_pass(ring: &Keyring) -> Pass {
     Pass { id, ..pass }
 }
 
-/// What of `made`'s is worth something to `other`, by its kind.
+/// The kinds of `made`'s tokens that are valid for `other`.
 fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
     let (shop, only) = (&room("shop"), &LineName::ONLY);
     let rehearsal = RehearsalId([4; 8]);
@@ -137,6 +137,7 @@ fn a_ring_for_both_takes_all_of_both_and_signs_for_the_first() {
             .1
     };
     assert!(by(&before).is_first() && !by(&after).is_first());
+    assert_eq!((by(&before).index(), by(&after).index()), (0, 1));
     assert_eq!(after.marks()[by(&after).index()].name, "now for shop");
 }
 
@@ -149,4 +150,5 @@ fn a_ring_has_a_few_audiences() {
         Keyring::for_audiences(vec![key("a", 1)], &many).expect_err("too many"),
         KeyError::TooManyAudiences(MAX_AUDIENCES + 1)
     );
+    assert!(Keyring::for_audiences(vec![key("a", 1)], &many[1..]).is_ok());
 }

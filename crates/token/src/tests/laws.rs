@@ -1,4 +1,4 @@
-//! Laws over random tokens: what is signed is read back, and nothing else is.
+//! Laws over random tokens: signed values are read back, and unsigned ones are refused.
 
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Tickets and passes case by case: any difference makes a token invalid.
 
 mod audiences;
+mod codes;
 mod laws;
 mod signatures;
 
@@ -156,7 +157,7 @@ fn a_token_of_one_kind_is_refused_as_another_whatever_its_payload() {
     assert_eq!(Pass::read(&ring, &shop, &only, &token), None);
 }
 
-/// The last character of 73 bytes holds four bits that belong to no byte: sixteen texts would stand for one token.
+/// The last character of 73 bytes holds four bits that belong to no byte: sixteen texts would encode one token.
 #[test]
 fn bits_beyond_the_last_byte_are_refused() {
     let ring = ring(&[("three", 1)]);

@@ -24,7 +24,7 @@ fn a_signature_names_its_key_and_never_shows_it() {
         (signature.len(), format!("{signer:?}")),
         (28 + 64, "RequestSigner(2026-11)".to_owned())
     );
-    // What moves from one line to the next is another request.
+    // Text moved from one line to the next makes another request.
     assert_ne!(
         signer.sign("GET", "/ab", "c", Wall(0)),
         signer.sign("GET", "/a", "bc", Wall(0))

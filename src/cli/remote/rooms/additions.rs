@@ -30,7 +30,7 @@ pub(super) struct RemoveArgs {
     /// The room's name once more
     #[arg(long, value_name = "ROOM")]
     confirm: String,
-    /// Why; kept with the change
+    /// Reason, recorded with the change
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -51,7 +51,7 @@ pub(super) async fn add(client: &Client, args: &AddArgs, json: bool) -> Result<(
     })
 }
 
-/// At most what a gate takes, and a byte, so that it says so itself.
+/// At most one byte more than a gate accepts, so that the gate itself reports the error.
 fn read(file: &str) -> Result<String, Failure> {
     let (mut text, most) = (String::new(), 64 * 1024);
     let read = if file == "-" {

@@ -15,9 +15,9 @@ use crate::cli::remote::{Client, Failure, path_of as path, show};
 pub(super) struct CallArgs {
     /// The room's name
     room: String,
-    /// How many, 1 to 10000
+    /// Number of visitors to call, 1 to 10000
     count: u32,
-    /// Which line, where the room has many
+    /// Name of the line, if the room has several
     #[arg(long)]
     line: Option<String>,
     /// Only this lane, by its name or its index
@@ -38,7 +38,7 @@ pub(super) struct ResetArgs {
     /// The room's name once more
     #[arg(long, value_name = "ROOM")]
     confirm: String,
-    /// Why; kept with the change
+    /// Reason, recorded with the change
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -51,7 +51,7 @@ pub(super) struct MessageArgs {
     /// A language's tag and the text for it
     #[arg(value_name = "TAG=TEXT", value_parser = pair, required_unless_present = "none")]
     texts: Vec<(String, String)>,
-    /// Back to the configured message
+    /// Show the configured message again
     #[arg(long, conflicts_with = "texts")]
     none: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub(super) struct EndHealingArgs {
 /// Why something is changed.
 #[derive(Debug, Args)]
 pub(super) struct Why {
-    /// Why; kept with the change
+    /// Reason, recorded with the change
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -159,7 +159,7 @@ fn listed(changes: &api::Changes) -> String {
     }
 }
 
-/// What a change did, in words.
+/// The effect of a change, in words.
 pub(in crate::cli) fn done(change: &api::Change) -> String {
     let key = |changed: &api::Changed| format!("{} {} -> {}", changed.key, changed.before, changed.after);
     let keys: Vec<String> = change.keys.iter().map(key).collect();

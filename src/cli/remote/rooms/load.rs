@@ -21,10 +21,10 @@ pub(super) struct LoadArgs {
     /// Share of requests that fail, 0 to 1
     #[arg(long, value_name = "SHARE", value_parser = share)]
     errors: Option<f64>,
-    /// How many seconds the figures hold, 1 to 3600
+    /// Seconds for which the figures are used, 1 to 3600
     #[arg(long, value_name = "SECONDS", required_unless_present = "none")]
     ttl: Option<u32>,
-    /// The measured figures count again
+    /// Use the measured figures again
     #[arg(long, conflicts_with_all = ["requests", "p95_ms", "errors", "ttl", "reason"])]
     none: bool,
     #[command(flatten)]

@@ -60,7 +60,7 @@ fn rooms_table(rooms: &[api::Room]) -> String {
     aligned(&head, &rooms.iter().map(row).collect::<Vec<_>>())
 }
 
-/// The mode, and what the schedule makes of it.
+/// The mode, and the stricter one by the schedule.
 fn mode(room: &api::Room) -> String {
     let phase = room.schedule.as_ref().map(|schedule| &*schedule.phase);
     match phase {
@@ -69,7 +69,7 @@ fn mode(room: &api::Room) -> String {
     }
 }
 
-/// How the room follows what its shop can take, and why it calls no more.
+/// The state of load control, and the reason that limits calls.
 fn admitted(load_control: &api::LoadControl) -> String {
     let why = match &*load_control.why {
         "free" => "nothing slows the calls",

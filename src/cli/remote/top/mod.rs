@@ -1,6 +1,6 @@
-//! `ropeline top`: every line live in a terminal, with what the operator's page shows; once as plain text.
+//! `ropeline top`: every line live in a terminal, with the content of the operator's page; or once as plain text.
 //!
-//! It only looks. Where output is no terminal it prints once, so that it can stand in a pipe.
+//! It only reads. Where output is not a terminal it prints once, so that it can be used in a pipe.
 
 mod picture;
 mod screen;
@@ -22,7 +22,7 @@ use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed};
 pub struct TopArgs {
     #[command(flatten)]
     admin: AdminArgs,
-    /// Print it once, as plain text
+    /// Print the lines once, as plain text
     #[arg(long)]
     once: bool,
     /// The room to show in detail; by default the first

@@ -46,7 +46,7 @@ impl Picture {
         self.rooms.rooms.get(self.at)
     }
 
-    /// Another room, so many further down.
+    /// Selects another room, this far down.
     pub fn go(&mut self, by: isize) {
         let last = self.rooms.rooms.len().saturating_sub(1);
         self.at = self.at.saturating_add_signed(by).min(last);

@@ -1,4 +1,4 @@
-//! The terminal: its other screen while `ropeline top` runs, keys as they are pressed, and everything put back at the end.
+//! The terminal: its alternate screen while `ropeline top` runs, single key presses, and the restored state at the end.
 
 use std::io::{self, Write as _};
 use std::thread;

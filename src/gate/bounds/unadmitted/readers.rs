@@ -1,4 +1,4 @@
-//! Answers whose clients are still reading, and hold a place in a bound meanwhile.
+//! Answers whose clients are still reading and hold a place in a bound meanwhile.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ pub struct Readers(Mutex<Known>);
 #[derive(Default)]
 struct Known {
     each: Vec<(ClientKey, Revoke)>,
-    /// Those that have ended are forgotten when there are so many.
+    /// At this number, ended answers are removed.
     forget_at: usize,
     /// No reader is slow before that. PERF: a flood does not go through all of them each time.
     none_before: Option<Instant>,

@@ -128,7 +128,7 @@ fn sent(meter: &Arc<RoomMeter>, visitors: impl Iterator<Item = u32>) -> Vec<Watc
     visitors.filter_map(|n| meter.watch(&visitor(n), true)).collect()
 }
 
-/// A report as it is made so many milliseconds from now.
+/// A report as made this many milliseconds from now.
 fn take_in(meter: &RoomMeter, ms: u64) -> Report {
     meter.take_at(micros(time::uptime()) + ms * 1_000)
 }

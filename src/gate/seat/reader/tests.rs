@@ -17,7 +17,7 @@ const SESSION_MS: u64 = 60_000;
 const CLAIM_MS: u64 = 10_000;
 const SHORT: u64 = 100;
 
-/// A room of one, moved on by hand.
+/// A room with one slot, driven by the test.
 struct Room {
     name: RoomName,
     line: LineName,
@@ -91,7 +91,7 @@ impl Room {
         self.section(|section| section.ends = vec![end]);
     }
 
-    /// Lets time go by, with everybody in `marked` checking in.
+    /// Lets time pass, while all visitors in `marked` check in.
     fn pass_time(&mut self, ms: u64, marked: &[Number]) {
         let step = 1_000;
         for _ in 0..ms / step {
@@ -316,7 +316,7 @@ fn an_edition_that_came_back_spares_whoever_joined_while_it_was_lost() {
     );
     room.claim(number, true);
     assert_eq!(room.by_pass(room.pass(number, 1, SESSION_MS)).0, PassState::Valid);
-    // Of the edition before, and of an epoch before the loss.
+    // One of the edition before, and one of an epoch before the loss.
     let older = Number {
         epoch: Epoch(number.epoch.0 - 1),
         ..number

@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Runs the pure part of the page's script, as it is sent; `None` where there is no node.
+/// Runs the pure part of the page's script, as it is sent; `None` where node is not installed.
 fn in_node(expression: &str, input: &Value) -> Option<Value> {
     let script = crate::pages::template::squeeze::script(
         include_str!("../../../../static/page.js")

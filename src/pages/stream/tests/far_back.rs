@@ -1,4 +1,4 @@
-//! Streams that rest, and what wakes them.
+//! Resting streams, and the events that wake them.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn mode(mode: Mode) -> Change {
     })
 }
 
-/// The next word that is no heartbeat, within so much time after each.
+/// The next event that is not a heartbeat, within this time after each.
 async fn told(stream: &mut EventStream<Ear>, ms: u64) -> String {
     loop {
         let word = heard_within(stream, ms).await.unwrap();
@@ -99,7 +99,7 @@ async fn while_nothing_changes_for_it_a_stream_looks_with_its_heartbeats_alone()
     let (first, mut stream) = last_of(&mut line, &ear).await;
     ear.looks.store(0, Ordering::Relaxed);
     for round in 0..600 {
-        // Others say that they are there, which publishes a view.
+        // Other visitors check in, which publishes a view.
         line.say(
             100,
             section(|section| section.marks = vec![(LaneId(0), nth(first, round))]),
@@ -192,7 +192,7 @@ async fn whom_the_stock_reaches_again_is_told_though_they_rest_and_nobody_has_mo
     );
     tokio::time::sleep(Duration::from_secs(60)).await;
     while heard_within(&mut stream, 0).await.is_some() {}
-    // Who was called gives it back.
+    // The called visitor gives the turn back.
     line.leave(first);
     assert!(!is_beyond(&told(&mut stream, 500).await));
 }

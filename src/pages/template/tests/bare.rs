@@ -1,4 +1,4 @@
-//! The bare page: what it holds, and what an hour of it costs.
+//! The bare page: its content, and the cost of an hour of it.
 
 use super::*;
 use crate::pages::{LineFacts, Notice, Reload, Stall, TurnFacts};
@@ -55,7 +55,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
 /// 200 KB while waiting, as issue and documents promise.
 const HOUR: usize = 200_000;
 
-/// The fields on the wire, and what the server puts before them: status line, date, length, the gate's word.
+/// The fields on the wire, and the server's lines before them: status line, date, length, the gate's status.
 fn head(headers: &HeaderMap) -> usize {
     const REST: &str = "HTTP/1.1 200 OK\r\nropeline-status: waiting\r\ncontent-length: 12345\r\n\
                         date: Tue, 28 Oct 2026 13:07:00 GMT\r\n\r\n";

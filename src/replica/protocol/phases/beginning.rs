@@ -20,7 +20,7 @@ pub struct Beginning {
 
 #[expect(clippy::large_enum_variant, reason = "one at a time, in the box of the phase")]
 enum Log {
-    /// This gate has it to itself: nobody else can have read further, so that it has its root at once.
+    /// This gate is alone on the log: no other gate can have read further, so the log has its root at once.
     Own {
         root: Snapshot,
         /// The rooms in the new epoch.
@@ -76,7 +76,8 @@ impl Beginning {
             Basis::Nothing { new } => State::empty(epoch, new).with_version(context.identity.knows()),
         };
         if !goes_on {
-            // SECURITY: that nobody took this folder before does not say that no code was used: there may have been another.
+            // SECURITY: a folder that was never taken before does not prove that no code was used: another folder may have
+            // existed.
             state.doubt_codes(time);
         }
         context.outgoing.renew(OLDEST, epoch);

@@ -13,16 +13,16 @@ use crate::store::{Exchanged, Snapshot};
 
 pub struct CatchingUp {
     state: State,
-    /// What it came from, for another try that stops before an entry that cannot be applied.
+    /// The start, for another try that stops before an entry that cannot be applied.
     base: Snapshot,
     stop_before: Option<Position>,
     clean: bool,
     torn: bool,
     last_known: u64,
     old: Option<State>,
-    /// This gate's last serial and what it was given, as the state that this comes from says.
+    /// This gate's last serial and its answers, by the state at the start.
     answered: Option<(u64, Vec<Joined>)>,
-    /// What the batch under way came to, if it was met on the way.
+    /// The effects of the batch under way, if it was read on the way.
     mine: Option<Effects>,
     checkpoints: Box<Checkpoints>,
 }
@@ -111,7 +111,7 @@ impl CatchingUp {
         context.reader.is_at_end(now);
         context.publish(&mut self.state, now);
         context.configure(&self.state);
-        // Before the batch under way is answered: who hears of it finds a gate that lives on its log.
+        // Before the batch under way is answered, so that a request that is answered finds a live gate.
         context.shared.set_condition(context.live_condition());
         self.settle_met(context, now);
         Transition::Live(Box::new(self.state), self.checkpoints)
@@ -138,11 +138,11 @@ impl CatchingUp {
         }
     }
 
-    /// A log that goes no further: a new one begins with what was read.
+    /// The log ends here: a new one begins with the state that was read.
     fn ended_at(self, alone: bool, epoch: u64) -> Transition {
         let known = self.old.as_ref().map(State::position);
         let basis = match further(self.old, self.state) {
-            // What was answered after it may be lost, unless this gate has lived on it.
+            // Later answers may be lost, unless this gate itself went on from there.
             Some(state) if alone && known != Some(state.position()) => Basis::Torn(state),
             Some(state) => Basis::Rooms(state),
             None => Basis::Nothing { new: false },
@@ -169,7 +169,7 @@ impl CatchingUp {
     }
 }
 
-/// Of what a gate knew and what it has read, whichever has gone further. A state that awaits its root is none.
+/// The one of the former and the read state that has gone further. A state that awaits its root does not count.
 fn further(old: Option<State>, read: State) -> Option<State> {
     let read = Some(read).filter(State::rooted);
     match (old, read) {

@@ -1,7 +1,7 @@
 //! Frozen: the rooms stop before an entry that cannot be applied.
 //!
-//! Visitors inside go on by their passes, those who wait keep their places, and nobody is called. The gate goes on when an
-//! operator has the entry passed over, or when other gates have begun another log.
+//! Visitors inside go on by their passes, waiting visitors keep their places, and no visitor is called. The gate goes on when
+//! an operator has the entry skipped, or when other gates have begun another log.
 
 use std::ops::ControlFlow::{Break, Continue};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct Frozen {
     at: Position,
     /// The rooms before it, or from before they were loaded anew.
     old: Option<State>,
-    /// Uptime of the next look at what is to be passed over.
+    /// Uptime of the next look for an entry that is to be skipped.
     look: Duration,
     /// The store did not take the operator's order to pass it over yet.
     refused: bool,

@@ -137,7 +137,7 @@ impl Live {
         Transition::begin(seen, epoch, Basis::Rooms(self.state))
     }
 
-    /// Shows the rooms as the log has them, whatever they lack.
+    /// Publishes the rooms as the log has them, even where some are missing.
     pub fn end_placeholders(&mut self, context: &Context, now: Duration) {
         context.publish_first(&mut self.state, now);
         context.shared.set_condition(context.live_condition());
@@ -208,7 +208,7 @@ impl Live {
                     tracing::error!(position = ?entry.position, "the log tells another history");
                     return self.another_history(context);
                 }
-                // Half applied it is good for nothing: read anew, the rooms freeze before the entry.
+                // A half applied state is unusable: when it is read anew, the rooms freeze before the entry.
                 Applied::Panicked => return self.load_anew(false),
                 Applied::Newer(version) => return Break(Transition::FallBehind(version)),
             }
@@ -234,7 +234,8 @@ impl Live {
         self.agree_on_checkpoints(context, now)
     }
 
-    /// The entry after mine names another nonce: this history ends with what was read, and a new one begins.
+    /// The entry after this gate's own names another nonce: this history ends with the entries read so far, and a new one
+    /// begins.
     fn another_history(self: Box<Self>, context: &Context) -> Outcome<Self> {
         if context.identity.alone() {
             return self.load_anew(false);
@@ -249,12 +250,12 @@ impl Live {
         Break(Transition::restart(old, checkpoints.disputed()))
     }
 
-    /// The gate is on the roster, and what it is configured with was said and read back, whether or not the log took it:
-    /// visitors are numbered from here on.
+    /// The gate is on the roster, and its configuration was sent and read back, whether or not the log took it: visitors are
+    /// numbered from here on.
     fn open_up(&mut self, context: &mut Context, now: Duration) {
         let outgoing = &context.outgoing;
         if outgoing.has_joined() && !outgoing.says_of_rooms() && !context.shared.opened() {
-            // The log may have taken less than was said.
+            // The log may have taken less than was sent.
             self.end_placeholders(context, now);
             context.shared.open();
         }
@@ -279,7 +280,7 @@ impl Live {
         Continue(self)
     }
 
-    /// What the log has of the configured rooms is known, but for what is on its way.
+    /// The log's version of the configured rooms is known, except for changes on their way.
     fn compare_rooms(&self, context: &mut Context) {
         let busy = context.outgoing.is_under_way() || context.outgoing.collector.says_of_file();
         if context.configured.wants_comparison() && !busy {

@@ -1,6 +1,7 @@
 //! The phases of a gate's life on its log, each with the fields that only it has.
 //!
-//! A phase never builds another one: it ends with a [`transition::Transition`], which carries what the next phase starts from.
+//! A phase never builds another one: it ends with a [`transition::Transition`], which carries the data with which the next
+//! phase starts.
 //!
 //! | phase | what ends it | next phase |
 //! | --- | --- | --- |

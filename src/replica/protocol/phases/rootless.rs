@@ -1,7 +1,8 @@
-//! Rootless: a new log has no root yet. This gate says how far it has read, and the furthest names what the log starts from.
+//! The phase while a new log has no root yet. This gate reports how far it has read, and the gate that has read furthest
+//! names the snapshot from which the log starts.
 //!
-//! [`crate::store::Rootless`] is the sum of what was said, the same on every gate. The first root in the order of the log whose
-//! snapshot can be had is the one; from it every gate applies the log from its first entry on.
+//! [`crate::store::Rootless`] is the sum of all reports, the same on every gate. The root is the first one in the order of
+//! the log whose snapshot can be read; from it every gate applies the log from its first entry on.
 
 use std::ops::ControlFlow::{Break, Continue};
 use std::time::Duration;
@@ -24,10 +25,10 @@ pub struct Rootless {
     tried: usize,
     /// This gate's own snapshot, under its hash, once it is saved.
     saved: Option<StateHash>,
-    /// What this gate says next, sent unchanged until it is read back.
+    /// This gate's next entry, sent unchanged until it is read back.
     word: Option<Append>,
     acknowledged: bool,
-    /// It has named its root, and said goodbye.
+    /// It has named its root, and appended its goodbye.
     named: bool,
     left: bool,
     /// The operator does not wait for silent gates.
@@ -37,7 +38,8 @@ pub struct Rootless {
 }
 
 impl Rootless {
-    /// Rooms that could be read are shown, if nothing was before: who waits sees the place, and who is inside is known.
+    /// Publishes the rooms that could be read, if none were published before, so that waiting visitors see their places and
+    /// visitors inside are known.
     pub fn new(context: &mut Context, epoch: u64, mut old: Option<State>, now: Duration) -> Self {
         if let Some(old) = &mut old {
             context.publish_first(old, now);
@@ -81,7 +83,7 @@ impl Rootless {
     /// The operator ends the wait for silent gates. Only the gate that has read furthest can do that without a loss.
     ///
     /// # Errors
-    /// Where another gate has read further, or none has said yet how far it has read.
+    /// Fails if another gate has read further, or none has reported yet.
     pub fn end_wait(&mut self, gate: GateId) -> Result<(), NoEnd> {
         match self.sum.furthest() {
             Some(furthest) if furthest == gate => {
@@ -161,7 +163,7 @@ impl Rootless {
     fn save_root(&self, context: &Context) -> Turn {
         let time = context.reader.time();
         let snapshot = if let Some(state) = &self.old {
-            // The other gates read this as it is, so the newcomers' marks must be in it.
+            // The other gates read these bytes, so the newcomers' marks must be in them.
             let marked = state.with_newcomers_marked();
             snapshot(marked.as_ref().unwrap_or(state), time)
         } else {
@@ -231,7 +233,7 @@ impl Rootless {
         self.sum.apply(entry);
     }
 
-    /// The snapshot of a root, if it can be had: then that is what the log starts from.
+    /// The snapshot of a root: if it could be read, the log starts from it.
     pub fn root_fetched(
         mut self: Box<Self>,
         context: &mut Context,

@@ -13,7 +13,7 @@ use crate::store::Loaded;
 pub struct Starting {
     /// Uptime before which the log is left alone.
     again: Duration,
-    /// It said once that there is nothing; a store that just came up may say so too soon.
+    /// The store answered once that it is empty; one that just came up may do so too early.
     empty: bool,
     restart: Restart,
 }
@@ -89,6 +89,6 @@ impl Starting {
     }
 }
 
-/// After an empty answer, a gate that knows nothing asks again after this: a store may be up before it has read what it held,
-/// and a log begun in that gap would take the place of the one that is about to be there.
+/// After an empty answer, a gate without a state asks again after this time: a store may answer before it has read its data,
+/// and a log begun in that gap would replace the one that is about to appear.
 const EMPTY_AGAIN: Duration = Duration::from_secs(3);

@@ -1,4 +1,4 @@
-//! How a phase ends: which phase follows, and what it starts from.
+//! The end of a phase: the phase that follows, and the data with which it starts.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::replica::protocol::step::{Ask, Asked};
 use crate::room::{Joined, Position, State};
 use crate::store::Snapshot;
 
-/// What becomes of a phase that was given an answer: it stays, or another follows.
+/// The result of a phase for an answer: it stays, or another follows.
 pub type Outcome<P> = ControlFlow<Transition, Box<P>>;
 
-/// The next phase, with what it starts from.
+/// The next phase, with the data with which it starts.
 pub enum Transition {
     /// `Starting`: the log is loaded anew.
     Restart(Restart),
@@ -33,12 +33,12 @@ pub enum Transition {
     End,
 }
 
-/// What a gate brings along when it loads its log anew.
+/// The data that a gate keeps when it loads its log anew.
 #[derive(Default)]
 pub struct Restart {
-    /// The state before. If the log is another one now, what this state knows more is brought back.
+    /// The state before. If the log is another one now, the places that only this state knows are restored.
     pub old: Option<State>,
-    /// The checkpoint that is worked out anew, because the gates' votes were undecided.
+    /// The checkpoint that is computed anew, because the gates' votes were undecided.
     pub disputed: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct Origin {
     /// The log is not the last: see [`crate::store::Loaded::torn`].
     pub torn: bool,
     pub last_known: u64,
-    /// What this gate's last batch on record was given, and its serial.
+    /// The answers to this gate's last batch on record, and its serial.
     pub answered: Option<(u64, Vec<Joined>)>,
     pub restart: Restart,
 }
@@ -64,23 +64,23 @@ pub struct NewLog {
     pub basis: Basis,
 }
 
-/// What a new log starts from.
+/// The state with which a new log starts.
 pub enum Basis {
-    /// The rooms as they are here.
+    /// The present rooms of this gate.
     Rooms(State),
-    /// The rooms as they were some time before the end of a log that one gate had to itself.
+    /// The rooms some time before the end of a log that one gate had to itself.
     Torn(State),
-    /// Nothing; `new` when there was never anything.
+    /// No state; `new` when there was never any.
     Nothing { new: bool },
 }
 
-/// What a phase wants next.
+/// The next step of a phase.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and only handed on")]
 pub enum Turn {
     Ask(Asked, Ask),
     /// Until this uptime, or until there is a message.
     Wait(Duration),
-    /// Until this uptime, whatever comes in.
+    /// Until this uptime, regardless of messages.
     Rest(Duration),
     /// A genuine token is of this epoch: a new log is to begin above it.
     BeginAbove(u64),

@@ -153,7 +153,7 @@ pub fn all() -> Vec<Case> {
         ),
     ];
     let mut cases = refused(&rows);
-    // What they announce never comes.
+    // The announced bytes never come.
     cases.extend(
         [
             ("the client ends before the last chunk", chunked("5\r\nhello\r\n")),

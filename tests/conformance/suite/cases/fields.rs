@@ -1,4 +1,4 @@
-//! Hop-by-hop fields of requests, and what `Connection` lists.
+//! Hop-by-hop fields of requests, and fields that `Connection` lists.
 
 use crate::suite::case::Check::{Body, Field, NoField, Nowhere};
 use crate::suite::case::{Case, Check, Expect, chunked, get, post};
@@ -96,7 +96,7 @@ fn gone() -> Vec<Case> {
     all.into_iter().chain(ours).collect()
 }
 
-/// What `Connection` may not take away: the message would be another, or the proxy's own fields would be gone.
+/// Fields that `Connection` may not remove: the message would be another, or the proxy's own fields would be gone.
 fn kept() -> Vec<Case> {
     let rows: [(&str, &str, Check); 7] = [
         ("Host", "", Field("host", "shop.test")),

@@ -1,4 +1,4 @@
-//! Who asks, and for what: fields that only a proxy may set, and names that a shop would take for one of them.
+//! The client and the target: fields that only a proxy may set, and names that a shop would take for one of them.
 
 use crate::suite::case::Check::{Field, NoField, Nowhere, Status};
 use crate::suite::case::{Case, Check, Expect, get};
@@ -15,8 +15,8 @@ fn case(name: &str, source: &'static str, lines: &str, checks: &[Check]) -> Case
     Case::new(name, source, get("/", lines), Expect::Passes(checks.to_vec()))
 }
 
-/// What a stranger says of itself. nginx and `HAProxy` are set up by the book and pass some of it on, which is their
-/// operator's business: only the gate is judged where it promises more.
+/// A stranger's claims about itself. nginx and `HAProxy` are configured by their documentation and pass some of them on,
+/// which is their operator's choice: only the gate is judged where it promises more.
 fn forwarded() -> Vec<Case> {
     let own = [
         case(
@@ -258,7 +258,7 @@ fn ours() -> Vec<Case> {
     rows.into_iter().map(Case::gate_alone).collect()
 }
 
-/// What a proxy has no business with.
+/// Fields that do not concern a proxy.
 fn passing() -> Vec<Case> {
     vec![
         case(

@@ -1,4 +1,4 @@
-//! What is larger than anybody needs.
+//! Requests larger than any client needs.
 
 use crate::suite::case::Check::Status;
 use crate::suite::case::{Case, Expect, get, post, refused};

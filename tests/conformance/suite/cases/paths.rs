@@ -1,4 +1,4 @@
-//! Paths that are nobody's protected route, and must pass as they came.
+//! Unprotected paths, which must pass unchanged.
 
 use crate::suite::case::Check::Start;
 use crate::suite::case::{Case, Expect};

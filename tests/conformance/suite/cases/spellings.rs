@@ -3,7 +3,7 @@
 use crate::suite::case::Check::{Field, NoField, Start};
 use crate::suite::case::{Case, Expect};
 
-/// The same path to whoever follows RFC 3986 (sections 2.1, 5.2.4 and 6.2.2).
+/// The same path by RFC 3986 (sections 2.1, 5.2.4 and 6.2.2).
 const SAME: [&str; 36] = [
     "/seat",
     "/seat/",
@@ -209,7 +209,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// Routes with methods, routes of one host, and the gate's own: what only the gate was told of.
+/// Routes with methods, routes of one host, and the gate's own, which only the gate is configured with.
 fn of_one_room() -> impl Iterator<Item = Case> {
     let kept = [
         ("PUT", "/order", "shop.test"),
@@ -255,7 +255,7 @@ fn of_one_room() -> impl Iterator<Item = Case> {
     kept.into_iter().chain(free)
 }
 
-/// Passes that nobody gave.
+/// Forged passes.
 fn forged() -> impl Iterator<Item = Case> {
     let lines = [
         "Cookie: ropeline-pass-seats=forged\r\n",

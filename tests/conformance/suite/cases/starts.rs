@@ -1,4 +1,4 @@
-//! Request lines: versions, methods, and what is expected.
+//! Request lines: versions, methods, and expectations.
 
 use crate::suite::case::Check::{AnswerBody, AnyTimes, Body, Never, Start, Status};
 use crate::suite::case::{Case, Expect, HIDDEN, Shop, Step, get, post, refused};
@@ -120,7 +120,7 @@ fn methods() -> Vec<Case> {
     ]
 }
 
-/// CL.0, 0.CL and whatever else `Expect` has been used for (Kettle, "HTTP/1.1 must die", 2025).
+/// CL.0, 0.CL and other attacks with `Expect` (Kettle, "HTTP/1.1 must die", 2025).
 fn expectations() -> Vec<Case> {
     let expects = |value: &str| post(&format!("Content-Length: 2\r\nExpect: {value}"), "ok");
     let early = Shop::Early("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
@@ -189,7 +189,7 @@ fn expectations() -> Vec<Case> {
             Expect::Passes(vec![Body(HIDDEN)]),
         )
         .shop(Shop::Continues),
-        // Whether more is read of the connection depends on what was there first; never is the body read as a request.
+        // Whether more is read from the connection depends on which bytes arrived first; the body is never read as a request.
         Case::new(
             "an early answer, and a body that is a request",
             "9112, 9.3",

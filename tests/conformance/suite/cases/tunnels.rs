@@ -188,7 +188,8 @@ fn not_granted() -> Vec<Case> {
     ]
 }
 
-/// A tunnel of HTTP would carry requests past whatever the proxy decides: the request is forwarded without, or refused.
+/// A tunnel of HTTP would carry requests past the proxy's decisions: the request is forwarded without the upgrade, or
+/// refused.
 fn abused() -> Vec<Case> {
     let h2c = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n";
     let upgrade = |protocol: &str| format!("Connection: Upgrade\r\nUpgrade: {protocol}\r\n");

@@ -1,4 +1,4 @@
-//! Answers that break a rule, each with what a visitor may see of it.
+//! Answers that break a rule, each with the part that a visitor may see.
 
 use super::Seen::{Clean, Either, Refused, Repaired};
 use super::{Case, End, Faulty, Seen};

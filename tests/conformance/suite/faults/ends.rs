@@ -1,4 +1,4 @@
-//! How an answer ends, and what lies behind its end.
+//! The end of an answer, and bytes behind it.
 
 use super::Seen::{Clean, Either, Refused};
 use super::cases::{case, chunks, hi, ok, rows};

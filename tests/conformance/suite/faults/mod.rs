@@ -1,4 +1,4 @@
-//! Faulty shops: what a visitor sees of an answer that breaks the rules, and whether the next visitor is unharmed.
+//! Faulty shops: the visitor's view of an answer that breaks the rules, and whether the next visitor is unharmed.
 
 pub mod cases;
 mod ends;
@@ -20,14 +20,14 @@ pub struct Case {
     pub expect: Seen,
 }
 
-/// What the shop does with a request for anything but [`SERVED`].
+/// The shop's behaviour for any request except [`SERVED`].
 #[derive(Clone, Copy)]
 pub struct Faulty {
     pub bytes: &'static str,
     pub end: End,
 }
 
-/// What it does behind its answer.
+/// Its behaviour behind its answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Holds,
@@ -41,10 +41,10 @@ pub enum End {
     Ahead,
 }
 
-/// What the visitor must see.
+/// The required view of the visitor.
 #[derive(Clone, Copy)]
 pub enum Seen {
-    /// An error, or an answer that anybody can tell is not whole. One that is whole all the same is wrong.
+    /// An error, or an answer that is visibly incomplete. One that looks complete is wrong.
     Refused,
     /// The same; one that was made into something with a single meaning is lenient.
     Repaired,
@@ -120,7 +120,7 @@ fn is_sound(answer: &Answer) -> bool {
     answer.is_whole && framings <= 1 && answer.fields.iter().all(|(name, value)| plain(name) && plain(value))
 }
 
-/// What the visitor saw, in few words.
+/// A short text of the visitor's view.
 fn told(heard: &Heard) -> String {
     if heard.odd > 0 {
         return "bytes that are no answer".into();

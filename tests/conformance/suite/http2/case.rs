@@ -1,8 +1,8 @@
-//! What a case over HTTP/2 is: frames that a client sends, and what is right.
+//! A case over HTTP/2: a client's frames, and the correct result.
 
 use crate::suite::case::{Check, OK, Shop};
 
-/// One connection, and what is said on it.
+/// One connection, and its frames.
 pub struct Case {
     pub name: String,
     /// As for HTTP/1.1: an RFC and a section.
@@ -18,7 +18,7 @@ pub struct Case {
     pub streams: Vec<u32>,
     /// Why the gate may be lenient here.
     pub known: &'static str,
-    /// What the gate does depends on what comes first, which is nobody's fault.
+    /// The gate's behaviour depends on the order of arrivals, which is not a fault.
     pub varies: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum Step {
 /// Something to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// So many settings of ours are acknowledged, those of the beginning among them.
+    /// This many SETTINGS frames of the client are acknowledged, those of the beginning included.
     Acknowledged(usize),
     /// A piece of a stream's answer, or its end.
     Data(u32),
@@ -46,17 +46,18 @@ pub enum Expect {
     Passes(Vec<Check>),
     /// Either that, or as [`Expect::Malformed`].
     Either(Vec<Check>),
-    /// Nothing whole forwarded; the stream or the connection is ended, or answered with an error (RFC 9113, section 8.1.1).
+    /// No whole request is forwarded; the stream or the connection is ended, or answered with an error (RFC 9113, section
+    /// 8.1.1).
     Malformed,
     /// The stream, or the connection, is ended for one of these reasons.
     Stream(&'static [u32]),
     /// The connection is ended for one of these reasons.
     Connection(&'static [u32]),
-    /// Nothing happens: a PING is answered.
+    /// No effect: a PING is answered.
     Alive,
-    /// Nothing happens, or the connection is ended without a word of error.
+    /// No effect, or the connection is ended without an error.
     Harmless,
-    /// So many bytes of an answer's body come, and no more.
+    /// Exactly this many bytes of an answer's body come.
     Bytes(usize),
 }
 
@@ -144,7 +145,7 @@ pub const LESS_TELLING: &str = "the connection is ended, but h2 says `PROTOCOL_E
 pub const CUT: &str =
     "the `http` crate cuts the path before `#`; the gate judges and forwards what is left, and the rest reaches nobody";
 
-/// What may be expected of a request that is sound.
+/// The allowed results of a valid request.
 pub fn passes() -> Expect {
     Expect::Passes(Vec::new())
 }

@@ -17,12 +17,12 @@ use crate::suite::client::Delivery;
 const QUIET: Duration = Duration::from_millis(40);
 /// How long the end of a connection may take once it was announced.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Between two bytes that are to come alone, and how many of what is sent do; the rest comes in pieces.
+/// Pause between two bytes that are sent alone, and how many are; the rest is sent in pieces.
 const PAUSE: Duration = Duration::from_micros(50);
 const ALONE: usize = 512;
 const PIECE: usize = 1_009;
 
-/// What a client saw.
+/// The client's observations.
 #[derive(Debug, Default)]
 pub struct Heard {
     pub streams: BTreeMap<u32, Told>,
@@ -38,7 +38,7 @@ pub struct Heard {
     pub settings: Vec<(u16, u32)>,
 }
 
-/// What was said on a stream.
+/// The frames received on a stream.
 #[derive(Debug, Default)]
 pub struct Told {
     pub status: Option<u16>,
@@ -69,7 +69,7 @@ impl Heard {
     }
 }
 
-/// A connection on which frames are sent and told.
+/// A connection on which frames are sent and recorded.
 pub struct Wire {
     stream: TcpStream,
     raw: Vec<u8>,
@@ -191,7 +191,7 @@ impl Wire {
         self.send(&all);
     }
 
-    /// Whether the other end still answers, twice, so that what it had to say before was said.
+    /// Whether the other end still answers, twice, so that all its earlier frames have arrived.
     fn is_alive(&mut self, patience: Duration) -> bool {
         let before = self.heard.pongs;
         (1..=2).all(|round| {
@@ -209,7 +209,7 @@ pub fn play(case: &Case, address: SocketAddr, delivery: Delivery, patience: Dura
     }
     for step in &case.steps {
         match step {
-            // What cannot be sent any more was answered by a close.
+            // Bytes that cannot be sent any more were answered by a close.
             Step::Send(bytes) => drop(wire.send(bytes)),
             Step::Exceed => wire.exceed(),
             Step::Hear(sign) => {
@@ -248,7 +248,7 @@ fn finish(case: &Case, wire: &mut Wire, patience: Duration) {
         Expect::Malformed | Expect::Stream(_) | Expect::Connection(_)
     );
     if is_to_end && !wire.heard.is_failed() {
-        // What has become of stream 1 may still be on its way.
+        // The result of stream 1 may still be on its way.
         wire.listen(patience / 4, |heard| {
             heard.is_failed() || heard.resets().next().is_some() || heard.is_over(1)
         });

@@ -1,4 +1,5 @@
-//! Floods: what a client can send without end, or make others keep. Right is who stays within bounds and serves others.
+//! Floods: frames that a client can send without end, or that make others keep state. A correct server stays within bounds
+//! and serves others.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -24,18 +25,18 @@ pub struct Flood {
     pub source: &'static str,
     window: u32,
     first: Vec<u8>,
-    /// What is sent again and again, by its number.
+    /// The repeated part, by its number.
     part: Box<dyn Fn(u32) -> Vec<u8> + Sync>,
     parts: u32,
     /// Answers are read meanwhile.
     reads: bool,
-    /// What the shop answers, if anything.
+    /// The shop's answer, if any.
     answer: &'static str,
     /// Requests that may reach the shop.
     requests: usize,
 }
 
-/// Memory that a flood may cost, whatever it is.
+/// Most memory that any flood may cost.
 pub const KIB: u64 = 16 * 1024;
 /// How long a proxy may take no byte before it counts as holding the client back, and how long a flood lasts at most.
 const STUCK: Duration = Duration::from_millis(700);

@@ -139,7 +139,7 @@ pub fn named(code: u32) -> &'static str {
     CODES.get(at).copied().unwrap_or("an unknown code")
 }
 
-/// What the shop got, or what the client was told, in few words.
+/// A short text of the shop's requests, or of the client's answer.
 fn tells(heard: &Heard, facts: &Facts<'_>) -> String {
     let mut words = facts.forwarded();
     if words.len() > 3 {
@@ -159,7 +159,7 @@ fn tells(heard: &Heard, facts: &Facts<'_>) -> String {
     words.join(", ")
 }
 
-/// What must be the same for another delivery.
+/// The part that must be the same for another delivery.
 pub fn gist(heard: &Heard, facts: &Facts<'_>) -> String {
     let mut gist = facts.gist();
     for (stream, told) in &heard.streams {

@@ -1,4 +1,4 @@
-//! Cases over HTTP/2: frames of our own make, judged by what the shop got over HTTP/1.1 and what the client was told.
+//! Cases over HTTP/2: hand-made frames, judged by the shop's requests over HTTP/1.1 and the client's answer.
 
 pub mod case;
 pub mod cases;

@@ -1,4 +1,4 @@
-//! What every entry means for accounts: whose each number is, and that nobody is given a second one.
+//! The effect of every entry on accounts: the account of each number, and that no account gets a second one.
 
 use ropeline::room::{Effects, Entry, LineView, Number, Position, Standing, Tag};
 
@@ -21,7 +21,7 @@ impl Ledger {
         }
     }
 
-    /// Who was given a number that is nobody's account's.
+    /// Visitors who were given a number without an account.
     pub fn joined(&mut self, book: &mut Book, entry: &Entry, effects: &Effects) {
         let at = entry.position;
         let new = effects
@@ -60,7 +60,7 @@ impl Ledger {
         }
     }
 
-    /// A number that is new, of somebody who has none; or the one that the account has.
+    /// A new number of an account that has none; or the one that the account has.
     fn given(&mut self, book: &mut Book, at: Position, number: Number, tag: Tag) {
         if self.issued.contains(&number) {
             let other = book.owners.get(&number).is_some_and(|owner| *owner != tag);
@@ -74,7 +74,7 @@ impl Ledger {
         }
         let held = |(has, person): &(&Number, &super::book::Person)| {
             let held = matches!(person.is, Is::Called { .. } | Is::Inside { .. });
-            // Of an older log whose it was may be lost.
+            // For a number of an older log, its account may be lost.
             has.epoch.0 == at.epoch && book.owners.get(*has) == Some(&tag) && (held || book.is_surely_present(person))
         };
         if let Some((has, person)) = book.people.iter().find(held) {
@@ -87,7 +87,7 @@ impl Ledger {
     }
 }
 
-/// Of two places of one account the room has given one up: which one, it says itself, but another must live.
+/// The room has given up one of two places of one account: it says which one, but the other must live.
 fn given_up(book: &mut Book, line: &LineView) {
     let all: Vec<(Number, Tag, Standing)> = line
         .accounts()
@@ -100,7 +100,7 @@ fn given_up(book: &mut Book, line: &LineView) {
         )
     };
     for (number, tag, standing) in &all {
-        // What idled out may be opened again.
+        // A session that expired may be opened again.
         let over = book
             .people
             .get(number)

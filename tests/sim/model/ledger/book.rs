@@ -1,4 +1,4 @@
-//! What one history of the log makes of everybody: plain maps, rules of its own, and a way back to an earlier entry.
+//! The visitors' states by one history of the log: plain maps, independent rules, and a way back to an earlier entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Somebody in line of whom nothing was heard.
+    /// A visitor in line without any sign of life.
     pub const NEW: Self = Self {
         is: Is::Waiting,
         joined: None,
@@ -53,15 +53,15 @@ pub struct Book {
     /// Batches that counted.
     pub heard: BTreeSet<(GateId, u64)>,
     pub pending: BTreeMap<PendingId, Number>,
-    /// Whose the numbers are that were given by account; an entry that is lost makes no number another's.
+    /// The accounts of numbers that were given by account; a lost entry never changes a number's account.
     pub owners: BTreeMap<Number, Tag>,
-    /// Nobody is called before, because a gate brings back what was lost.
+    /// No visitor is called before, because a gate brings lost data back.
     pub adopting_until: u64,
-    /// What a gate has seen of its shop holds until then.
+    /// A gate's figures of its shop are valid until then.
     pub figures_until: u64,
     /// Numbers that the entry found to be over.
     pub ended: Vec<Number>,
-    /// Who has completed, and whom the entry found to.
+    /// The completed visitors, and those whom the entry counted.
     pub sold: BTreeSet<Number>,
     pub just_sold: Vec<Number>,
     /// The rehearsal that is under way after the entry, and whose of it the numbers are.
@@ -132,7 +132,7 @@ impl Book {
         self.undo.push((self.sequence, Undo::Pending(id, before)));
     }
 
-    /// False for one who has completed before.
+    /// False for a visitor who has completed before.
     pub fn sell(&mut self, number: Number) -> bool {
         let new = self.sold.insert(number);
         if new {
@@ -150,7 +150,7 @@ impl Book {
         self.holders().count()
     }
 
-    /// Who holds a slot.
+    /// Holders of a slot.
     pub fn holders(&self) -> impl Iterator<Item = (&Number, &Person)> {
         let held = |person: &Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
         self.people.iter().filter(move |(_, person)| held(person))
@@ -235,7 +235,7 @@ impl Book {
         }
     }
 
-    /// What the clock ends.
+    /// Ends everything whose time is over.
     pub fn expire(&mut self) {
         let mut changed = Vec::new();
         for (number, person) in &self.people {
@@ -283,7 +283,7 @@ pub fn in_order<'a>(book: &'a Book, line: &LineView) -> Vec<(&'a Number, &'a Per
     people
 }
 
-/// Nobody is called in a room: something was lost, or is being brought back.
+/// No visitor is called in a room: data was lost, or is being brought back.
 pub fn is_quiet(view: &View, room: &RoomName) -> bool {
     view.rooms.get(room).is_some_and(|room| view.healing_of(room).is_some())
 }

@@ -1,7 +1,7 @@
-//! What each gate has read of numbers that are over, in whatever log that was, and in which logs it has had its say.
+//! The finished numbers that each gate has read, in any log, and the logs in which it has reported them.
 //!
-//! A number that is over is not called again in a log in which a gate that knows so has spoken: it brings that back with
-//! its first words. What a gate only has from a snapshot is left out of account.
+//! A finished number is not called again in a log in which a gate that knows it has appended: the gate brings that back with
+//! its first entries. Facts that a gate only has from a snapshot do not count.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Known {
 /// How far a gate has come with its first words in a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Said {
-    /// It is still bringing back what it knows.
+    /// It is still bringing its knowledge back.
     Some,
     All,
 }
@@ -88,7 +88,7 @@ impl Known {
 }
 
 impl Ledger {
-    /// Numbers of the newest history that are not over and that nobody was given.
+    /// Numbers of the newest history that are not over and that no visitor received.
     pub fn ghosts(&self, given: impl Fn(&Number) -> bool) -> usize {
         let people = self.histories.values().next_back().map(|history| &history.book.people);
         let ghost = |(number, person): &(&Number, &Person)| person.is != Is::Over && !given(number);

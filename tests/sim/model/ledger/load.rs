@@ -1,4 +1,4 @@
-//! What is known of calls in a room that follows what its shop can take: on figures alone, and few at once.
+//! Checks of calls in a room with load control: only on valid figures, and few at once.
 
 use ropeline::room::{Position, Settings};
 
@@ -12,7 +12,7 @@ pub const TTL_MS: u64 = 10_000;
 const MOST_AT_ONCE: u64 = 60;
 
 impl Ledger {
-    /// Nobody is called but on figures that hold; those whom operators have called are left out of `made`.
+    /// Visitors are only called on valid figures; operators' calls are left out of `made`.
     pub fn judge_load(&mut self, book: &Book, made: u64, at: Position, settings: &Settings) {
         if settings.load_control.is_none() || made == 0 {
             return;

@@ -1,9 +1,9 @@
-//! What the entries say happened, judged by rules that are not the room's, on every history that the gates ever took part
-//! in.
+//! The events in the entries, judged by rules that are independent of the room's, on every history that the gates ever took
+//! part in.
 //!
-//! The first gate to apply an entry shows it here. A [`Book`] per epoch reckons who joined, checked in, was called
-//! and is inside from the entries alone; whom the room called is read off its view. A new log's book goes on where the
-//! book of its root stood. Every gate that applies the same entry must come to the same hash.
+//! The first gate to apply an entry passes it to the ledger. A [`Book`] per epoch computes joins, check-ins, calls and
+//! sessions from the entries alone; the room's calls are read from its view. A new log's book goes on from the book of its
+//! root. Every gate that applies the same entry must get the same hash.
 
 mod accounts;
 pub mod book;
@@ -32,17 +32,17 @@ pub struct Ledger {
     hashes: BTreeMap<(Position, [u8; 8]), StateHash>,
     /// Numbers of all histories.
     issued: BTreeSet<Number>,
-    /// What the store took, for entries that are passed over.
+    /// The entries that the store took, for entries that are skipped.
     appended: BTreeMap<Position, Arc<Entry>>,
     /// Entries that may be passed over.
     pub skips: BTreeSet<Position>,
-    /// A gate whose rooms are wrong was left alone with its log: nobody can say what is right.
+    /// A gate whose rooms are wrong was left alone with its log: the right state is unknown.
     pub blind: bool,
     /// The store may write its log anew under the same positions: only replicas are compared, entry by entry.
     pub rewritten: bool,
     pub rooms: Rooms,
     pub known: Known,
-    /// Who has completed in any history.
+    /// The completed visitors of all histories.
     completions: BTreeSet<Number>,
     /// Operators' orders that were taken, by log and reason.
     pub orders: BTreeSet<(u64, String)>,
@@ -61,7 +61,7 @@ struct History {
     book: Book,
     root: Option<Position>,
     sequence: u64,
-    /// Somebody in line, and how many were ahead.
+    /// A visitor in line, and how many were ahead.
     sample: Option<(Number, u64, Option<u64>)>,
     /// Turns that were missed so far.
     missed: u64,
@@ -116,7 +116,7 @@ impl Ledger {
             }
         }
         let Some(mut history) = self.histories.remove(&at.epoch) else {
-            // Whoever read it from its beginning had wrong rooms.
+            // A gate that read it from its beginning had wrong rooms.
             if self.rooms != Rooms::Right {
                 self.blind = true;
                 return;
@@ -234,7 +234,7 @@ impl Ledger {
             ));
         }
         if let Some(adopt) = adopts {
-            // Of several gates at it the first that is done ends it: too soon, but never too late.
+            // If several gates bring it back, the first that is done ends it: too soon, but never too late.
             let until = book
                 .adopting_until
                 .max(book.clock + if book.adopting_until > book.clock { 0 } else { ADOPT_MS });
@@ -273,7 +273,7 @@ impl Ledger {
             for (_, number) in &section.marks {
                 self.known(at, *number);
                 let person = book.people.get(number).copied().unwrap_or(Person::NEW);
-                // What the horizon has passed takes no marks.
+                // Numbers that the horizon has passed take no marks.
                 let late = matches!(standing(*number), Some(Standing::Late));
                 if person.is == Is::Waiting && !late {
                     let marked = Some(book.clock);
@@ -305,7 +305,7 @@ impl Ledger {
         }
     }
 
-    /// Finds whom the entry called, lowest first, and whom it passed over.
+    /// Finds the visitors whom the entry called, lowest first, and those whom it passed over.
     fn call(&mut self, book: &mut Book, at: Position, line: &LineView) {
         let Some(made) = line.figures.calls.checked_sub(book.calls) else {
             return self.fault(&format!("{at:?}: calls were taken back"));
@@ -365,7 +365,7 @@ impl Ledger {
         }
     }
 
-    /// Nobody is called beyond the capacity or while nobody may be; and nobody waits while somebody may be called.
+    /// No visitor is called beyond the capacity or while calls are stopped; and none waits while one may be called.
     fn judge(
         &mut self,
         book: &Book,
@@ -446,7 +446,7 @@ impl Ledger {
                 let came = section.marks.iter().filter(|(_, other)| place(*other) < at);
                 came.count() as u64
             };
-            // Whoever checked in after the deadline comes back when the turn is missed.
+            // A visitor who checked in after the deadline comes back when the turn is missed.
             let missed = line.figures.no_shows.saturating_sub(history.missed);
             let came: u64 = entry.batch.sections.iter().map(lower).sum::<u64>() + missed;
             if now > before + came && !book::is_quiet(view, &rooms::room()) {

@@ -1,4 +1,4 @@
-//! What is sold, reckoned from the entries: each number once, none lost that a gate has read, nobody called for nothing.
+//! The sales, computed from the entries: each number once, none lost that a gate has read, no visitor called without a piece.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::book::{Book, Is};
 use super::{Ledger, Rooms};
 
 impl Ledger {
-    /// Who has completed, in the newest history.
+    /// The completed visitors, in the newest history.
     pub fn sold(&self) -> BTreeSet<Number> {
         let newest = self.histories.values().next_back();
         newest.map_or_else(BTreeSet::new, |history| history.book.sold.clone())
@@ -23,7 +23,7 @@ impl Ledger {
         }
     }
 
-    /// The room counts what the entries say, and has called nobody beyond the stock.
+    /// The room's count matches the entries, and no visitor was called beyond the stock.
     pub(super) fn judge_stock(&mut self, book: &Book, made: u64, at: Position, line: &LineView) {
         let figures = &line.figures;
         let Some(stock) = figures.stock else { return };
@@ -54,7 +54,7 @@ impl Ledger {
 }
 
 impl Book {
-    /// False for one who has completed before.
+    /// False for a visitor who has completed before.
     fn complete(&mut self, done: &Completion, adopts: bool) -> bool {
         let number = done.number;
         let new = self.sell(number);

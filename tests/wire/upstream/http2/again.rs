@@ -1,4 +1,4 @@
-//! What is sent again: all that the shop says it has not looked at, and of the rest what is safe.
+//! Retries: all requests that the shop has not processed by its own word, and of the others those that are safe to repeat.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

@@ -188,7 +188,8 @@ const CUTS: [Fault; 5] = [
     }),
 ];
 
-/// What a visitor gets of an answer that begins with this head and `half`, and goes on so once that is there; and the gate.
+/// The visitor's part of an answer that begins with this head and `half`, and goes on with the fault once that has arrived;
+/// and the gate.
 fn broken_off(fields: &[(&str, &str)], fault: impl Fn(&mut Line, u32) + Send + Sync + 'static) -> (String, Gate) {
     let fields = fields_of(&[&[(":status", "200")], fields].concat());
     let half = Arc::new(Barrier::new(2));

@@ -1,4 +1,4 @@
-//! A shop made of frames, for what no library sends.
+//! A shop of hand-made frames, for output that no library sends.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! HTTP/2 to the shop: what it is sent, who shares a connection, what is sent again, and shops that mean harm.
+//! HTTP/2 to the shop: its requests, shared connections, retries, and malicious shops.
 
 mod again;
 mod faulty;

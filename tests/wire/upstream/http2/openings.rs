@@ -1,4 +1,4 @@
-//! Connections that are opened for requests that wait: how many at once, and who is blamed where none comes about.
+//! Connections that are opened for waiting requests: how many at once, and which server is at fault when an opening fails.
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;

@@ -313,7 +313,7 @@ fn draining_gate_lets_answers_finish_and_closes() {
         let stream = line.request().unwrap();
         line.frame(HEADERS, END_HEADERS, stream, OK);
         line.frame(DATA, 0, stream, b"half");
-        // The visitor has the first half by now.
+        // The visitor has the first half now.
         line.until(PING);
         line.frame(DATA, END_STREAM, stream, b"whole");
         line.drain();

@@ -1,4 +1,4 @@
-//! Small frames: what waits of them for visitors who read slowly, and what visitors' small chunks become.
+//! Small frames: how many wait for visitors who read slowly, and how visitors' small chunks are joined.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, mpsc};
@@ -15,11 +15,11 @@ use crate::gate::Gate;
 use crate::http2::raw::{self, Raw};
 use crate::shop::{PATIENCE, Shop};
 
-/// What the gate's settings say of an answer's first window.
+/// The size of an answer's first window by the gate's settings.
 const WINDOW: usize = 64 * 1024;
 const SMALL: usize = 40;
 
-/// Fills the windows of these answers with small frames, until the gate has taken what it takes.
+/// Fills the windows of these answers with small frames, until the gate has taken all that it takes.
 fn fill(line: &mut Line, streams: &[u32]) -> Option<()> {
     let mut windows: BTreeMap<u32, usize> = streams.iter().map(|stream| (*stream, WINDOW)).collect();
     let mut quiet = 0;

@@ -1,4 +1,4 @@
-//! What is said: to the shop, and to the visitor after it.
+//! The messages: to the shop, and to the visitor after it.
 
 use std::net::SocketAddr;
 use std::os::unix::net::UnixListener as Unix;

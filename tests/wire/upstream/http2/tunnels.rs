@@ -169,7 +169,7 @@ fn deaf() -> (Framed, mpsc::Receiver<()>) {
     (shop, stuck)
 }
 
-/// So many bytes go into a tunnel to a shop that takes five; it ends as `end` says, and the shop is told.
+/// This many bytes go into a tunnel to a shop that takes five; it ends as `end` does, and the shop is informed.
 fn stuck_tunnel(bytes: usize, write: Option<Duration>, end: impl FnOnce(Client, &Gate)) {
     let (shop, stuck) = deaf();
     let gate = gate_with(shop.address, |upstream| {

@@ -13,7 +13,7 @@ fn conn(stream: Stream, peer: SocketAddr) -> (Conn, ReadHalf) {
     (Conn::new(ends, Proto::Http, write, Permit::alone(), since), read)
 }
 
-/// A connection over a Unix socket, the half of it that reads, and its other end, neither of which waits.
+/// A connection over a Unix socket, its reading half, and the peer, neither of which blocks.
 pub(crate) fn unix() -> (Arc<Conn>, ReadHalf, UnixStream) {
     let (server, client) = UnixStream::pair().unwrap();
     server.set_nonblocking(true).unwrap();
@@ -22,7 +22,7 @@ pub(crate) fn unix() -> (Arc<Conn>, ReadHalf, UnixStream) {
     (Arc::new(conn), read, client)
 }
 
-/// A connection whose other end reads only when told to.
+/// A connection whose peer reads only on demand.
 fn tcp() -> (Conn, std::net::TcpStream) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();

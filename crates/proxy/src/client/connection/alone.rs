@@ -1,8 +1,8 @@
-//! A stream that may last for hours, carried on without hyper once its head is written.
+//! A stream that may last for hours, served without hyper once its head is written.
 //!
-//! hyper keeps 16 KiB of buffers for a connection and the room of the request it has answered. Whoever waits on an event
-//! stream needs none of that: the body is taken back from hyper with the socket, and written by a loop that holds one
-//! frame. The connection ends with the stream, as its head has said.
+//! hyper keeps 16 KiB of buffers for a connection, and the memory of the request that it has answered. An event stream needs
+//! neither: the body and the socket are taken back from hyper, and a loop that holds one frame writes the stream. The
+//! connection ends with the stream, as its head has announced.
 
 use std::io::{self, IoSlice, Write as _};
 use std::pin::Pin;
@@ -50,7 +50,7 @@ impl Slot {
     }
 }
 
-/// The socket and what is written to it.
+/// The socket and the data to be written to it.
 pub(super) struct Alone<IO> {
     io: IO,
     stream: Stream,
@@ -59,7 +59,7 @@ pub(super) struct Alone<IO> {
     flushed: bool,
     /// The body is over, and its end written or under way.
     over: bool,
-    /// The client has sent something, which nobody will read: it learns of the end by the close.
+    /// The client has sent bytes, which will never be read: it notices the end by the close.
     deaf: bool,
 }
 
@@ -116,7 +116,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Alone<IO> {
         }
     }
 
-    /// Whether the client has closed its side. What else it sends is left where it is.
+    /// Whether the client has closed its side. Other bytes that it sends are left in the socket.
     fn is_gone(&mut self, cx: &mut Context<'_>) -> bool {
         let mut room = [0; 1];
         let mut buf = ReadBuf::new(&mut room);
@@ -128,8 +128,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Alone<IO> {
     }
 }
 
-/// What is being written: the size of a chunk, its data, and what ends it. Small parts on both sides of bytes that all streams
-/// of a line share.
+/// The piece that is being written: a chunk's size line, its data, and its end. The parts around the data are small; the data
+/// is shared by all streams of a line.
 #[derive(Default)]
 struct Piece {
     before: Bytes,
@@ -170,7 +170,7 @@ impl Piece {
             }
             self.advance(written);
         }
-        // What has been written is kept by nobody.
+        // Releases the data that was written.
         *self = Self::default();
         Poll::Ready(Ok(()))
     }

@@ -8,7 +8,7 @@ use crate::client::socket::ClientSocket;
 const PIECE: usize = 16 * 1024;
 const PIECES: usize = 40;
 
-/// Gives its pieces one at a time, as the upstream does: each only when its task comes round again.
+/// Yields its pieces one at a time, as the upstream does: each only when its task runs again.
 struct Pieces {
     given: Arc<AtomicUsize>,
     waits: bool,
@@ -81,7 +81,7 @@ async fn of_what_a_client_does_not_take_one_piece_is_held_and_none_is_lost() {
     assert!(taken > PIECES * PIECE, "{taken} bytes came");
 }
 
-/// Words that are said when they are sent; says when it is let go.
+/// A body of words, each yielded when it is sent; it reports its drop.
 struct Words {
     said: tokio::sync::mpsc::UnboundedReceiver<&'static str>,
     _let_go: Arc<()>,
@@ -137,7 +137,7 @@ impl Streaming {
         }
     }
 
-    /// Reads until what came ends so, or the connection does.
+    /// Reads until the received bytes end with `end`, or until the connection does.
     async fn hears(&mut self, end: Option<&str>) -> String {
         let (mut heard, mut step) = (Vec::new(), [0; 4_096]);
         let patience = Instant::now() + Duration::from_secs(60);
@@ -215,7 +215,7 @@ async fn a_client_that_goes_lets_its_stream_go_and_one_that_talks_on_is_not_hear
     assert_eq!(talks.served.load(Ordering::Relaxed), 1);
 }
 
-/// What a client sends beside its stream stays in the socket, where it costs nobody anything, whatever came before it.
+/// Bytes that a client sends during its stream stay in the socket, where they cost nothing, after any kind of request.
 #[tokio::test]
 async fn nothing_is_read_of_who_talks_beside_a_stream() {
     for behind in [

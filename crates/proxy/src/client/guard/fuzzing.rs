@@ -8,7 +8,7 @@ pub fn split_matters(bytes: &[u8], seed: u16) -> bool {
     fed(bytes.chunks(1)) != whole || fed(pieces(bytes, seed)) != whole
 }
 
-/// What passed of a connection's bytes, why the rest did not, and whether it waits for another protocol.
+/// The bytes of a connection that passed, why the rest did not, and whether it waits for another protocol.
 type Outcome = (Vec<u8>, Option<Refused>, bool);
 
 fn fed<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Outcome {
@@ -38,7 +38,7 @@ fn pieces(mut bytes: &[u8], seed: u16) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Whether these pieces, as they come off a socket, all pass; read so many times.
+/// Whether these pieces, as read from a socket, all pass, when read `times` times.
 #[must_use]
 pub fn guard_passes(pieces: &[&[u8]], times: usize) -> bool {
     let mut machine = Machine::new(32 * 1024);

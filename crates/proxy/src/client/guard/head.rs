@@ -1,9 +1,9 @@
-//! One request head, read strictly: what RFC 9112 lets a recipient repair, ignore or choose is refused.
+//! Strict reading of one request head: everything that RFC 9112 lets a recipient repair, ignore or choose is refused.
 
 use super::target;
 use crate::client::framing::Malformed;
 
-/// What a head says about the bytes behind it.
+/// How a head frames the bytes behind it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
     pub body: Framing,
@@ -18,10 +18,10 @@ pub(super) enum Framing {
     Chunked,
 }
 
-/// Reads a head up to its empty line: where it ends, and what it says. None where no end is here yet.
+/// Reads a head up to its empty line: its length, and its result. None if the end has not arrived yet.
 pub(super) fn read(bytes: &[u8]) -> Option<(usize, Result<Head, Malformed>)> {
     let mut lines = Lines::of(bytes);
-    // What is wrong with a head is said when all of it is here.
+    // An error in a head is reported only when the whole head has arrived.
     let head = head(&mut lines);
     lines.by_ref().for_each(drop);
     lines.has_ended.then_some((lines.begin, head))
@@ -97,7 +97,7 @@ impl<'a> Iterator for Lines<'a> {
 /// A line without its end, which is CR LF (RFC 9112, section 2.2), and with no other control byte than a tab in it.
 fn line(bytes: &[u8]) -> Result<&[u8], Malformed> {
     let bytes = bytes.strip_suffix(b"\r\n").ok_or(Malformed::Line)?;
-    // PERF: without a branch for each byte the compiler looks at sixteen at a time.
+    // PERF: without a branch for each byte the compiler checks sixteen at a time.
     let is_text = |byte: &u8| (*byte >= b' ' && *byte != 0x7F) || *byte == b'\t';
     if bytes.iter().fold(true, |all, byte| all & is_text(byte)) {
         Ok(bytes)
@@ -142,7 +142,7 @@ fn field(line: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     }
 }
 
-/// What the fields say about framing.
+/// The framing by the fields.
 #[derive(Default)]
 struct Fields {
     length: Option<u64>,

@@ -1,7 +1,8 @@
-//! Where one message ends and the next begins, on the raw bytes: what passes, what waits for more, what is refused.
+//! Finds where one message ends and the next begins, on the raw bytes, and decides which bytes pass, wait for more, or are
+//! refused.
 //!
-//! A head passes whole or not at all, so hyper never sees the beginning of one that is refused; so do the lines between
-//! chunks. Bodies pass as they come.
+//! A head passes whole or not at all, so hyper never sees the beginning of a refused head. The lines between chunks pass
+//! whole too; bodies pass as they arrive.
 
 use super::head::{self, Framing};
 use crate::client::framing::Malformed;
@@ -34,10 +35,10 @@ enum Stage {
     Refused,
 }
 
-/// What becomes of bytes that came.
+/// The decision about received bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Taken {
-    /// So many pass; the rest waits for more, or is refused.
+    /// This many bytes pass; the rest waits for more, or is refused.
     pub pass: usize,
     pub refused: Option<Refused>,
 }
@@ -50,7 +51,7 @@ pub(super) enum Refused {
     Body,
 }
 
-/// Of the bytes at hand, this step.
+/// The result of one step over the available bytes.
 enum Step {
     Pass(usize),
     More,
@@ -74,7 +75,7 @@ impl Machine {
         self.heads
     }
 
-    /// Whether what comes now waits for the answer to a request for another protocol.
+    /// Whether the next bytes wait for the answer to a request for another protocol.
     pub fn waits_for_upgrade(&self) -> bool {
         self.stage == Stage::Asked
     }
@@ -161,7 +162,8 @@ impl Machine {
             }
         }
         let too_long = Step::Refuse(Refused::Head(Malformed::TooLong));
-        // PERF: most heads come whole, and their lines are found once. Of others the end is looked for alone, in what is new.
+        // PERF: most heads arrive whole, and their lines are found once. In the others only the new bytes are searched for
+        // the end.
         let read = if self.searched == 0 {
             self.searched = rest.len();
             head::read(rest)
@@ -192,7 +194,7 @@ impl Machine {
         self.stage = if self.upgrade { Stage::Asked } else { Stage::Head };
     }
 
-    /// Hex digits and CR LF; an extension is nothing that anybody needs, and what parsers disagree about.
+    /// Hex digits and CR LF. Chunk extensions are refused: no client needs them, and parsers disagree about them.
     fn chunk_size(&mut self, rest: &[u8]) -> Step {
         let most = rest.iter().take(MAX_SIZE_DIGITS + 1);
         let digits = most.take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -236,7 +238,7 @@ impl Machine {
     }
 }
 
-/// Of `left` bytes, how many of `count` are at hand, and how many are left then.
+/// Of `left` bytes, how many are among the `count` available ones, and how many remain.
 fn part(left: u64, count: usize) -> (usize, u64) {
     let pass = usize::try_from(left).unwrap_or(usize::MAX).min(count);
     (pass, left - pass as u64)

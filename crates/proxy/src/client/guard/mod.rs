@@ -47,11 +47,11 @@ impl Guard {
         }
     }
 
-    /// What lies behind `before` in the buffer has just come: leaves there what passes.
+    /// Checks the new bytes behind `before` in the buffer, and keeps those that pass.
     fn judge(&mut self, buf: &mut ReadBuf<'_>, before: usize) {
         let came = &buf.filled()[before..];
         if self.waiting.is_empty() {
-            // PERF: nearly all of what comes passes where it lies.
+            // PERF: nearly all bytes pass in place.
             let taken = self.machine.take(came);
             self.waiting.extend_from_slice(&came[taken.pass..]);
             self.refuse(taken.refused);
@@ -133,9 +133,9 @@ impl Reader for Guard {
     }
 }
 
-/// Stands for a head that is refused.
+/// Replaces a refused head.
 const EMPTY_REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-/// Ends a body whose chunks are refused: no parser takes it for one, wherever it stands.
+/// Ends a body whose chunks are refused: no parser accepts it as a chunk, at any position.
 const NO_CHUNK: &[u8] = b"\0\r\n\r\n";
-/// Most bytes kept of what is sent before another protocol is granted.
+/// Most bytes that are kept of data sent before another protocol is granted.
 const EARLY_BYTES: usize = 16 * 1024;

@@ -1,10 +1,10 @@
-//! Which request targets pass: those that can stand on a request line to the upstream just as they came.
+//! Decides which request targets pass: those that can stand unchanged on a request line to the upstream.
 //!
-//! RFC 3986 wants more bytes percent-encoded than clients encode. What browsers and common libraries send as it is passes,
-//! or URLs that upstreams have in use would break: `|`, `[`, `]` and `^` in a path (WHATWG URL, path percent-encode set), a
-//! backtick besides in a query, `"`, `{` and `}` from scripts, letters beyond ASCII as UTF-8, and a backslash, which
-//! `router` reads as both of what it can mean. Nobody honest sends `<`, `>` or bytes that are no UTF-8, and a `#`
-//! with what follows belongs to the client alone (RFC 9112, section 3.2; CVE-2023-45539): these are refused.
+//! RFC 3986 requires more bytes to be percent-encoded than clients encode. Bytes that browsers and common libraries send
+//! unencoded pass, or URLs that upstreams have in use would break: `|`, `[`, `]` and `^` in a path (WHATWG URL, path
+//! percent-encode set), a backtick too in a query, `"`, `{` and `}` from scripts, letters beyond ASCII as UTF-8, and a
+//! backslash, which `router` reads in both of its meanings. Refused are `<`, `>` and bytes that are not UTF-8, which no
+//! honest client sends, and `#`, because a fragment belongs to the client alone (RFC 9112, section 3.2; CVE-2023-45539).
 
 use http::Uri;
 
@@ -69,7 +69,7 @@ const MAX_TARGET: usize = u16::MAX as usize - 1;
 mod tests {
     use super::*;
 
-    /// Whatever passes here reaches the upstream as it is: `Uri` takes it whole.
+    /// A target that passes here reaches the upstream unchanged: `Uri` accepts it whole.
     fn passes(target: &[u8]) -> bool {
         let passes = check(target) == Ok(());
         if passes {

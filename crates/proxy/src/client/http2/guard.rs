@@ -1,8 +1,8 @@
-//! What h2 lets pass of a client's bytes and RFC 9113 does not: looked at on their way from the socket.
+//! Checks a client's bytes, before h2 reads them, for violations of RFC 9113 that h2 accepts.
 //!
-//! Two things: a first frame that is not SETTINGS (section 3.4), and a pseudo-field in a trailer (section 8.1), which h2
-//! leaves out without a word. Such bytes are overwritten in place by ones that h2 takes for the same fault, so that it ends
-//! the connection as for any other. A frame costs a look at its head; only trailers are read, and nothing is kept.
+//! There are two: a first frame that is not SETTINGS (section 3.4), and a pseudo-field in a trailer (section 8.1), which h2
+//! silently drops. Such bytes are overwritten in place by bytes that h2 treats as the same error, so that it ends the
+//! connection as for any other. The cost is a look at each frame's head; only trailers are read, and no bytes are kept.
 
 mod skim;
 
@@ -25,11 +25,11 @@ pub(super) struct Frames {
 }
 
 enum At {
-    /// So many bytes of the preface are still to come.
+    /// Remaining bytes of the preface.
     Preface(usize),
-    /// So many bytes of a frame's head are here.
+    /// A frame's head, with the number of bytes received.
     Head([u8; HEAD], usize),
-    /// So many bytes of a frame that nobody needs to look at are still to come.
+    /// Remaining bytes of a frame that needs no inspection.
     Payload(usize),
     Trailers(Part),
 }
@@ -38,7 +38,7 @@ enum At {
 struct Part {
     /// Of the whole frame, still to come.
     left: usize,
-    /// Flags that say what stands before and behind the fragment.
+    /// Flags for the fields before and behind the fragment.
     padded: bool,
     /// Bytes to pass before the fragment.
     ahead: usize,
@@ -65,7 +65,7 @@ impl Frames {
         }
     }
 
-    /// Looks at what has come, and spoils what must not pass.
+    /// Checks received bytes, and overwrites those that must not pass.
     fn pass(&mut self, mut bytes: &mut [u8]) {
         while !bytes.is_empty() {
             let passed = match &mut self.at {
@@ -92,7 +92,7 @@ impl Frames {
         }
     }
 
-    /// Goes on to what comes next where something has ended.
+    /// Goes on to the next part when one has ended.
     fn step(&mut self) {
         if let At::Head(head, HEAD) = self.at {
             self.is_first = false;
@@ -113,7 +113,7 @@ impl Frames {
         }
     }
 
-    /// What a frame with this head is.
+    /// The state for a frame with this head.
     fn begin(&mut self, head: &[u8; HEAD]) -> At {
         let left = payload(head);
         let (kind, flags) = (head[KIND], head[KIND + 1]);
@@ -167,7 +167,7 @@ mod tests {
         [&[0, 0, length, kind, flags, 0, 0, 0, stream], payload].concat()
     }
 
-    /// What h2 gets of these bytes behind the preface, at once and byte by byte.
+    /// The bytes that h2 gets behind the preface, at once and byte by byte.
     fn passed(bytes: &[u8]) -> Vec<u8> {
         let whole = [PREFACE, bytes].concat();
         let (mut at_once, mut slow) = (whole.clone(), whole);

@@ -1,8 +1,8 @@
 //! One HTTP/2 connection: many requests at once, each bounded as the one of an HTTP/1.1 connection is.
 //!
-//! hyper and h2 see to frames, windows and header lists. What they leave is done here and beside: what a request must
-//! look like (`request`), streams whose client takes nothing or calls them off again and again (`streams`), and
-//! connections on which nothing is asked. A stream of a browser's costs the gate no more than a connection of its own.
+//! hyper and h2 handle frames, windows and header lists. The rest is done here and in submodules: checks of requests
+//! (`request`), streams whose client takes no data or resets them again and again (`streams`), and idle connections. A
+//! browser's stream costs the gate no more than a connection of its own would.
 
 mod guard;
 mod request;
@@ -44,7 +44,7 @@ where
 {
     conn.multiplex();
     let settings = &shared.settings;
-    // A proxy of ours brings many visitors on one connection: what one of them does must not end the others' requests.
+    // A trusted proxy brings many visitors on one connection: one of them must not end the others' requests.
     let is_shared = is_trusted(conn.peer().ip(), &settings.trusted);
     let streams = Arc::new(Streams::new(settings.write, is_shared));
     let service = service_fn(|request| {
@@ -65,7 +65,7 @@ where
     let mut http = pin!(http);
     let mut closing = pin!(conn.closing().cancelled());
     let mut alarm = pin!(sleep_until(conn.due(settings).unwrap_or_else(Instant::now)));
-    // When the client was told that nothing new is taken: what it has sent meanwhile is still answered.
+    // Time of the GOAWAY to the client: requests that it sent before it knew of that are still answered.
     let mut told: Option<Instant> = None;
     poll_fn(|cx| {
         loop {
@@ -76,7 +76,7 @@ where
                 return Poll::Ready(End::Flood);
             }
             let due = match told {
-                // What h2 still holds of the last answers has the time that any answer has.
+                // The last answers that h2 still holds have as much time as any answer.
                 Some(told) => conn
                     .idle_since()
                     .map(|since| (told + FAREWELL).max(since + settings.write)),
@@ -164,7 +164,7 @@ fn bare(response: Response<Body>) -> Response<Body> {
     bare
 }
 
-/// These have no content, whatever was put there (RFC 9110, section 6.4.1).
+/// These have no content, even if the service added some (RFC 9110, section 6.4.1).
 fn without_content(mut response: Response<Body>) -> Response<Body> {
     if !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
         || response.body().is_end_stream()
@@ -175,18 +175,18 @@ fn without_content(mut response: Response<Body>) -> Response<Body> {
     response.map(|_| Body::empty())
 }
 
-/// Requests at once on one connection: what RFC 9113, section 6.5.2, recommends at least.
+/// Simultaneous requests on one connection: the least that RFC 9113, section 6.5.2, recommends.
 const STREAMS: u32 = 100;
-/// What a client may send ahead, of one body and of all on a connection.
+/// Bytes that a client may send ahead, of one body and of all on a connection.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 /// On a connection of many people's all streams' windows fit into it. h2 ends one on which too many small frames wait to be read,
 /// and allows more of them the larger the window is.
 const SHARED_WINDOW: u32 = 16 * CONNECTION_WINDOW;
-/// What h2 buffers of an answer.
+/// Bytes of an answer that h2 buffers.
 const SEND_BYTES: usize = 16 * 1024;
-/// Streams called off before we have looked at them (CVE-2023-44487), and streams that we had to end because of what was
-/// sent on them (CVE-2025-8671), before h2 ends the connection.
+/// Number of streams reset before the service saw them (CVE-2023-44487), and of streams that the gate had to reset because of
+/// invalid frames (CVE-2025-8671), after which h2 ends the connection.
 const UNSEEN_RESETS: usize = 20;
 const OWN_RESETS: usize = 100;
 /// How long a client without a request under way may take to acknowledge that it is to go.

@@ -1,7 +1,7 @@
-//! What a request over HTTP/2 must look like, and how it becomes one that the rest of the gate knows.
+//! Checks of a request over HTTP/2, and its conversion to the form that the rest of the gate handles.
 //!
-//! h2 has refused what RFC 9113 calls malformed in frames, pseudo-fields and names. What is left to a recipient that passes
-//! requests on as HTTP/1.1 is done here (section 8.2.3 and 8.3.1); a WebSocket's CONNECT (RFC 8441) becomes the GET it stands for.
+//! h2 has refused frames, pseudo-fields and names that RFC 9113 calls malformed. The checks left to a recipient that forwards
+//! requests as HTTP/1.1 are made here (section 8.2.3 and 8.3.1); a WebSocket's CONNECT (RFC 8441) becomes the equivalent GET.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +14,7 @@ use crate::client::framing::{self, Malformed};
 use crate::client::guard::MAX_FIELDS;
 use crate::client::noted::Noted;
 
-/// Refuses what can be read in two ways, and leaves the request as an HTTP/1.1 client would have sent it.
+/// Refuses ambiguous requests, and leaves the request as an HTTP/1.1 client would have sent it.
 pub(super) fn check<B>(request: &mut Request<B>) -> Result<Noted, Malformed> {
     open_tunnel(request)?;
     check_scheme(request)?;
@@ -67,7 +67,7 @@ fn check_scheme<B>(request: &Request<B>) -> Result<(), Malformed> {
     }
 }
 
-/// A path alone: what the parser would complete was not one.
+/// The target must be a path: what the parser would complete was not one.
 fn check_path<B>(request: &Request<B>) -> Result<(), Malformed> {
     match request.uri().path_and_query() {
         Some(target) if target.as_str().starts_with('/') => Ok(()),

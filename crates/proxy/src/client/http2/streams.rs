@@ -1,8 +1,8 @@
-//! The streams of one connection: how many were called off, and which have a client that takes nothing.
+//! The streams of one connection: the number of those that the client reset, and those whose client takes no data.
 //!
-//! A client may call a request off at any time, and browsers do when one leaves a page; only that it does so over and over
-//! is told apart from them. A client that takes nothing keeps a piece of its answer in our memory: the stream ends, the others
-//! go on.
+//! A client may reset a request at any time, and browsers do when a visitor leaves a page; an attack is recognised by the
+//! number of resets. A client that takes no data keeps a piece of its answer in memory: such a stream is ended, and the
+//! others go on.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,10 +23,10 @@ use crate::lock::held;
 use crate::wire::bucket::Bucket;
 use crate::wire::pace::{Pace, piece_of};
 
-/// What a connection's streams share.
+/// State that a connection's streams share.
 pub(super) struct Streams {
     patience: Duration,
-    /// The stream that has just begun: hyper hands its future to [`Run`] before another begins.
+    /// The stream that has just begun: hyper passes its future to [`Run`] before another begins.
     begun: Mutex<Option<Arc<Pace>>>,
     under_way: AtomicU32,
     /// Requests that may still be called off. `None`: they are many people's.
@@ -57,13 +57,13 @@ impl Streams {
         }
     }
 
-    /// What hyper runs next is of this pace.
+    /// The future that hyper runs next has this pace.
     fn next(&self, pace: &Arc<Pace>) {
         *held(&self.begun) = Some(Arc::clone(pace));
     }
 
-    /// How long a stream's client may take nothing of it: longer where many take turns on one connection, since each of
-    /// them waits for all others.
+    /// How long a stream's client may take no data: longer if many streams take turns on one connection, since each of them
+    /// waits for all others.
     fn patience(&self) -> Duration {
         self.patience * (1 + self.under_way.load(Ordering::Relaxed) / STREAMS_A_TURN)
     }
@@ -81,7 +81,7 @@ impl Streams {
     }
 }
 
-/// Runs the connection's streams, and lets go of one whose client takes nothing for too long: h2 then resets it.
+/// Runs the connection's streams, and drops one whose client takes no data for too long: h2 then resets it.
 #[derive(Clone)]
 pub(super) struct Run(pub(super) Arc<Streams>);
 
@@ -107,12 +107,12 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// When its client was offered what it has not taken.
+    /// Since when data has been offered to its client.
     pub(super) fn pace(&self) -> Arc<Pace> {
         Arc::clone(&self.pace)
     }
 
-    /// It becomes a tunnel: what hyper runs for it next has the same pace, which the tunnel keeps.
+    /// It becomes a tunnel: the future that hyper runs next for it has the same pace, which the tunnel keeps.
     pub(super) fn go_on(&self) {
         self.streams.next(&self.pace);
     }
@@ -143,7 +143,7 @@ impl Drop for Stream {
     }
 }
 
-/// An answer on its way, in pieces no longer than a frame: what h2 has been given it keeps until the client takes it.
+/// An answer on its way, in pieces no longer than a frame, because h2 keeps a piece until the client takes it.
 pub(super) struct Reply {
     body: Body,
     conn: Arc<Conn>,
@@ -210,7 +210,7 @@ impl http_body::Body for Reply {
     }
 }
 
-/// With so many answers under way on a connection, each has twice the time; with twice as many, three times.
+/// With this many answers under way on a connection, each has twice the time; with twice as many, three times.
 const STREAMS_A_TURN: u32 = 8;
 /// Requests that a client may call off: all that a page loads at once when one leaves it, and again every few seconds.
 const CALLED_OFF_AT_ONCE: f64 = 200.0;

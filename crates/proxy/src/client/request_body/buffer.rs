@@ -6,10 +6,11 @@ use http_body::Frame;
 
 use crate::memory::Ration;
 
-/// What was received of a body and not yet read. Its memory grows with the bytes that come, not with those announced.
+/// The part of a body that is received and not yet read. Its memory grows with the bytes that arrive, not with the announced
+/// length.
 pub(super) struct Buffer {
     data: Vec<u8>,
-    /// So many bytes are received, and not many more.
+    /// About this many bytes are received, and not many more.
     most: usize,
     trailers: Option<HeaderMap>,
     is_whole: bool,
@@ -28,7 +29,7 @@ impl Buffer {
         }
     }
 
-    /// Takes so many bytes from now on.
+    /// Sets the number of bytes to receive.
     pub(super) fn take(&mut self, most: usize) {
         self.most = most;
     }
@@ -51,13 +52,13 @@ impl Buffer {
         self.trailers.as_mut()
     }
 
-    /// Charges what is here, and room for so many bytes more, where that needs no wait; else false.
+    /// Charges the buffered bytes and room for `more` bytes, if that needs no wait; false otherwise.
     pub(super) fn charge_at_once(&mut self, more: usize) -> bool {
         let capacity = self.capacity(more);
         self.ration.as_mut().is_none_or(|ration| ration.grow_at_once(capacity))
     }
 
-    /// Waits until what is here is charged, and room for so many bytes more.
+    /// Waits until the buffered bytes and room for `more` bytes are charged.
     pub(super) async fn charge(&mut self, more: usize) {
         let capacity = self.capacity(more);
         if let Some(ration) = &mut self.ration {
@@ -65,8 +66,8 @@ impl Buffer {
         }
     }
 
-    /// What room there will be with so many bytes more: twice what there was, so that a body is copied a few times, and no more
-    /// than is asked for.
+    /// The capacity for `more` further bytes: twice the present one, so that a body is copied only a few times, but no more
+    /// than is needed.
     fn capacity(&self, more: usize) -> usize {
         let (needed, now) = (self.data.len() + more, self.data.capacity());
         if needed <= now {
@@ -75,7 +76,7 @@ impl Buffer {
         needed.max((2 * now).min(self.most)).next_multiple_of(STEP)
     }
 
-    /// Takes what came; `None` and `is_end` say that nothing more will.
+    /// Takes a received frame; `None` and `is_end` mean that no more will come.
     pub(super) fn keep(&mut self, frame: Option<Frame<Bytes>>, is_end: bool) {
         self.is_whole = is_end || frame.as_ref().is_none_or(Frame::is_trailers);
         match frame.map(Frame::into_data) {
@@ -88,7 +89,7 @@ impl Buffer {
         }
     }
 
-    /// The next piece for the reader. What it takes is no longer charged.
+    /// The next piece for the reader. Its memory is no longer charged.
     pub(super) fn give(&mut self) -> Option<Frame<Bytes>> {
         if self.data.is_empty() {
             let trailers = self.trailers.take().filter(|trailers| !trailers.is_empty());
@@ -99,5 +100,5 @@ impl Buffer {
     }
 }
 
-/// What memory is asked for in.
+/// Unit in which memory is requested.
 const STEP: usize = 1024;

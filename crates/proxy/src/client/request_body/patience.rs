@@ -29,7 +29,7 @@ impl Patience {
         }
     }
 
-    /// Nothing came: is that so for too long?
+    /// No data came: whether that has lasted too long.
     pub(super) fn is_lost(&mut self, cx: &mut Context<'_>) -> bool {
         if self.since.is_none() {
             let now = Instant::now();

@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Whether anybody has asked for the body's first byte.
+    /// Whether the body's first byte has been asked for.
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
@@ -67,7 +67,7 @@ impl Progress {
         self.born + Duration::from_millis(self.moved_ms.load(Ordering::Relaxed))
     }
 
-    /// What nobody read of a body whose reader is gone.
+    /// The unread part of a body whose reader is gone.
     pub(crate) fn take_rest(&self) -> Option<Incoming> {
         self.rest().take()
     }

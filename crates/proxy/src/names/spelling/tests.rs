@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What each stack reads in a name that is decoded once, written apart from the folding.
+/// The name that each stack reads in a name that is decoded once, written independently of the folding.
 pub mod stacks {
     /// `php_register_variable_ex` (`main/php_variables.c`, PHP 8.2): the name of the variable, arrays by their own.
     pub fn php(name: &[u8]) -> Vec<u8> {
@@ -251,7 +251,7 @@ pub fn raw() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// What folding all of a name says, at every level of escapes.
+/// The result of folding the whole name, at every level of escapes.
 fn wholly(raw: &[u8], wanted: &str) -> Spelling {
     let (mut bytes, wanted) = (raw.to_vec(), path_of(wanted.as_bytes()));
     for _ in 0..MAX_DECODED {

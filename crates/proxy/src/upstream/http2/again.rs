@@ -1,7 +1,8 @@
 //! A request's body that may have to be sent again.
 //!
-//! An upstream that ends a connection, or refuses a stream, says that it has not processed a request (RFC 9113, section 8.7), and
-//! then any may be sent again, with its body. What has gone out of it is kept until the answer's head is here, up to a bound.
+//! An upstream that ends a connection, or refuses a stream, says that it has not processed a request (RFC 9113, section 8.7);
+//! then any request may be sent again, with its body. The sent part of the body is kept until the answer's head arrives, up
+//! to a bound.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -26,15 +27,15 @@ pub(crate) struct Again {
     at: usize,
 }
 
-/// What the tries share.
+/// State that the tries share.
 struct Tale {
     body: Joined,
-    /// What has been read; none once that is more than is kept, or no longer wanted.
+    /// The data read so far; none once it exceeds the bound, or is no longer wanted.
     told: Option<Vec<Told>>,
     bytes: usize,
     /// The try that reads.
     turn: u32,
-    /// What was read waits to be taken.
+    /// Records when data that was read waits to be taken.
     pace: Arc<Pace>,
 }
 
@@ -90,7 +91,7 @@ impl Tale {
             return Poll::Ready(None);
         };
         let Ok(frame) = frame else {
-            // What h2 makes of it is that the request is called off; any other error would blame the gate.
+            // h2 treats this error as a cancelled request; any other would blame the gate.
             return Poll::Ready(Some(Err(called_off())));
         };
         self.keep(&frame);
@@ -173,12 +174,13 @@ impl From<Told> for Frame<Bytes> {
 }
 
 impl Upload {
-    /// The answer is here: nothing is sent again.
+    /// The answer has arrived: the request is not sent again.
     pub(super) fn forget(&self) {
         held(&self.0).told = None;
     }
 
-    /// Ends when the upstream has taken nothing of the body for `patience`. What h2 holds of the last piece has other deadlines.
+    /// Ends when the upstream has taken no data of the body for `patience`. The last piece, once h2 holds it, has other
+    /// deadlines.
     pub(super) async fn stalled(&self, patience: Duration) {
         let pace = Arc::clone(&held(&self.0).pace);
         pace.stalled(|| patience).await;

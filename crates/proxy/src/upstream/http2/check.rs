@@ -1,4 +1,4 @@
-//! One request on a connection of its own, to see whether a server is well.
+//! A health check: one request on a connection of its own.
 
 use http::uri::Scheme;
 use http::{Request, StatusCode};
@@ -26,7 +26,7 @@ pub(crate) async fn ask(
     let answer = sender.send_request(request);
     let driving = async {
         let _ = connection.await;
-        // What is left works for streams that are under way.
+        // From here on the connection only serves streams that are under way.
         std::future::pending::<()>().await;
     };
     tokio::select! {

@@ -1,7 +1,7 @@
 //! One connection that requests share, and one request's stream on it.
 //!
-//! Streams end alone: one that is dropped is reset, its upload with it, and the others go on. The connection closes by itself
-//! when nobody may begin a stream on it and the last has ended.
+//! Streams end alone: a dropped stream is reset, its upload with it, and the others go on. The connection closes by itself
+//! when no stream may begin on it and the last one has ended.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -109,7 +109,7 @@ fn builder(run: Run, settings: &UpstreamSettings) -> Builder<Run> {
         .keep_alive_interval(settings.ping)
         .keep_alive_timeout(settings.ping)
         .max_concurrent_reset_streams(REMEMBERED_RESETS)
-        // What comes late for a stream that a visitor called off is no fault: frames are bounded where they are watched.
+        // Late frames for a stream that a visitor cancelled are no error: the number of frames is bounded in `watch`.
         .max_local_error_reset_streams(None);
     builder
 }
@@ -117,7 +117,7 @@ fn builder(run: Run, settings: &UpstreamSettings) -> Builder<Run> {
 /// One request's use of a connection.
 pub(crate) struct Stream {
     connection: Arc<Connection>,
-    /// Dropped, it ends what is still sent, in a tunnel too.
+    /// On drop it ends the upload, in a tunnel too.
     upload: Option<DropGuard>,
     reused: bool,
     fate: Fate,
@@ -196,14 +196,15 @@ impl Drop for Stream {
     }
 }
 
-/// Requests at once on a connection, if the upstream takes so many; beyond it another is opened.
+/// Simultaneous requests on a connection, if the upstream allows as many; beyond that another is opened.
 pub(super) const STREAMS: usize = 100;
-/// What the upstream may send ahead of one answer.
+/// Bytes that the upstream may send ahead of one answer.
 const STREAM_WINDOW: u32 = 64 * 1024;
-/// All streams' windows fit into it, so that a visitor who reads slowly holds up nobody else's answer. It is ten times as much
-/// because h2 ends a connection on which too many small frames wait to be read, and allows more of them the larger the window is.
+/// All streams' windows fit into it, so that a visitor who reads slowly does not delay other visitors' answers. It is ten
+/// times as large because h2 ends a connection on which too many small frames wait to be read, and allows more of them the
+/// larger the window is.
 const CONNECTION_WINDOW: u32 = 64 * 1024 * 1024;
-/// What h2 takes of a request's body ahead of the upstream.
+/// Bytes of a request's body that h2 takes ahead of the upstream.
 const SEND_BYTES: usize = 64 * 1024;
 /// Streams that were called off, for which frames are still expected.
 const REMEMBERED_RESETS: usize = 256;

@@ -33,7 +33,7 @@ struct Expected {
 /// How the opening of a connection went, once it is over.
 type Outcome = Option<Result<(), Kind>>;
 
-/// What a request without a connection is to do.
+/// The next step of a request without a connection.
 enum Turn<'c> {
     /// Open one.
     Open(Opening<'c>),
@@ -44,7 +44,7 @@ enum Turn<'c> {
 /// No connection came about.
 pub(crate) struct Unopened {
     pub(crate) kind: Kind,
-    /// Another request tried, and counts what it met.
+    /// Another request tried, and counts the failure.
     pub(crate) is_hearsay: bool,
 }
 
@@ -57,7 +57,8 @@ impl From<Kind> for Unopened {
     }
 }
 
-/// The opening of a connection, which others wait for. Dropped before it is [told](Self::tell), another's turn begins.
+/// The opening of a connection, for which other requests wait. If it is dropped before [`tell`](Self::tell), the next request
+/// opens one.
 struct Opening<'c> {
     connections: &'c Connections,
     outcome: watch::Sender<Outcome>,
@@ -83,7 +84,8 @@ impl Connections {
         held(&self.shared).clear();
     }
 
-    /// A stream on a connection that is opened for it, by this request with `open` or by another. None may be older than `oldest`.
+    /// A stream on a connection that is opened for it, by this request with `open` or by another one. No connection may be
+    /// older than `oldest`.
     pub(crate) async fn open<F: Future<Output = Result<Way, Kind>>>(
         &self,
         target: &Arc<Target>,
@@ -96,7 +98,7 @@ impl Connections {
                 return Ok(Way::Shared(Box::new(stream)));
             }
             if target.protocol() == Some(Protocol::Http1) {
-                // Nothing to share, and nothing to wait for.
+                // No connection to share, and no opening to wait for.
                 break;
             }
             match self.turn(target) {
@@ -106,7 +108,7 @@ impl Connections {
                     return Ok(way?);
                 }
                 Turn::Wait(outcome) => match told(outcome, deadline).await? {
-                    // The deadline of the request that opened it says nothing of this one.
+                    // The deadline of the request that opened it does not apply to this one.
                     Some(Err(kind)) if kind != Kind::TotalTimeout => return Err(Unopened { kind, is_hearsay: true }),
                     _ => {}
                 },
@@ -177,7 +179,8 @@ impl Connections {
     }
 }
 
-/// How the opening went, if whoever opened the connection has stayed to see it. It has a deadline of its own.
+/// The outcome of the opening, if the task that opened the connection is still there to report it. The opening has a deadline
+/// of its own.
 async fn told(mut outcome: watch::Receiver<Outcome>, deadline: Option<Instant>) -> Result<Outcome, Kind> {
     let told = async { outcome.wait_for(Option::is_some).await.ok().and_then(|told| *told) };
     match deadline {

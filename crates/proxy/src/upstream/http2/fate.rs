@@ -1,11 +1,11 @@
-//! What became of a request on its stream, and what that says of sending it again.
+//! The outcome of a request on its stream, and whether it may be sent again.
 
 use std::error::Error;
 
 use h2::Reason;
 use hyper::client::conn::TrySendError;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Under way.

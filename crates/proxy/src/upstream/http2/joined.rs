@@ -1,6 +1,7 @@
 //! A visitor's small pieces of a body, put together before they go over a connection that others share.
 //!
-//! Each piece would be a frame of its own, and servers end connections on which many small ones come, with all requests on them.
+//! Without this each piece would be a frame, and servers end connections on which many small frames arrive, with all requests
+//! on them.
 
 use std::task::{Context, Poll};
 
@@ -10,14 +11,14 @@ use http_body::{Body as _, Frame, SizeHint};
 use crate::client::request_body::RequestBody;
 use crate::error::BodyError;
 
-/// A body whose small pieces are put together as far as they are there.
+/// A body whose small pieces are joined as far as they are available.
 pub(super) struct Joined {
     body: RequestBody,
     /// Small pieces.
     ahead: BytesMut,
-    /// What came behind them.
+    /// The frame behind them.
     next: Option<Frame<Bytes>>,
-    /// Since the last piece whoever reads from the visitor has had a turn.
+    /// The task that reads from the visitor has had a turn since the last piece.
     has_waited: bool,
     is_over: bool,
 }
@@ -44,7 +45,7 @@ impl Joined {
                 Poll::Pending if self.ahead.is_empty() => return Poll::Pending,
                 Poll::Pending if self.has_waited => break,
                 Poll::Pending => {
-                    // The next piece may be here, and be handed over in a turn that was woken before this one.
+                    // The next piece may be available, and be passed on in a turn that was woken before this one.
                     self.has_waited = true;
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
@@ -80,12 +81,12 @@ impl Joined {
     }
 }
 
-/// Whether a piece is put together with others; what is larger goes as it came.
+/// Whether a piece is joined with others; larger ones are passed on unchanged.
 pub(super) fn is_small(data: &[u8]) -> bool {
     data.len() < SMALL_BYTES
 }
 
-/// The hint for a body with so many bytes ahead of it.
+/// The hint for a body with this many bytes ahead of it.
 pub(super) fn longer(rest: &SizeHint, ahead: usize) -> SizeHint {
     let mut hint = SizeHint::new();
     hint.set_lower(rest.lower() + ahead as u64);
@@ -96,5 +97,5 @@ pub(super) fn longer(rest: &SizeHint, ahead: usize) -> SizeHint {
 }
 
 const SMALL_BYTES: usize = 4 * 1024;
-/// What is put together at most, and a piece more: a frame of the size that every server takes (RFC 9113, section 4.2).
+/// Most bytes that are joined, before one more piece: a frame of the size that every server accepts (RFC 9113, section 4.2).
 pub(super) const PIECE_BYTES: usize = 16 * 1024 - SMALL_BYTES;

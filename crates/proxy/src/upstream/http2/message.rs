@@ -1,8 +1,8 @@
-//! A request as HTTP/2 says it, and what an answer over it must look like.
+//! Converts a request to HTTP/2, and checks answers over HTTP/2.
 //!
-//! What the rest of the gate has made for HTTP/1.1 becomes what RFC 9113, section 8, asks for; a WebSocket's GET becomes the
-//! CONNECT that stands for it (RFC 8441), and the 200 to that the 101 which it stands for. h2 has refused what is malformed in
-//! frames, pseudo-fields, names and lengths.
+//! A request that the rest of the gate has made for HTTP/1.1 gets the form of RFC 9113, section 8. A WebSocket's GET becomes
+//! the equivalent CONNECT (RFC 8441), and the 200 to it becomes a 101. h2 has refused malformed frames, pseudo-fields, names
+//! and lengths.
 
 use http::header::{
     AUTHORIZATION, CONNECTION, COOKIE, HOST, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, TRANSFER_ENCODING, UPGRADE,
@@ -14,7 +14,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use crate::client::guard::MAX_FIELDS;
 
-/// What the upstream must answer to a WebSocket's key; none for a plain request.
+/// The required answer to a WebSocket's key; none for a plain request.
 pub(super) type Accept = Option<String>;
 
 /// Makes a request one for HTTP/2; none where it cannot be one. An upgrade to anything but a WebSocket is left out, as a
@@ -23,7 +23,7 @@ pub(super) fn outgoing<B>(request: &mut Request<B>, scheme: Scheme) -> Option<Ac
     let headers = request.headers_mut();
     let host = headers.remove(HOST)?;
     let upgrade = headers.remove(UPGRADE);
-    // hyper would take away what they name: `TE: trailers` is to stay.
+    // hyper would remove the fields that it names: `TE: trailers` must stay.
     headers.remove(CONNECTION);
     headers.remove(TRANSFER_ENCODING);
     keep_out_of_tables(headers);
@@ -60,7 +60,7 @@ fn connect<B>(request: &mut Request<B>) -> Accept {
     Some(derive_accept_key(key.as_bytes()))
 }
 
-/// Whether an answer may be passed on; one that opens a WebSocket becomes the 101 that it stands for.
+/// Whether an answer may be passed on; one that opens a WebSocket becomes the equivalent 101.
 pub(super) fn incoming<B>(answer: &mut Response<B>, accept: Accept) -> bool {
     if answer.headers().len() > MAX_FIELDS || !answer.headers().values().all(is_trimmed) {
         return false;

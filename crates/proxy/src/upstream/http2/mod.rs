@@ -1,8 +1,8 @@
 //! HTTP/2 to the upstream, where `[upstream] http2` asks for it: connections that requests share, on each core.
 //!
-//! A request takes one stream of a connection, in place of a connection of its own; what is true of it there (who may have it
-//! again, when it is late, who is counted) is decided in `exchange` and `pool` as for HTTP/1.1. hyper and h2 speak the protocol;
-//! this is what they leave to a proxy.
+//! A request takes one stream of a connection instead of a connection of its own. The rules for requests (retries, deadlines,
+//! counting) are in `exchange` and `pool`, as for HTTP/1.1. hyper and h2 speak the protocol; this module does the work that
+//! they leave to a proxy.
 
 mod again;
 mod check;

@@ -1,4 +1,4 @@
-//! Driving a connection: hyper's tasks, and what it tells of the upstream's settings while it works.
+//! Runs a connection: hyper's tasks, and the upstream's settings as they become known.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -22,14 +22,14 @@ use crate::upstream::request_body::Sent;
 pub(super) struct Run(Arc<Mutex<Option<CancellationToken>>>);
 
 tokio::task_local! {
-    /// What ends the stream whose task runs.
+    /// Ends the stream of the running task.
     static END: CancellationToken;
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     fn execute(&self, task: F) {
-        // What waits for the answer to a CONNECT begins the task that sends in the tunnel: that one must end with the stream too,
-        // or, where the upstream takes nothing, it would stay for ever, and the stream with it.
+        // The task that waits for the answer to a CONNECT spawns the task that sends in the tunnel. That one must end with
+        // the stream too, or, if the upstream takes no data, it would stay for ever, and the stream with it.
         let end = END.try_with(Clone::clone).ok().or_else(|| held(&self.0).take());
         match end {
             Some(end) => {
@@ -45,7 +45,7 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Run {
     }
 }
 
-/// A request's body on its stream; whoever drives its upload, or its tunnel, is told how to end it.
+/// A request's body on its stream. The task that drives its upload, or its tunnel, gets the token that ends it.
 pub(super) struct Carried {
     body: Sent,
     run: Option<(Run, CancellationToken)>,
@@ -65,7 +65,7 @@ impl Body for Carried {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // hyper reads a body for the first time just before it hands the reading to a task.
+        // hyper reads a body for the first time just before it passes it to a task.
         if let Some((run, end)) = self.run.take() {
             *held(&run.0) = Some(end);
         }
@@ -73,8 +73,8 @@ impl Body for Carried {
     }
 
     fn is_end_stream(&self) -> bool {
-        // hyper asks just before it sends the head; the next that it runs for a CONNECT, whose body it never reads, is the wait for
-        // its answer.
+        // hyper asks just before it sends the head; the next task that it runs for a CONNECT, whose body it never reads, is
+        // the wait for its answer.
         if let Some((run, end)) = &self.run {
             *held(&run.0) = self.is_tunnel.then(|| end.clone());
         }
@@ -103,7 +103,7 @@ impl Driven {
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut shared = held(&self.0);
         if let Some(connection) = &mut *shared {
-            // Its errors reach whoever waits for an answer.
+            // Its errors reach the request that waits for an answer.
             let _ = ready!(Pin::new(connection).poll(cx));
         }
         // It would hold the connection open.

@@ -1,7 +1,7 @@
-//! What a upstream's frames say that h2 keeps to itself or does not bound.
+//! Facts in an upstream's frames that h2 does not expose or does not bound.
 //!
-//! Interim answers wait in memory until somebody looks for the answer behind them, and settings and pings cost a turn each:
-//! an upstream that sends them without end is cut off. A GOAWAY is seen here first, so that nothing new is sent after it.
+//! Interim answers wait in memory until the final answer is read, and settings and pings cost processing time each: an
+//! upstream that sends them without end is cut off. A GOAWAY is seen here first, so that no new stream is sent after it.
 
 use std::io;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::wire::frame::{
 };
 use crate::wire::looked::{Look, Looked};
 
-/// What is known of a connection from its frames.
+/// The state of a connection as known from its frames.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
-    /// The upstream's settings are here: it speaks HTTP/2.
+    /// The upstream's settings have arrived: it speaks HTTP/2.
     settled: AtomicBool,
     /// The connection is over.
     over: AtomicBool,
@@ -55,7 +55,7 @@ impl Signs {
         self.leaving.load(Ordering::Relaxed)
     }
 
-    /// Nothing new goes over this connection.
+    /// No new stream may use this connection.
     pub(super) fn leave(&self) {
         self.leaving.store(true, Ordering::Relaxed);
     }
@@ -77,15 +77,15 @@ impl Signs {
 /// The upstream's socket, its frames watched as they come.
 pub(super) type Watched = Looked<UpstreamSocket, Watch>;
 
-/// What is known of the frame that comes.
+/// The state of the frame that is arriving.
 pub(super) struct Watch {
     signs: Arc<Signs>,
-    /// The head of the frame that comes, as far as it is here.
+    /// The head of the arriving frame, as far as it is received.
     head: [u8; HEAD],
     filled: usize,
-    /// What is still to come of the frame's payload.
+    /// Remaining bytes of the frame's payload.
     rest: usize,
-    /// What comes are settings.
+    /// The arriving frame is SETTINGS.
     settles: bool,
     /// Frames that the upstream may still send unasked.
     odd: Bucket,
@@ -134,13 +134,13 @@ impl Watch {
         }
     }
 
-    /// A frame's head is here (RFC 9113, section 4.1).
+    /// A frame's head has arrived (RFC 9113, section 4.1).
     fn frame(&mut self) -> io::Result<()> {
         let [_, _, _, kind, flags, ..] = self.head;
         self.rest = payload(&self.head);
         let is_bounded = match kind {
             HEADERS => self.signs.head(),
-            // h2 bounds what may follow a head, and what is empty; updates of windows go with what is sent.
+            // h2 bounds the frames after a head, and empty ones; the number of window updates depends on the data sent.
             CONTINUATION | DATA | RST_STREAM | WINDOW_UPDATE => true,
             GOAWAY => {
                 self.signs.leave();
@@ -171,7 +171,7 @@ impl Drop for Watch {
 const HEADS_PER_REQUEST: u32 = 10;
 /// As many as the requests of one connection may have at once.
 const MOST_HEADS: u32 = 1_000;
-/// Settings, pings, priorities and what nobody knows, at once and again each second.
+/// Allowed frames of settings, pings, priorities and unknown types: at once, and again each second.
 const ODD_AT_ONCE: f64 = 1_000.0;
 const ODD_PER_SECOND: f64 = 100.0;
 

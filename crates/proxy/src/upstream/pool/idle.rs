@@ -1,4 +1,4 @@
-//! What one core keeps of connections that nothing is under way on.
+//! The idle connections of one core.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,11 +12,11 @@ use crate::upstream::servers::Target;
 /// One core's idle connections.
 pub(crate) struct Idle {
     pub(super) stash: Stash,
-    /// None where HTTP/2 is spoken to nobody.
+    /// None if no server speaks HTTP/2.
     pub(super) shared: Option<Connections>,
     /// How long they may stand idle.
     oldest: Duration,
-    /// Another pool has come in the place of this one's: nobody will ask it for what it keeps.
+    /// Another pool has replaced this one's: its idle connections will not be used again.
     is_retired: AtomicBool,
 }
 
@@ -45,7 +45,7 @@ impl Idle {
         self.shared.iter().for_each(Connections::clear);
     }
 
-    /// Closes what stood idle for too long, or is to a server that is gone.
+    /// Closes connections that were idle for too long, or whose server is gone.
     pub(crate) fn sweep(&self) {
         self.stash.sweep(self.oldest);
         self.shared.iter().for_each(|shared| shared.sweep(self.oldest));

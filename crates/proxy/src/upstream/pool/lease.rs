@@ -17,7 +17,7 @@ use crate::upstream::request_body::Sent;
 use crate::upstream::servers::{Busy, Target};
 use crate::wire::alarm::Alarm;
 
-/// Ends what is under way on it when it drops, unless it was given back.
+/// On drop it ends the request under way, unless the connection was given back.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Lease {
     // Before `busy`: a connection is kept, or told to close, before another request may take its place.
@@ -27,7 +27,7 @@ pub(crate) struct Lease {
     since: Instant,
     reused: bool,
     reusable: bool,
-    /// SECURITY: somebody is signed in on the connection itself.
+    /// SECURITY: a client is authenticated on the connection itself.
     is_bound: bool,
     /// A whole answer speaks for its server.
     good: bool,
@@ -108,7 +108,7 @@ impl Lease {
         }
     }
 
-    /// What became of a request over HTTP/2.
+    /// The outcome of a request over HTTP/2.
     pub(crate) fn fate(&self) -> Option<Fate> {
         match &self.way {
             Some(Way::Shared(stream)) => Some(stream.fate()),
@@ -116,7 +116,7 @@ impl Lease {
         }
     }
 
-    /// Says that the answer's head is here.
+    /// Notes that the answer's head has arrived.
     pub(crate) fn is_headed(&self) {
         if let Some(Way::Own(line)) = &self.way {
             line.heard.head();
@@ -153,8 +153,8 @@ impl Lease {
         }
     }
 
-    /// The connection is a tunnel now: its task hands the socket over and ends by itself. The server is busy with it, and a
-    /// shared connection too, as long as what is returned lives.
+    /// Turns the connection into a tunnel: its task gives up the socket and ends by itself. The server counts as busy, and a
+    /// shared connection too, as long as the returned value lives.
     pub(crate) fn detach(self) -> (Option<Way>, Busy) {
         let Self { mut way, busy, .. } = self;
         if let Some(Way::Own(mut line)) = way.take_if(|way| matches!(way, Way::Own(_))) {

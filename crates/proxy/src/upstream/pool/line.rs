@@ -1,4 +1,4 @@
-//! A connection of its own, over which one request after another goes.
+//! A connection of HTTP/1.1, which carries one request after another.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl Stash {
         }
     }
 
-    /// Closes what stood idle for too long, or is to a server that is gone.
+    /// Closes connections that were idle for too long, or whose server is gone.
     pub(super) fn sweep(&self, oldest: Duration) {
         self.lock().retain(|kept| {
             kept.since.elapsed() < oldest && !kept.line.sender.is_closed() && !kept.line.server.is_gone()

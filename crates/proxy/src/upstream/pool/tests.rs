@@ -84,7 +84,7 @@ async fn connection_to_an_address_that_the_name_no_longer_has_is_not_kept() {
     assert!(kept.pool.idle.stash.lock().is_empty());
 }
 
-/// Half of an answer, on a connection that would be kept behind a whole one, and the upstream's end of it.
+/// Half of an answer, on a connection that would be kept after a whole one, and the upstream's end of it.
 async fn half(pool: &Arc<Pool>, shop: &tokio::net::TcpListener) -> (UpstreamBody, tokio::net::TcpStream) {
     let target = pool.servers().next(&[]).unwrap();
     let mut lease = pool.fresh(busy(&target), false, None).await.ok().unwrap();

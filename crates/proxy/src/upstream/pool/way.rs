@@ -1,4 +1,4 @@
-//! What carries one request: a connection of its own, or a stream of one that is shared.
+//! The carrier of one request: a connection of its own, or a stream of a shared one.
 
 use super::line::Line;
 use crate::upstream::http2::Stream;

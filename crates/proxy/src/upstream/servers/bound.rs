@@ -1,4 +1,5 @@
-//! The bound on requests at one server: so many at once over all cores, and a line of those that wait, half of it for each client.
+//! The bound on simultaneous requests at one server over all cores, and the queue of waiting requests, of which one client
+//! may fill half.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,14 +21,14 @@ pub(crate) struct Bound {
     idle: Stash,
 }
 
-/// Who is at a server and who waits for it, under whatever configuration they came.
+/// Requests at a server and waiting for it, shared by all configurations of that server.
 struct Count {
     places: Arc<Semaphore>,
     most: Mutex<u32>,
     /// Places that are taken and no more once they are left: there are fewer than there were.
     surplus: AtomicU32,
     waiting: AtomicU32,
-    /// Whose they are that wait.
+    /// The waiting requests by client.
     clients: Arc<Held<ClientKey>>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct Permit {
 }
 
 impl Bound {
-    /// With who is there already, where `before` was the bound on the same server.
+    /// Keeps the count of `before`, the former bound on the same server.
     pub(crate) fn new(rules: ConnectionBound, before: Option<&Self>) -> Self {
         let count = before.map_or_else(Arc::default, |before| Arc::clone(&before.count));
         count.resize(rules.connections);
@@ -67,7 +68,7 @@ impl Bound {
         self.count.waiting.load(Ordering::Relaxed)
     }
 
-    /// The right to a connection, if one is free and nobody waits for it.
+    /// The right to a connection, if one is free and no request waits for it.
     pub(crate) fn enter(&self) -> Option<Permit> {
         let place = Arc::clone(&self.count.places).try_acquire_owned().ok()?;
         Some(self.permit(place))
@@ -114,7 +115,7 @@ impl Default for Count {
 }
 
 impl Count {
-    /// Makes it so many places. What is taken beyond them stays taken until it is left.
+    /// Changes the number of places. Places taken beyond the new number stay taken until they are released.
     fn resize(&self, to: u32) {
         let mut most = held(&self.most);
         let more = to.saturating_sub(*most);

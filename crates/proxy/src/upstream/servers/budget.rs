@@ -41,7 +41,7 @@ impl Budget {
 }
 
 const WHOLE: u32 = 100;
-/// Ten retries: what may come at once after a quiet time.
+/// Ten retries: the most at once after a quiet time.
 const MOST: u32 = 10 * WHOLE;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Asking every server whether it is well: one request each, every so often, over a connection of its own.
+//! Health checks of every server: one request at intervals, over a connection of its own.
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
@@ -24,13 +24,13 @@ use crate::upstream::http2;
 /// How a server's last checks went.
 struct Course {
     target: Arc<Target>,
-    /// Checks in a row that said other than what holds.
+    /// Checks in a row that contradict the present state.
     against: u32,
     well: bool,
 }
 
-/// Checks all servers until the gate ends; those of a name too, as they come and go. Each by itself: one that does not answer
-/// keeps none of the others waiting.
+/// Checks all servers until the gate ends, also those of a name as they come and go. Each is checked separately: one that
+/// does not answer delays no other.
 pub(super) async fn all(inner: Weak<Inner>) {
     let Some(mut rounds) = inner.upgrade().map(|inner| inner.looked_up.subscribe()) else {
         return;
@@ -102,7 +102,7 @@ impl Course {
             Ok(()) => self.target.check_passed(now_ms),
             Err(why) => self.target.check_failed(why),
         }
-        // Whatever others said of the server: what holds is what these checks say.
+        // These checks override all other sources of the server's health.
         if self.take(result.is_ok(), check) || self.target.is_checked_out() == self.well {
             self.target.checked(self.well);
         }
@@ -124,7 +124,7 @@ impl Course {
     }
 }
 
-/// One check; the error says what is wrong.
+/// Runs one check; the error describes the failure.
 async fn ask(check: &HealthCheck, dial: &Dial, target: &Target) -> Result<(), String> {
     let (stream, protocol) = dial
         .connect(target, dial.most(target))
@@ -151,7 +151,7 @@ async fn status(stream: UpstreamStream, request: Request<Empty<Bytes>>) -> Resul
             .map(|answer| answer.status())
             .map_err(|error| format!("the check was not answered: {error}"))
     };
-    // The connection works only while it is polled, and may be over as soon as the answer is here; a body is left unread.
+    // The connection works only while it is polled, and may end as soon as the answer arrives; a body is left unread.
     let mut answer = pin!(answer);
     tokio::select! {
         biased;

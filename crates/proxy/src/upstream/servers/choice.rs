@@ -11,7 +11,8 @@ pub(super) fn among_the_well(targets: &[Arc<Target>], tried: &[Arc<Target>], now
             is_open(target, tried) && target.takes(now_ms) && !target.is_full()
         })
         .or_else(|| draw(targets, |target| is_open(target, tried) && target.takes(now_ms)))?;
-        // The first request after its time out is a trial, and only one. Where there is no room, whoever has waited for it is.
+        // The first request after the server's time out is a trial, and the only one. If the server has no room, a request
+        // that has waited for it is the trial.
         if chosen.is_full() || chosen.enter(now_ms) {
             return Some(Arc::clone(chosen));
         }
@@ -65,7 +66,7 @@ fn by_weight(targets: &[Arc<Target>], may: impl Fn(&Arc<Target>) -> bool) -> Opt
     last
 }
 
-/// By requests in flight for each unit of weight; alike is not less.
+/// Compares requests in flight per unit of weight; equal is not less.
 fn is_less_busy(a: &Target, b: &Target) -> bool {
     u64::from(a.in_flight()) * u64::from(b.weight()) < u64::from(b.in_flight()) * u64::from(a.weight())
 }

@@ -10,7 +10,7 @@ pub enum UpstreamError {
     Tls {
         /// The key of the configuration.
         key: &'static str,
-        /// What is wrong with what it names.
+        /// The reason for the error.
         why: String,
     },
     /// The system gives no thread.

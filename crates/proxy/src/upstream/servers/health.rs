@@ -1,7 +1,7 @@
-//! Whether a server is passed over: for what requests met there, or for what checks said.
+//! Whether a server is out of rotation, because of failed requests or of failed checks.
 //!
-//! So many failures in a row put it out, for a time that doubles from one to the next. After it one request is the trial:
-//! it brings the server back, or puts it out again; a good check is one too. Checks have a say of their own; both must agree.
+//! A number of failures in a row puts it out, for a time that doubles with each. After that time one request is the trial: it
+//! brings the server back, or puts it out again; a passed check brings it back too. Checks count separately; both must agree.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::settings::FailureRules;
 use crate::time;
 
-/// What one server's requests and checks have met. Relaxed atomics: a count that is late by one puts a server out later.
+/// The results of one server's requests and checks. Relaxed atomics: a count that is late by one puts a server out later.
 #[derive(Debug, Default)]
 pub struct Health {
     in_a_row: AtomicU32,
@@ -24,7 +24,7 @@ pub struct Health {
     failures: AtomicU64,
 }
 
-/// What changed for those who choose.
+/// The change that matters for the choice of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     None,
@@ -69,7 +69,7 @@ impl Health {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// What it is asked for came about. PERF: two loads where all is well.
+    /// A request succeeded. PERF: two loads while the server is healthy.
     pub fn succeeded(&self, now_ms: impl Fn() -> u64) -> Change {
         if self.in_a_row.load(Ordering::Relaxed) != 0 {
             self.in_a_row.store(0, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Health {
         }
     }
 
-    /// What it is asked for failed by its fault.
+    /// A request failed by the server's fault.
     pub fn failed(&self, rules: &FailureRules, now_ms: u64) -> Change {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let in_a_row = self.in_a_row.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -96,7 +96,7 @@ impl Health {
         }
         let until_ms = self.out_until_ms.load(Ordering::Relaxed);
         let was_in = until_ms == 0;
-        // A server that has no other beside it is asked without entering: whatever it is asked once it is due is its trial.
+        // A server without alternatives is used without `enter`: its first request once it is due is its trial.
         let trial = self.trial.swap(false, Ordering::Relaxed) || (!was_in && until_ms <= now_ms);
         if (was_in && in_a_row >= rules.most) || trial {
             self.put_out(rules, now_ms, was_in);
@@ -105,7 +105,7 @@ impl Health {
         if is_news { Change::Out } else { Change::None }
     }
 
-    /// What the checks say now.
+    /// Sets the result of the checks.
     pub(super) fn checked(&self, well: bool) -> Change {
         let was_in = self.is_in();
         self.checked_out.store(!well, Ordering::Relaxed);

@@ -65,11 +65,11 @@ struct Inner {
     wanted: Arc<Notify>,
     /// Look-ups done.
     looked_up: watch::Sender<u64>,
-    /// What begins when these are put in force.
+    /// Started when these are put in force.
     waits: Mutex<Option<Waits>>,
     /// Ends the thread.
     stop: CancellationToken,
-    /// Held by whoever acts on servers that others may have too, and by who ends that.
+    /// Held while servers that may be shared are changed, and while that right is ended.
     charge: Mutex<()>,
     /// Each core's idle connections, to be closed when their servers are gone.
     idle: Mutex<Vec<Weak<Idle>>>,
@@ -87,8 +87,8 @@ impl Drop for Inner {
     }
 }
 
-/// Whether there is a server that can be reached. What requests met at those that can, anybody may have brought about: it has
-/// no say here.
+/// Whether a server can be reached. Failures of requests at reachable servers do not count, because any visitor could cause
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outlook {
     /// One that is, as far as is known.
@@ -149,11 +149,11 @@ impl UpstreamServers {
         };
         names.learn(known);
         self.0.targets.store(Arc::new(names.targets(kept, known)));
-        // Without a thread, and where it has ended, there is nobody to begin.
+        // Without a thread, or after its end, no resolver runs.
         let _ = thread.map(|thread| thread.send(names));
     }
 
-    /// Gives a server, by its configured place, another weight; 0 lets it finish what it has and gives it nothing new.
+    /// Changes the weight of a server, by its configured place; with 0 it finishes its requests and gets no new ones.
     pub fn weigh(&self, place: &Place, weight: u32) {
         for target in self.0.targets.load().iter().filter(|target| target.place() == place) {
             target.weigh(weight);
@@ -196,7 +196,7 @@ impl UpstreamServers {
     /// The next server for a request that has tried `tried`, among those that are not out.
     pub(crate) fn next(&self, tried: &[Arc<Target>]) -> Option<Arc<Target>> {
         let targets = self.0.targets.load();
-        // PERF: one server is taken as it is; nothing is counted, drawn or asked of a clock.
+        // PERF: a single server is used directly, without counting, drawing or reading a clock.
         if let [only] = &targets[..] {
             return (tried.is_empty() && only.weight() > 0).then(|| Arc::clone(only));
         }
@@ -269,7 +269,7 @@ impl Inner {
         self.targets.load().iter().any(|one| Arc::ptr_eq(one, target))
     }
 
-    /// Does what only those in force may do; not once others have come in their place.
+    /// Runs an action that only the servers in force may do; not once others have replaced them.
     fn in_charge(&self, act: impl FnOnce()) {
         let _held = held(&self.charge);
         if !self.stop.is_cancelled() {

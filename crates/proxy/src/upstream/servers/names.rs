@@ -15,7 +15,7 @@ use super::Inner;
 use super::target::{Address, Target};
 use crate::settings::{Place, UpstreamServer, UpstreamSettings};
 
-/// The configured servers, each with what is known of its addresses.
+/// The configured servers, each with its known addresses.
 pub(super) struct Names {
     settings: Arc<UpstreamSettings>,
     entries: Vec<Entry>,
@@ -24,7 +24,7 @@ pub(super) struct Names {
 struct Entry {
     server: UpstreamServer,
     addresses: Vec<Address>,
-    /// What could not be resolved is told once.
+    /// A failed resolution is logged once.
     failed: bool,
 }
 
@@ -58,8 +58,8 @@ impl Names {
         }
     }
 
-    /// The servers, those of `kept` where they are the same. Another takes over the count of requests from the one of `known`
-    /// whose place it takes.
+    /// The servers; those of `kept` that are the same are reused. Another server takes over the count of requests from the
+    /// one of `known` whose place it takes.
     pub(super) fn targets(&self, kept: &[Arc<Target>], known: &[Arc<Target>]) -> Vec<Arc<Target>> {
         let mut targets = Vec::new();
         for Entry { server, addresses, .. } in &self.entries {
@@ -142,7 +142,7 @@ pub(super) async fn look_up_again(inner: Weak<Inner>, mut names: Names) {
         drop(inner);
         tokio::select! {
             () = sleep(every) => {}
-            // Whoever asks may ask at every request.
+            // Requests may ask for this as often as they come.
             () = wanted.notified() => sleep(PAUSE.min(every)).await,
         }
     }

@@ -1,6 +1,6 @@
 //! Which HTTP is spoken on a connection.
 
-/// What is spoken on a connection.
+/// The protocol spoken on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,

@@ -14,8 +14,8 @@ impl UpstreamServers {
         Self::make(settings)
     }
 
-    /// Puts these in the place of `before`, whose servers stay as they stand, with weights as configured. Those that are gone
-    /// keep no connections, and nobody looks after them any more. Requests under way there go on.
+    /// Replaces `before`. Servers that both have keep their state, with weights as configured. Removed servers keep no
+    /// connections and are not checked any more; requests under way there go on.
     pub fn succeed(&self, before: &Self) {
         {
             let _held = held(&before.0.charge);
@@ -34,20 +34,20 @@ impl UpstreamServers {
             if !targets.iter().any(|kept| Arc::ptr_eq(kept, target)) {
                 target.leave();
             } else if self.0.settings.check.is_none() {
-                // Nobody is left to say that it is well again.
+                // No check is left that could mark it healthy again.
                 target.checked(true);
             }
         }
         before.0.idle().iter().for_each(|idle| idle.retire());
     }
 
-    /// Whether these are the very same, and not only alike.
+    /// Whether these are the identical object, not only equal.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// What they were made of.
+    /// Whether they were made from these settings.
     #[must_use]
     pub fn are_of(&self, settings: &UpstreamSettings) -> bool {
         *self.0.settings == *settings

@@ -31,7 +31,7 @@ pub(crate) struct Target {
     reason: ArcSwapOption<Reason>,
     bound: Option<Bound>,
     key: Arc<Key>,
-    /// What was spoken last: 0 for nothing yet, or HTTP's major version.
+    /// The last protocol spoken: 0 for none yet, or HTTP's major version.
     spoken: AtomicU8,
 }
 
@@ -44,7 +44,7 @@ pub struct Standing {
     pub weight: u32,
     /// False while it is passed over.
     pub healthy: bool,
-    /// What is spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
+    /// The protocol spoken to it, `"HTTP/1.1"` or `"HTTP/2"`; none before its first connection.
     pub protocol: Option<&'static str>,
     /// Requests and tunnels it is busy with.
     pub in_flight: u32,
@@ -52,7 +52,7 @@ pub struct Standing {
     pub waiting: u32,
     /// Requests and checks that failed.
     pub failures: u64,
-    /// What failed last; none once it is back.
+    /// The last failure; none once it is back.
     pub reason: Option<Arc<str>>,
 }
 
@@ -67,7 +67,7 @@ pub(super) enum Address {
 }
 
 impl Target {
-    /// It takes the place of `before`, if there was one: who is there is counted on.
+    /// Takes the place of `before`, if there was one, and keeps its count of requests.
     pub(super) fn new(
         server: &UpstreamServer,
         address: Address,
@@ -99,7 +99,7 @@ impl Target {
         self.server.tls
     }
 
-    /// What requests over HTTP/2 say that they are for.
+    /// The scheme of requests over HTTP/2.
     pub(crate) fn scheme(&self) -> Scheme {
         if self.is_secured() { Scheme::HTTPS } else { Scheme::HTTP }
     }
@@ -112,7 +112,7 @@ impl Target {
         &self.address
     }
 
-    /// Whether it is this server at this address; its weight is no part of it.
+    /// Whether it is this server at this address; its weight does not matter.
     pub(super) fn is_at(&self, server: &UpstreamServer, address: &Address) -> bool {
         (self.place(), self.server.tls, &self.address) == (&server.place, server.tls, address)
     }
@@ -171,7 +171,7 @@ impl Target {
         self.bound.as_ref().is_some_and(Bound::is_crowded)
     }
 
-    /// It is configured no more, or its name has another address: nothing of it is kept.
+    /// It is no longer configured, or its name has another address: its connections are not kept.
     pub(crate) fn leave(&self) {
         self.key.leave();
         self.stash().into_iter().for_each(Stash::clear);
@@ -245,12 +245,12 @@ impl Target {
         self.tell(self.health.failed(&self.rules, now_ms));
     }
 
-    /// What its checks say, where that changed.
+    /// Sets the result of its checks, and reports a change.
     pub(super) fn checked(&self, well: bool) {
         self.tell(self.health.checked(well));
     }
 
-    /// A check was good, whatever they say altogether.
+    /// A check passed, whatever the overall health is.
     pub(super) fn check_passed(&self, now_ms: u64) {
         self.reach.check_passed(&self.rules, now_ms);
         self.tell(self.health.check_passed(&self.rules, now_ms));
@@ -261,7 +261,7 @@ impl Target {
         self.note(why);
     }
 
-    /// Keeps the reason for people; said in the log when it is a new one.
+    /// Keeps the reason for display; logs it when it is a new one.
     pub(crate) fn note(&self, why: &str) {
         if self.reason.load().as_ref().is_some_and(|reason| &*reason.0 == why) {
             return;
@@ -301,7 +301,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// As configured, with the address that a name stands for behind it.
+/// The configured name, followed by the address that it resolves to.
 fn name(place: &Place, address: &Address) -> String {
     match (place, address) {
         (Place::Host(host, _), Address::Tcp(address)) if *host != address.ip().to_string() => {

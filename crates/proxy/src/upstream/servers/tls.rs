@@ -48,7 +48,7 @@ impl Tls {
         })
     }
 
-    /// `most` is offered, and HTTP/1.1 in any case; what the server chose comes back.
+    /// Offers `most`, and HTTP/1.1 in any case; returns the server's choice.
     pub(super) async fn connect(
         &self,
         server: &UpstreamServer,
@@ -78,10 +78,10 @@ impl Tls {
     }
 }
 
-/// HTTP/1.1 over TLS for a command of ours that is a visitor itself; these authorities are trusted, or else the system's.
+/// HTTP/1.1 over TLS for a command that acts as a visitor. These authorities are trusted, or the system's if there are none.
 ///
 /// # Errors
-/// What is wrong with the authorities.
+/// The reason why the authorities cannot be used.
 pub fn visitors_tls(authorities: Option<&[u8]>) -> Result<TlsConnector, String> {
     let builder = builder(authorities).map_err(|error| match error {
         UpstreamError::Tls { why, .. } => why,
@@ -128,7 +128,7 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, UpstreamError> {
     Ok(roots)
 }
 
-/// Says what is wrong with a file of authorities, if anything is.
+/// Fails with a description if a file of authorities cannot be used.
 pub fn check_authorities(pem: &[u8]) -> Result<(), String> {
     match roots(Some(pem)) {
         Err(UpstreamError::Tls { why, .. }) => Err(why),

@@ -1,4 +1,4 @@
-//! Waiting for a connection where all are taken: a request stands in the line of every server that may have it, and goes to
+//! Waiting for a connection when all are taken: a request stands in the queue of every server that it may use, and goes to
 //! the first that is free.
 
 use std::net::IpAddr;

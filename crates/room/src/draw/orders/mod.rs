@@ -1,15 +1,17 @@
 //! Orders of admission: the order in which the visitors who joined before an opening are called. Without one, and for all later
 //! visitors, it is the order of arrival.
 //!
-//! To add an order: a file here with an [`Arrangement`] of it, and its line in `ORDERS`. Configuration, log, snapshots, reports
-//! and `verify-draw` know it by that line.
+//! To add an order, add a file here with an [`Arrangement`] and a line in `ORDERS`. Configuration, log, snapshots, reports
+//! and `verify-draw` take it from that line.
 
 mod random;
+#[cfg(any(test, feature = "testing"))]
+mod reversed;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::codec::{Read, Reader};
+use crate::codec::{Codec, Read, Reader, Writer};
 
 pub use random::Permutation;
 
@@ -25,7 +27,7 @@ pub trait Arrangement: Debug + Send + Sync {
     fn number(&self, place: u32) -> Option<u32>;
 }
 
-/// What an order is known by, and how it is made.
+/// An order's names, and its constructor.
 struct Registered {
     /// The form of its figures and of all that is hashed; never another order's.
     form: u32,
@@ -35,27 +37,48 @@ struct Registered {
     arrange: fn(&[u8; 32], u32) -> Arc<dyn Arrangement>,
 }
 
-/// All orders; at most 127, of which the first one stands in bytes as nothing at all.
+/// All orders; at most 256. An order is encoded as its index, in one byte.
 const ORDERS: [Registered; 1] = [Registered {
     form: 1,
     name: "random",
     arrange: |key, count| Arc::new(Permutation::new(key, count)),
 }];
 
-/// An order that a room may draw by: where it stands among `ORDERS`.
+/// What tests draw by beside `ORDERS`, so that none of them can pass by taking one order for another. No room can be configured
+/// with it.
+#[cfg(any(test, feature = "testing"))]
+const FOR_TESTS: &[Registered] = &[Registered {
+    form: 1_001,
+    name: "reversed",
+    arrange: |_, count| Arc::new(reversed::Reversed { count }),
+}];
+#[cfg(not(any(test, feature = "testing")))]
+const FOR_TESTS: &[Registered] = &[];
+
+/// An order that a room may draw by: where it stands among `ORDERS`, and behind them those for tests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, std::hash::Hash, Debug, Default)]
 pub struct AdmissionOrder(u8);
 
 impl AdmissionOrder {
-    /// All that there are.
+    /// All that a room can be configured with.
     pub fn all() -> impl Iterator<Item = Self> {
-        (0..).map(AdmissionOrder).take(ORDERS.len())
+        Self::known().take(ORDERS.len())
     }
 
-    /// The order whose figures are of this form.
+    /// As [`AdmissionOrder::all`], and behind them those for tests.
+    #[cfg(feature = "testing")]
+    pub fn all_with_tests() -> impl Iterator<Item = Self> {
+        Self::known()
+    }
+
+    fn known() -> impl Iterator<Item = Self> {
+        (0..).map(AdmissionOrder).take(ORDERS.len() + FOR_TESTS.len())
+    }
+
+    /// The order that publishes figures of this form.
     #[must_use]
     pub fn of_form(form: u32) -> Option<Self> {
-        Self::all().find(|order| order.form() == form)
+        Self::known().find(|order| order.form() == form)
     }
 
     /// As `queueing_method` names it.
@@ -78,22 +101,22 @@ impl AdmissionOrder {
 
     fn registered(self) -> &'static Registered {
         const { &ORDERS }
-            .get(usize::from(self.0))
+            .iter()
+            .chain(FOR_TESTS)
+            .nth(usize::from(self.0))
             .expect("an order is made from those that are registered")
     }
+}
 
-    /// One byte with a flag in its lowest bit.
-    pub(crate) fn byte(self, flag: bool) -> u8 {
-        self.0 << 1 | u8::from(flag)
+impl Codec for AdmissionOrder {
+    fn write(&self, w: &mut Writer) {
+        w.u8(self.0);
     }
 
-    /// As [`AdmissionOrder::byte`] has it; wrong for an order that is not registered.
-    pub(crate) fn read(r: &mut Reader) -> Read<(Self, bool)> {
-        let byte = r.u8()?;
-        match Self::all().find(|order| order.0 == byte >> 1) {
-            Some(order) => Ok((order, byte & 1 == 1)),
-            None => r.wrong(),
-        }
+    fn read(r: &mut Reader) -> Read<Self> {
+        let at = r.u8()?;
+        let order = Self::known().find(|order| order.0 == at);
+        order.map_or_else(|| r.wrong(), Ok)
     }
 }
 
@@ -119,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_order_is_a_bijection_with_a_name_and_a_form_of_its_own() {
-        let orders: Vec<AdmissionOrder> = AdmissionOrder::all().collect();
+        let orders: Vec<AdmissionOrder> = AdmissionOrder::known().collect();
         for order in &orders {
             for count in [0, 1, 2, 999, 1_000, 1_001, 2_500] {
                 let arranged = order.arrange(&[7; 32], count);
@@ -133,14 +156,15 @@ mod tests {
         let names: BTreeSet<&str> = METHODS.into_iter().collect();
         let forms: BTreeSet<u32> = orders.iter().map(|order| order.form()).collect();
         assert_eq!((names.len(), forms.len()), (METHODS.len(), orders.len()));
+        assert!(orders.len() > 1 && FOR_TESTS.iter().all(|order| !names.contains(order.name)));
     }
 
     #[test]
     fn an_order_comes_back_from_its_byte_and_no_other_byte_is_one() {
         for byte in 0..=u8::MAX {
-            let read = AdmissionOrder::read(&mut Reader::new(&[byte], "an order"));
-            let known = usize::from(byte >> 1) < ORDERS.len();
-            assert_eq!(read.map(|(order, flag)| order.byte(flag)).ok(), known.then_some(byte));
+            let read = Reader::new(&[byte], "an order").get::<AdmissionOrder>();
+            let known = usize::from(byte) < ORDERS.len() + FOR_TESTS.len();
+            assert_eq!(read.map(|order| order.0).ok(), known.then_some(byte));
         }
     }
 }

@@ -1,16 +1,17 @@
 //! A keyed permutation of 0..count: a Feistel network over two digits, with tables for its round functions.
 //!
-//! A number is a pair (left, right) with left below `a` and right below `b`, the two as near to each other as can be and
-//! a·b at least the count. Sixteen rounds add to one digit what a table holds for the other; a result at or above the count
-//! goes through again (cycle walking; Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). The tables are
-//! 16·√count hashes, so a draw over ten million is made in milliseconds and a place costs sixteen look-ups.
+//! A number is a pair (left, right) with left below `a` and right below `b`, where `a` and `b` are as close to each other as
+//! possible and a·b is at least the count. Each of sixteen rounds adds to one digit a table's entry for the other; a result
+//! at or above the count goes through again (cycle walking; Black and Rogaway, "Ciphers with arbitrary finite domains",
+//! 2002). The tables are 16·√count hashes, so a draw over ten million is made in milliseconds and a place costs sixteen
+//! look-ups.
 
 use sha2::{Digest, Sha256};
 
 use crate::draw::orders::Arrangement;
 
-/// Even, so that both digits are added to equally often. Orders of six numbers could be told from chance with fewer than
-/// fourteen; more than that changes nothing that can be measured.
+/// Even, so that both digits are added to equally often. With fewer than fourteen rounds, orders of six numbers can be
+/// distinguished from chance; more than that changes nothing measurable.
 const ROUNDS: u8 = 16;
 
 /// An order of 0..count that a key gives. Memory: 16·√count words of four bytes, 4 MB at most.
@@ -21,7 +22,7 @@ pub struct Permutation {
     a: u32,
     /// The right digit is below this: the count divided by `a`, rounded up.
     b: u32,
-    /// By round, what to add to one digit for each value of the other.
+    /// For each round, the number to add to one digit for each value of the other.
     tables: Vec<Vec<u32>>,
 }
 
@@ -97,8 +98,8 @@ impl Arrangement for Permutation {
     }
 }
 
-/// What a round adds for a digit: the first eight bytes, lowest first, of SHA-256 over key, round (one byte) and digit
-/// (four bytes, lowest first), modulo the bound of the digit that it is added to.
+/// The number that a round adds for a digit: the first eight bytes, lowest first, of SHA-256 over key, round (one byte) and
+/// digit (four bytes, lowest first), modulo the bound of the digit that it is added to.
 fn step(key: &[u8; 32], round: u8, digit: u32, bound: u32) -> u32 {
     let mut hash = Sha256::new();
     hash.update(key);

@@ -73,8 +73,8 @@ fn every_form_of_page_comes_back_as_it_was() {
     all.set_range(Place(8_192), Place(12_288));
     all.set_range(Place(20_000), Place(21_000));
     let mut w = Writer::default();
-    all.write(&mut w);
-    let back = Bits::read(&mut Reader::new(&w.bytes, "bits")).unwrap();
+    w.put(&all);
+    let back = Reader::new(&w.bytes, "bits").get::<Bits>().unwrap();
     assert_eq!(places(&back), places(&all));
     assert_eq!(back.total(), all.total());
 }

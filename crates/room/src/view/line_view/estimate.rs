@@ -1,9 +1,9 @@
 //! How long a visitor will wait, as an interval.
 //!
-//! What is certain goes first: a rate brings its tokens at known times. For the rest the pace of late speaks, for as many
-//! calls as are to be made: some of those ahead leave, some are called twice. How wide the interval is follows from how many
-//! calls the pace was measured from and how many are to come; in a room that follows its shop also from how the pace has changed
-//! of late. Whole numbers only, so that every gate says the same.
+//! Certain facts go first: a rate brings its tokens at known times. The rest follows from the recent pace, for the expected
+//! number of calls: some of the visitors ahead leave, some are called twice. The width of the interval depends on how many
+//! calls the pace was measured from and how many are to come; in a room with load control also on recent changes of the pace.
+//! Whole numbers only, so that every gate computes the same.
 
 use super::LineView;
 use crate::line::pulse::Pace;
@@ -18,8 +18,8 @@ pub struct Estimate {
 }
 
 impl LineView {
-    /// How long somebody with `ahead` present visitors before them in the lane will wait; `None` when that cannot be said
-    /// (nobody is being called, or not for long enough to tell; or the stock does not reach so far).
+    /// How long a visitor with `ahead` present visitors before them in the lane will wait; `None` when that is not known (no
+    /// visitor is being called, or not for long enough; or the stock is too small).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
         let stopped = self.settings.mode != Mode::Auto || self.settings.calls_nobody();
@@ -34,7 +34,7 @@ impl LineView {
         let slots = u64::from(self.figures.capacity);
         let alone = self.lanes.len() < 2;
         let follows = self.settings.load_control.is_some();
-        // Somebody waits although slots are free: it is the rate that they wait for.
+        // A visitor waits although slots are free: the rate is the limit.
         if alone && !follows && tokens_ms > 0 && held < slots {
             let most_ms = self.tokens_in(fewest.max(likely), now)?;
             let slots_ms = self.slots_in(fewest, likely, now)?;
@@ -44,7 +44,7 @@ impl LineView {
         // Above a lowered capacity slots come free in vain.
         let vain = held.saturating_sub(slots);
         let to_come = likely.saturating_add(vain);
-        // What the shop lets through changes all the time.
+        // A controller's allowance changes all the time.
         let ((fastest, slowest), unsteady) = if follows {
             (self.pulse.paces(slots, now)?, UNSTEADY)
         } else {
@@ -58,7 +58,7 @@ impl LineView {
         Some(within(least_ms, most_ms, doubt).no_less(tokens_ms))
     }
 
-    /// Calls that it takes until so many visitors are out of the line: as many as it took for those before.
+    /// Number of calls until this many visitors have left the line, at the past ratio of calls to departures.
     fn to_come(&self, visitors: u64) -> u64 {
         let figures = &self.figures;
         let gone = figures.joins.saturating_sub(figures.waiting);
@@ -69,15 +69,15 @@ impl LineView {
         if calls >= gone {
             return visitors.saturating_mul(calls) / gone;
         }
-        // Whoever leaves does so anywhere in line: with x times as many as are called while the line is as long as now,
-        // n visitors take ln(1 + x) / x of n calls, which (6 + x) / (6 + 4x) comes near.
+        // Visitors leave anywhere in line. If x times as many leave as are called while the line is as long as now, n
+        // visitors take ln(1 + x) / x of n calls, which (6 + x) / (6 + 4x) approximates.
         let left = (gone - calls).saturating_mul(1_000) / calls;
         let x = left.saturating_mul(visitors) / figures.waiting.max(visitors).max(1);
         visitors.saturating_mul(6_000 + x) / (6_000 + 4 * x)
     }
 
-    /// The longest wait where lanes share the calls, in milliseconds. Whoever comes into the others from now on goes between
-    /// too: as many as the lane's own pace of late says, and at most all that the weights allow.
+    /// The longest wait where lanes share the calls, in milliseconds. New visitors of the other lanes are called in between
+    /// too: as many as the lane's own recent pace suggests, and at most as many as the weights allow.
     fn slowest(&self, lane: LaneId, ahead: u64, (pace, slots): (Pace, u64), now: Clock) -> u64 {
         if self.settings.lanes.len() < 2 {
             return 0;
@@ -87,8 +87,8 @@ impl LineView {
         own.map_or(0, |own| own.of(ahead.saturating_add(1)).min(all))
     }
 
-    /// How long slots may hold up a line that waits for its rate; `None` where they may run out, and not as many have come
-    /// free yet as are held, so that nobody knows for how long one is held.
+    /// How long slots may delay a line that waits for its rate; `None` where slots may run out and fewer have become free so
+    /// far than are held, so that the time for which one is held is unknown.
     fn slots_in(&self, fewest: u64, likely: u64, now: Clock) -> Option<u64> {
         let held = u64::from(self.figures.called) + u64::from(self.figures.inside);
         let slots = u64::from(self.figures.capacity);
@@ -99,7 +99,7 @@ impl LineView {
         (self.figures.calls >= held.saturating_mul(2)).then(|| pace.map_or(0, |pace| pace.of(likely)))
     }
 
-    /// When the rate has brought so many tokens, in milliseconds from now on: 0 without a rate, `None` for never.
+    /// When the rate has brought this many tokens, in milliseconds from now on: 0 without a rate, `None` for never.
     fn tokens_in(&self, calls: u64, now: Clock) -> Option<u64> {
         if self.settings.rate_per_minute.is_none() {
             return Some(0);
@@ -109,15 +109,15 @@ impl LineView {
     }
 }
 
-/// How far an estimate may be off, in thousandths: by chance, in what was measured and in what is to come, and because
-/// things change, the more so the longer it takes.
+/// The error of an estimate, in thousandths: by chance, in the measurement and in the calls to come, and because things
+/// change, more so the longer the wait.
 fn doubt(pace: Pace, calls: u64, wait_ms: u64) -> u64 {
     let chance = 1_000_000 / pace.made.max(1) + 1_000_000 / calls.max(1);
     let drift = DRIFT.saturating_add(wait_ms / DRIFT_MS).min(MOST_DRIFT);
     drift + CHANCE * chance.isqrt() / 100
 }
 
-/// From the least to the most, give or take so many thousandths.
+/// The interval from the least to the most, widened by so many thousandths.
 fn within(least_ms: u64, most_ms: u64, doubt: u64) -> Estimate {
     let low_ms = least_ms.saturating_mul(1_000) / (1_000 + doubt);
     let high_ms = most_ms.saturating_mul(1_000 + doubt) / 1_000;
@@ -141,12 +141,12 @@ impl Estimate {
 /// Visitors who must have left the line before it is known how many calls that takes.
 const ENOUGH: u64 = 50;
 
-/// Doubt in any case, in thousandths, one more for so many milliseconds to wait, and at most; and by chance, in hundredths
-/// of a deviation.
+/// The least error, in thousandths, one more for so many milliseconds to wait, and the most; and by chance, in hundredths of
+/// a deviation.
 const DRIFT: u64 = 60;
 const DRIFT_MS: u64 = 12_000;
 const MOST_DRIFT: u64 = 200;
 const CHANCE: u64 = 140;
 
-/// More doubt in a room that follows its shop.
+/// Further error in a room with load control.
 const UNSTEADY: u64 = 150;

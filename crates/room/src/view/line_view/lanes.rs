@@ -1,4 +1,4 @@
-//! What a line's lanes have of it: how many wait and are called, and how the calls to come are shared.
+//! The lanes of a line's view: how many visitors wait and are called, and how future calls are shared.
 
 use super::LineView;
 use crate::lane::Lane;

@@ -123,8 +123,8 @@ impl LineView {
         }
     }
 
-    /// True when a visitor who joined now would be called at once: mode auto, not healing, nobody waiting, a slot, a
-    /// rate token and a piece of the stock free. What the room's controller allows all of its lines is another matter.
+    /// True when a visitor who joined now would be called at once: mode auto, not healing, no visitor waiting, a slot, a rate
+    /// token and a piece of the stock free. The room's controller, which limits all its lines together, is not considered.
     #[must_use]
     pub(crate) fn open(&self, now: Clock) -> bool {
         let held = self.figures.called.saturating_add(self.figures.inside);
@@ -165,7 +165,7 @@ impl LineView {
             .is_some_and(|lane| lane.epochs.draws.is_made(self.edition))
     }
 
-    /// The number that came where this one stands: another than itself where a draw has moved it. Calls go by it.
+    /// The number that came at this one's present place: a different number where a draw has moved it. Calls use it.
     #[must_use]
     pub fn seat(&self, lane: LaneId, number: Number) -> Number {
         let moved = || {
@@ -179,14 +179,14 @@ impl LineView {
         moved().unwrap_or(number)
     }
 
-    /// Whose a number is; `None` for a visitor without an account, and where the room has lost it.
+    /// The account of a number; `None` for a visitor without an account, and if the room has lost it.
     #[must_use]
     pub fn account(&self, lane: LaneId, number: Number) -> Option<Tag> {
         let lane = self.lane(lane)?;
         lane.tags.get(lane.place(number)?)
     }
 
-    /// Numbers that are accounts', live or over, by lane and place, and whose each is. Costs a look at each.
+    /// Numbers of accounts, live or over, by lane and place, each with its account. Cost: a look at each.
     pub fn accounts(&self) -> impl Iterator<Item = (LaneId, Number, Tag)> {
         let lanes = (0..).map(LaneId).zip(&self.lanes);
         lanes.flat_map(|(id, lane)| {
@@ -205,14 +205,14 @@ impl LineView {
         )
     }
 
-    /// The epochs whose numbers the lane still tells apart, oldest first.
+    /// The epochs whose numbers the lane still recognises, oldest first.
     #[must_use]
     pub fn epochs(&self, lane: LaneId) -> Vec<Epoch> {
         self.lane(lane)
             .map_or_else(Vec::new, |lane| lane.epochs.known().collect())
     }
 
-    /// The event stream's frame for one lane. At most 33 million places; trailing runs without anybody are cut.
+    /// The event stream's frame for one lane. At most 33 million places; trailing runs without visitors are cut.
     #[must_use]
     pub fn frame(&self, lane: LaneId) -> Frame {
         self.lane(lane)
@@ -289,28 +289,28 @@ impl LineView {
         gone
     }
 
-    /// When the line last called somebody.
+    /// When the line last called a visitor.
     #[must_use]
     pub fn last_call(&self) -> Option<Wall> {
         self.last_call
     }
 
-    /// Who has completed in this edition, first of all the first.
+    /// The visitors who have completed in this edition, in order.
     #[must_use]
     pub fn winners(&self) -> &Winners {
         &self.winners
     }
 
-    /// What is left, and held for nobody, is enough for somebody with `ahead` present visitors before them in the lane; true
-    /// without a stock. Where it is not, a piece comes to them only if somebody before them does not buy.
+    /// The pieces that are neither sold nor held are enough for a visitor with `ahead` present visitors before them in the
+    /// lane; true without a stock. Otherwise a piece is left for them only if a visitor before them does not buy.
     #[must_use]
     pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
         let left = self.figures.left();
         left.is_none_or(|left| self.calls_until(lane, ahead, true) <= u64::from(left))
     }
 
-    /// Whether somebody of this edition has completed; `None` for one who may still, or of whom it is not known that they
-    /// were ever in, which a genuine pass proves (`passed`).
+    /// Whether a visitor of this edition has completed; `None` for a visitor who may still complete, or who is not known to
+    /// have been inside, which a genuine pass proves (`passed`).
     #[must_use]
     pub fn outcome(&self, lane: LaneId, number: Number, passed: bool) -> Option<bool> {
         self.figures.stock?;
@@ -324,7 +324,8 @@ impl LineView {
         match of.slots.get(place) {
             Some(Record::Called(_) | Record::Inside(_)) => None,
             Some(Record::Over { .. }) => Some(false),
-            // Who missed the turn was never in, unless a pass shows that they were: the room may have missed it.
+            // A visitor who missed the turn was never inside, unless a pass shows that they were: the room may have missed
+            // it.
             Some(Record::Missed { .. } | Record::Spent { .. }) | None => passed.then_some(false),
         }
     }
@@ -351,7 +352,7 @@ impl LineView {
     }
 }
 
-/// Where a number stands whose epoch the line does not know.
+/// The standing of a number of an epoch that the line does not know.
 pub(crate) fn lost(proof: Proof) -> Standing {
     if proof == Proof::Late {
         Standing::Late
@@ -373,7 +374,7 @@ fn waiting(lane: &Lane, place: Place, missed_at: Option<Wall>) -> Standing {
     })
 }
 
-/// A visitor who is back while the slot is still held needs no second check-in.
+/// A visitor who comes back while the slot is still held needs no second check-in.
 fn late(call: &Call, standing: Standing) -> Standing {
     match standing {
         Standing::Waiting(waiting) => Standing::Waiting(Waiting {

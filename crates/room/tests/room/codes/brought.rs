@@ -22,7 +22,7 @@ fn spent(number: Number) -> Spent {
 }
 
 impl Fork {
-    /// The new history comes to know so many codes to be spent.
+    /// Makes this many codes spent in the new history.
     fn fill(&mut self, count: usize, number: Number) {
         let ids: Vec<[u8; 8]> = (0..count).map(|id| (id as u64 + (1 << 40)).to_be_bytes()).collect();
         for part in ids.chunks(400) {

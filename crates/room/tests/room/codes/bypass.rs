@@ -1,4 +1,4 @@
-//! Codes that lead past the line: called at once, so many at a time, and never into a room that lets nobody in.
+//! Codes that lead past the line: called at once, a limited number at a time, and never into a room that admits no visitors.
 
 use ropeline_room::{
     Change, Completion, Denied, Edition, LaneId, LineName, Mode, NamedLane, Redeem, Section, Settings, Standing, State,
@@ -16,7 +16,7 @@ fn room_of(capacity: u32, bypass_most: u32) -> Settings {
     }
 }
 
-/// Of a code that anybody may use.
+/// A join by a code that any visitor may use.
 fn open(holder: u8) -> Redeem {
     Redeem {
         single: false,
@@ -42,7 +42,7 @@ fn whoever_has_one_is_called_at_once_above_the_capacity_and_counted() {
     assert!(log.claim(past, true) && log.is_inside(past));
     assert_eq!(log.redeem(bypass(1, 2)), Err(Denied::Spent));
     assert_eq!(log.redeem(bypass(1, 1)), Ok(past));
-    // Whoever was in line is called by the capacity, once there is some.
+    // A visitor in line is called by the capacity, once a slot is free.
     log.leave(line[0]);
     assert!(!log.is_called(line[1]));
     log.leave(past);

@@ -238,7 +238,7 @@ fn codes_are_in_doubt_while_a_gate_is_missing_that_may_have_seen_them_used() {
         assert_eq!(gates.redeem(0, code(1, 1)), Some(Denied::Doubtful), "{missing:?}");
         let issued = Wall(gates.time);
         assert_eq!(gates.redeem(0, Redeem { issued, ..code(2, 1) }), None, "issued since");
-        // It brings what it has, in two parts.
+        // It brings its codes in two parts.
         let adopt = |done| crate::recovery::fork::adopt(EPOCH, done);
         for (done, doubts) in [(false, Some(Denied::NotNow)), (true, None)] {
             let batch = Batch {

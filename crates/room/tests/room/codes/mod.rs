@@ -1,4 +1,4 @@
-//! Single-use codes: good for one number, whoever asks at whichever gate.
+//! Single-use codes: valid for one number, at any gate.
 
 mod brought;
 mod bypass;

@@ -1,5 +1,5 @@
-//! Codes in worlds that lose things: gates read late, die and stay away while the store forgets its end, and bring back what
-//! they know. However it goes, nobody is told of a number by a code that somebody else was told of.
+//! Codes in worlds with losses: gates read late, die and stay away while the store loses its end, and bring back what they
+//! know. In every case a code gives a number to at most one visitor.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ struct World {
     ids: u64,
     /// The rooms after each entry of the log in force, the first before any.
     history: Vec<State>,
-    /// Whom each code's number was told to.
+    /// The visitor who was given each code's number.
     told: BTreeMap<CodeId, (PendingId, Number)>,
     seen: [u32; 4],
 }
@@ -141,7 +141,7 @@ impl World {
         effects.redeemed
     }
 
-    /// A visitor shows a code at a gate, and is told once the gate has read that.
+    /// A visitor shows a code at a gate, and is answered once the gate has read that.
     fn redeems(&mut self) {
         let gate = self.here();
         let (id, holder) = (self.below(40), self.below(3));
@@ -171,7 +171,7 @@ impl World {
             _ => {}
         }
         if self.below(4) == 0 {
-            // It dies, or reads on only later: nobody hears of it here.
+            // The gate dies, or reads on only later: no visitor is answered here.
             return;
         }
         self.gates[gate].read = self.history.len() - 1;
@@ -185,7 +185,7 @@ impl World {
         );
     }
 
-    /// The store forgets its end, and some gates die with it; those that are there begin a new log with what they have read.
+    /// The store loses its end, and some gates die with it; the others begin a new log with the entries that they have read.
     fn forgets(&mut self) {
         let present = |world: &Self| world.gates.iter().filter(|gate| !gate.away).count();
         if present(self) > 1 && self.below(2) == 0 {
@@ -242,7 +242,7 @@ impl World {
         self.all_read();
     }
 
-    /// A gate that was away comes, and brings what it has before anything else.
+    /// A gate that was away comes back, and brings its knowledge first.
     fn returns(&mut self) {
         let Some(gate) = self.gates.iter().position(|gate| gate.away) else {
             return;

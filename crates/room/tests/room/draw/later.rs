@@ -1,4 +1,4 @@
-//! What a draw leaves behind: sessions that outlast its sale, and calls that were made before it.
+//! After a draw: sessions that outlast its sale, and calls that were made before it.
 
 use ropeline_room::{Change, Changed, Edition, Overrides, Schedule, Settings, Standing, Wall, Window};
 

@@ -1,4 +1,4 @@
-//! Draws of histories that the log has lost: what gates that had read them bring back.
+//! Draws of histories that the log has lost, brought back by gates that had read them.
 
 use ropeline_room::{Batch, Change, Changed, Edition, Epoch, Forms, Number, Settings, Standing, State, Wall};
 
@@ -43,7 +43,7 @@ fn has_that_draw(fork: &mut Fork, people: &[Number], places: &[Option<(u32, Opti
     wanted.sort_by_key(|person| entry(new, *person).unwrap().1);
     let order: Vec<Number> = called(new, people, people.len());
     assert_eq!(order.len(), people.len());
-    // Whoever was called in the lost history has a pass, and comes in front.
+    // Visitors called in the lost history have a pass, and come in front.
     assert_eq!(order, wanted);
 }
 
@@ -86,9 +86,9 @@ fn a_promise_that_the_log_has_lost_is_kept() {
     fork.new.pass(500);
     fork.bring();
     assert_eq!(figures(&mut fork.new), told);
-    // A gate of the new history may have promised something else meanwhile, but not what it has made of it already.
+    // A gate of the new history may have promised something else meanwhile, but not a draw that is made already.
     until(&mut fork.new, 30_500);
-    // The room's revision is ahead of this hand's by now.
+    // The room's revision is ahead of this test's count now.
     let taken = (0..5).any(|_| says(&mut fork.new, reveal(1, SECRET, None)) == Changed::Taken);
     assert!(taken);
 }
@@ -135,7 +135,7 @@ fn begun_after_the_opening() -> Log {
     log
 }
 
-/// Of the log that everybody has lost, the even ones.
+/// Even numbers of the log that all gates have lost.
 fn of_the_lost_log(count: u32) -> Vec<Number> {
     let number = |n| Number {
         epoch: Epoch(77),
@@ -210,7 +210,7 @@ fn a_room_that_does_not_draw_calls_those_who_come_back_in_order_of_arrival() {
     assert_eq!(called(&mut log, &people, 10), people);
 }
 
-/// The gate that brings the promise back has not read the closing, and nobody else has.
+/// Neither the gate that brings the promise back nor any other has read the closing.
 #[test]
 fn a_promise_that_comes_back_after_its_opening_is_drawn_by() {
     brings_a_promise(false);

@@ -1,4 +1,4 @@
-//! What a promised draw binds: how the room calls once its line is closed, and the opening.
+//! The effects of a promised draw: on the calls once the line is closed, and on the opening.
 
 use ropeline_room::draw::{Fault, Figures};
 use ropeline_room::{BreaksDraw, Change, Changed, Forms, Overrides, Phase, Schedule, Settings, Wall, Window};
@@ -78,7 +78,7 @@ fn another_opening_takes_another_promise_and_an_early_closing_shows() {
     let second = view(&mut log).sale.commitment.clone().unwrap();
     assert_ne!(first.hash, second.hash, "everybody can see that it was moved");
     crowd(&mut log, 20);
-    // Without a promise for it: nobody could know.
+    // Without a promise for it, because it could not be known.
     let now = log.time - START;
     log.change(moved(now));
     assert!(view(&mut log).sale.is_awaited());

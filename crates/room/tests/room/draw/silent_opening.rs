@@ -107,14 +107,14 @@ fn a_line_is_closed_by_the_first_entry_after_an_opening_that_the_log_was_not_sil
     assert_eq!(entry(&mut log, people[9]), Some((10, None)));
     assert_eq!(entry(&mut log, behind[0]), None);
 
-    // Where nobody waits gates write little.
+    // Without waiting visitors gates append little.
     let mut log = Log::new(drawing(1, None));
     until(&mut log, 10_000);
     log.apply(20_900, Batch::default());
     assert_eq!(view(&mut log).sale.closed, Some(Wall(START + 30_900)));
 }
 
-/// Who came in the last moments has no number yet, but entries come as far apart as the store makes them.
+/// Visitors of the last moments have no number yet, but entries are as far apart as the store makes them.
 #[test]
 fn a_slow_store_has_a_few_answers_more_once() {
     let slow = |lag_us| Batch {

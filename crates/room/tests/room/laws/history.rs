@@ -1,4 +1,4 @@
-//! Random histories: what gates might say, in what order, at what times.
+//! Random histories: possible entries of gates, in any order, at any times.
 
 use proptest::prelude::*;
 use ropeline_room::{
@@ -8,12 +8,12 @@ use ropeline_room::{
 
 use ropeline_room::testing::log::{EPOCH, room};
 
-/// Somebody a gate speaks of.
+/// A visitor in a gate's report.
 #[derive(Clone, Debug)]
 pub enum Who {
     /// The i-th of all numbers issued so far, from the latest.
     Issued(u16),
-    /// A number that perhaps nobody was ever given: epoch by its index among the known and some lost ones, and n.
+    /// A number that was possibly never issued: epoch by its index among the known and some lost ones, and n.
     Odd(u8, u16),
 }
 
@@ -185,11 +185,11 @@ fn call() -> impl Strategy<Value = CallOrder> {
     })
 }
 
-/// Turns steps into entries, and keeps who was issued a number.
+/// Turns steps into entries, and keeps the issued numbers.
 #[derive(Debug)]
 pub struct Author {
     pub issued: Vec<(LineName, LaneId, Number)>,
-    /// Epochs that logs were begun with, and some between that everybody lost.
+    /// Epochs that logs were begun with, and some between that all gates lost.
     epochs: Vec<u64>,
     time: u64,
     serials: [u64; 2],

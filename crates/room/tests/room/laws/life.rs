@@ -1,9 +1,9 @@
 //! A long history from a seed: rooms, their visitors and three gates.
 //!
-//! The same seed gives the same history on every machine, unlike the strategies of [`history`](crate::laws::history), which draw a
-//! `usize`. Whatever the machine comes to goes back into the entries: the gates vote with the state's hash at each
-//! checkpoint, logs begin from the hash of a root, visitors do what their standing lets them. So the chain at the end
-//! stands for all that was on the way.
+//! The same seed gives the same history on every machine, unlike the strategies of [`history`](crate::laws::history), which
+//! draw a `usize`. The machine's results go back into the entries: the gates vote with the state's hash at each checkpoint,
+//! logs begin from the hash of a root, visitors act by their standing. So the chain at the end covers every result on the
+//! way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ const LINES: [&str; 6] = ["", "", "", "a", "Straße 4", "a line of several words
 const WEIGHTS: [&[u16]; 3] = [&[1], &[3, 1], &[1, 500, 65_535]];
 const MODES: [Mode; 5] = [Mode::Auto, Mode::Auto, Mode::Hold, Mode::Closed, Mode::Off];
 
-/// What is seen on the way, in the order of the alphabet.
+/// The events on the way, in alphabetical order.
 const EVERYTHING: [&str; 14] = [
     "adopted",
     "called",
@@ -57,7 +57,7 @@ pub struct Life {
     revision: u64,
     /// A replica of some entries ago.
     behind: Option<State>,
-    /// What the gates have to say about the last checkpoint.
+    /// The gates' pending votes on the last checkpoint.
     votes: [Option<Vote>; 3],
     seen: BTreeSet<&'static str>,
     /// The machine version that the gates know.
@@ -220,8 +220,8 @@ impl Life {
         self.people.drain(..forgotten);
     }
 
-    /// A new log: by turns from an earlier state, of one gate or shared by all, and from nothing. The furthest gate brings
-    /// what was lost.
+    /// A new log: by turns from an earlier state, of one gate or shared by all, and from nothing. The gate that has read
+    /// furthest brings lost data back.
     fn begin(&mut self, kind: u64) {
         let behind = self.behind.take().unwrap();
         let lost = std::mem::replace(&mut self.gates.state, behind);
@@ -274,7 +274,7 @@ impl Life {
         assert!(self.gates.state.rooted());
     }
 
-    /// What a gate saw in one line: joins, and people by where they stand.
+    /// One gate's report of a line: joins, and actions of visitors by their standing.
     fn section(&mut self, view: &View) -> Section {
         let line = LineName::new(self.pick(&LINES)).unwrap();
         let mut section = Section::new(self.room(), line);
@@ -296,7 +296,7 @@ impl Life {
         section
     }
 
-    /// What one of them does, if anything.
+    /// The action of one of them, if any.
     fn word(&mut self, section: &mut Section, view: &View, visitor: &Visitor) {
         let (lane, number) = (visitor.lane, visitor.number);
         let named = (lane, number);
@@ -323,7 +323,7 @@ impl Life {
         self.note(name_of(standing), true);
     }
 
-    /// They buy, or have bought by now; now and then of a sale that is over.
+    /// They buy, or have bought; now and then in a sale that is over.
     fn complete(&mut self, section: &mut Section, view: &View, visitor: &Visitor) {
         let edition = view.rooms.get(&visitor.room).map_or(Edition(0), |room| room.edition);
         let before = u32::from(self.hits(100));

@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// A second passes in which everybody present checks in and everybody called comes in and leaves. Says who still waits.
+/// A second passes in which all present visitors check in and all called ones come in and leave. Returns how many still wait.
 fn stay(run: &mut Run) -> u64 {
     let view = run.state.view();
     let mut batch = Batch {

@@ -1,4 +1,4 @@
-//! A state beside the naive model of it, and what must hold at every step.
+//! A state beside the naive model of it, and the properties that must hold at every step.
 
 use std::collections::BTreeSet;
 
@@ -111,7 +111,7 @@ impl Run {
         self.apply(&entry);
     }
 
-    /// What comes before a log's root: nothing of the rooms may change by it.
+    /// Entries before a log's root: they must not change the rooms.
     fn share(&mut self, speak: [bool; 2], noise: bool) {
         let before = self.state.view();
         for gate in [0, 1].into_iter().filter(|gate| speak[usize::from(*gate)]) {
@@ -149,7 +149,7 @@ impl Run {
         assert!(self.state.rooted());
     }
 
-    /// Whatever the lost history knew is known here, and nobody is called meanwhile.
+    /// All that the lost history knew is known here, and no visitor is called meanwhile.
     fn bring(&mut self, lost: &mut State) {
         let batches = lost.adoption(&self.state);
         let epochs: BTreeSet<Epoch> = batches
@@ -197,7 +197,7 @@ impl Run {
                 rehearsal: None,
             };
             let (was, is) = (was.standing(&visitor, was.clock), is.standing(&visitor, is.clock));
-            // Nobody may have heard of that number yet.
+            // That number may not have reached its visitor yet.
             if silent
                 && matches!(
                     is,
@@ -248,8 +248,8 @@ impl Run {
         self.order_is_kept(&before, &after);
     }
 
-    /// Whoever was called was called for a piece that nobody has and nobody holds: by where everybody stands, whatever the
-    /// room counts.
+    /// Every visitor was called for a piece that is neither sold nor held, judged by all visitors' standings and not by the
+    /// room's count.
     fn stock_is_kept(&self, before: &View, after: &View) {
         let Some(of) = after.rooms.get(&room()) else { return };
         for (name, line) in of.lines.iter() {
@@ -270,7 +270,7 @@ impl Run {
         }
     }
 
-    /// Everything that the view says of everybody is what the naive model says.
+    /// The view's figures of all visitors equal the naive model's.
     pub fn agrees(&mut self) {
         let view = self.state.view();
         let ahead = |until: u64| Some(until).filter(|until| *until > self.model.clock);
@@ -336,8 +336,7 @@ impl Run {
         }
     }
 
-    /// Nobody is called while somebody with a lower number of the lane is present and stays so; nobody who ended is
-    /// called.
+    /// No visitor is called while one with a lower number of the lane is present and stays so; none who ended is called.
     fn order_is_kept(&self, before: &View, after: &View) {
         for (line, lane, number) in &self.author.issued {
             let visitor = Visitor {
@@ -354,7 +353,7 @@ impl Run {
             if !matches!(is, Standing::Called(_)) || matches!(was, Standing::Called(_)) {
                 continue;
             }
-            // No call of this entry: its turn was over but not yet missed, and a room that lets nobody in keeps it.
+            // Not a call of this entry: its turn was over but not yet missed, and a room that admits no visitor keeps it.
             let keeps_turns = matches!(after.rooms[&room()].settings.mode, Mode::Closed | Mode::Off);
             if keeps_turns && matches!(is, Standing::Called(called) if called.called_at != after.time) {
                 continue;
@@ -380,14 +379,14 @@ impl Run {
     }
 }
 
-/// How somebody of a lost history may stand once it was brought back.
+/// The allowed standings of a visitor of a lost history once it was brought back.
 fn is_brought_back(was: Standing, is: Standing) -> bool {
     match was {
         Standing::Ended | Standing::Inside(_) => {
             matches!(is, Standing::Ended | Standing::Late | Standing::Inside(_))
         }
         Standing::Called(_) | Standing::Waiting(Waiting { present: true, .. }) => match is {
-            // Who is absent was called here too.
+            // An absent visitor was called here too.
             Standing::Waiting(waiting) => waiting.present || waiting.missed_at.is_some(),
             _ => is != Standing::Unknown,
         },
@@ -400,7 +399,7 @@ fn figures(view: &View) -> Vec<(LineName, Figures)> {
     lines.map(|(name, line)| (name.clone(), line.figures)).collect()
 }
 
-/// Whoever was called was called into a free slot, but for those whom an operator lets in beyond the capacity.
+/// Every visitor was called into a free slot, except those whom an operator admits beyond the capacity.
 fn capacity_is_kept(before: &View, after: &View, (entry, effects): (&Entry, &Effects)) {
     let lines = after.rooms.get(&room()).into_iter().flat_map(|room| room.lines.iter());
     for (name, line) in lines {

@@ -1,4 +1,4 @@
-//! One place per account: the same account is answered with the place it has, for as long as that stands for something.
+//! One place per account: the same account is answered with its place as long as that is valid.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use ropeline_room::{
 use crate::recovery::fork::{Fork, go, held};
 use ropeline_room::testing::log::{LANE, Log, only, room, settings};
 
-/// Whose a number is, by the first byte of the tag.
+/// The account of a number, by the first byte of the tag.
 fn owner(log: &mut Log, number: Number) -> Option<u8> {
     let view = log.state.view();
     let tag = view.rooms[&room()].lines[&LineName::ONLY].account(LANE, number)?;
@@ -327,7 +327,7 @@ fn when_all_was_lost_tickets_restore_whose_they_are() {
     );
 }
 
-/// What may happen to a line with a few accounts, by bytes of chance.
+/// Possible events of a line with a few accounts, chosen by random bytes.
 fn step(log: &mut Log, given: &mut Vec<Number>, (what, who, pick): (u8, u8, u16)) {
     let tag = who % 6 + 1;
     let number = given.get(usize::from(pick) % given.len().max(1)).copied();
@@ -382,7 +382,7 @@ proptest! {
     }
 }
 
-/// What a million accounts take: `cargo test --test room a_million_accounts -- --ignored --nocapture`.
+/// The size of a million accounts: `cargo test --test room a_million_accounts -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures"]
 fn a_million_accounts_in_memory_and_in_a_snapshot() {

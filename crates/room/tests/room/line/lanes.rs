@@ -1,5 +1,4 @@
-//! Several lanes: how they share the calls, what each visitor is shown, and what becomes of them when they are configured
-//! otherwise.
+//! Several lanes: how they share the calls, what each visitor is shown, and the effects of a changed configuration.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +51,7 @@ fn called(log: &mut Log, lane: LaneId) -> u64 {
     figures.nth(usize::from(lane.0)).map_or(0, |lane| lane.called)
 }
 
-/// The slot that a turn leaves goes by the lanes' turns, whoever is back.
+/// The slot of a missed turn goes by the lanes' turns, also when a visitor has come back.
 #[test]
 fn who_is_back_just_after_the_deadline_is_the_next_of_the_lane() {
     let mut log = Log::new(lanes(&[("rest", 1), ("vip", 1)], 1));
@@ -74,7 +73,7 @@ fn who_is_back_just_after_the_deadline_is_the_next_of_the_lane() {
     assert!(matches!(stands(&mut log, REST, rest[1]), Standing::Waiting(w) if w.ahead == 1));
 }
 
-/// Whoever is called now comes and leaves at once, so that as many are called in the next entry.
+/// Every called visitor comes and leaves at once, so that as many are called in the next entry.
 fn served(log: &mut Log) -> Vec<CallId> {
     let view = log.state.view();
     let line = &view.rooms[&room()].lines[&LineName::ONLY];
@@ -137,8 +136,8 @@ fn a_lane_that_weighs_one_beside_the_heaviest_is_called_within_its_turn() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever the weights and whoever comes meanwhile: the others of the lane who are called before a visitor are as many as
-    /// the visitor was shown.
+    /// For any weights and any arrivals meanwhile: the other visitors of the lane who are called before a visitor are as many
+    /// as that visitor was shown.
     #[test]
     fn whoever_is_shown_ahead_is_called_before_and_nobody_else_of_the_lane(
         weights in vec(1..9_u16, 2..5), arrivals in vec((0..5_u8, 1..6_u32), 10..60), capacity in 1..5_u32,
@@ -181,7 +180,7 @@ fn an_estimate_holds_while_others_keep_coming_into_a_lane_that_is_called_sooner(
             ..only()
         });
     };
-    // One every other second goes straight in before everybody who waits.
+    // One every other second goes straight in before all waiting visitors.
     let second = |log: &mut Log, at: u32| {
         if at.is_multiple_of(2) {
             joined(log, VIP, 1);
@@ -315,7 +314,7 @@ fn a_ninth_name_takes_the_place_of_an_empty_lane_and_whoever_was_away_from_that_
     joined(&mut log, REST, 1);
     let gone = joined(&mut log, LaneId(6), 1)[0];
     let here = joined(&mut log, LaneId(7), 1)[0];
-    // Long enough that only who is marked is present.
+    // Long enough that only marked visitors are present.
     log.pass(6_000);
     log.say(Section {
         marks: vec![(LaneId(7), here)],

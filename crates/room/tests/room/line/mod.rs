@@ -1,4 +1,4 @@
-//! Rules of one line: who is called, who has which place, and what is shown.
+//! Rules of one line: calls, places, and published figures.
 
 mod accounts;
 mod lanes;

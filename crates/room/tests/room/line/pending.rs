@@ -1,4 +1,4 @@
-//! Newcomers who could not be numbered at once: their ids, and what becomes of them beyond the bound.
+//! Newcomers who could not be numbered at once: their ids, and the treatment of ids beyond the bound.
 
 use ropeline_room::{GateId, Number, PendingId, Section};
 
@@ -8,7 +8,7 @@ use ropeline_room::testing::log::{LANE, Log, only};
 /// Most ids that a room remembers.
 const BOUND: u32 = 131_072;
 
-/// What each of the ids is given, as far as it is numbered; the others are to come again.
+/// The number of each of the ids, as far as it is numbered; the others must come again.
 fn pend(log: &mut Log, ids: impl Iterator<Item = u32>) -> Vec<Option<Number>> {
     let id = |i: u32| {
         let mut id = [0; 12];
@@ -49,7 +49,7 @@ fn at_the_bound_an_id_comes_again_until_somebody_is_heard_of_or_gone() {
     assert!(second[0].is_some() && second[1..] == [None, None]);
     log.pass(3_500);
     assert_eq!(pend(&mut log, over.clone()), second);
-    // `firm_within` after it was numbered nobody is present who was not heard of.
+    // `firm_within` after it was numbered, only visitors who have checked in are present.
     log.pass(500);
     let last = pend(&mut log, over);
     assert_eq!(last[0], second[0]);

@@ -1,4 +1,4 @@
-//! Single rules of a visitor's way through the line, each told as a short story.
+//! Single rules of a visitor's way through the line, each as a short story.
 
 use ropeline_room::{Change, Claim, Clock, End, Mode, Overrides, Section, Settings, Standing};
 
@@ -143,7 +143,7 @@ fn who_misses_a_turn_is_next_again_after_checking_in_and_who_misses_two_is_late(
     assert_eq!(log.figures().no_shows, 3, "{:?}", log.figures());
 }
 
-/// The slot is held a little longer than the turn lasts: nobody else gets it from who is back in that time.
+/// The slot is held a little longer than the turn lasts: no other visitor gets it from one who comes back in that time.
 #[test]
 fn who_checks_in_after_the_deadline_while_the_slot_is_held_is_called_again_before_others() {
     let mut log = Log::new(settings(1));
@@ -168,7 +168,7 @@ fn who_checks_in_after_the_deadline_while_the_slot_is_held_is_called_again_befor
     assert!(log.is_called(people[1]));
 }
 
-/// Nobody could come in meanwhile: the turn begins anew, and can be missed as any.
+/// No visitor could come in meanwhile: the turn begins anew, and can be missed as any.
 #[test]
 fn a_room_that_was_closed_after_the_deadline_forgets_who_was_back() {
     let mut log = Log::new(settings(1));

@@ -1,4 +1,4 @@
-//! What the request path reads: frames, places, estimates, and what is shared between two views.
+//! The request path's views: frames, places, estimates, and the parts that two views share.
 
 use std::sync::Arc;
 

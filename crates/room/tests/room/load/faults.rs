@@ -1,11 +1,11 @@
-//! Shops that hang, flip and come back, and figures that hide no fault: what a room that follows its shop makes of them.
+//! Load control with shops that hang, flip and come back, and figures that hide no fault.
 
 use ropeline_room::{Batch, Change, Circuit, GateId, LineName, Outside, Report, Section, Settings, Why};
 
 use crate::load::{adaptive, calls, give, linear, load, report, say};
 use ropeline_room::testing::log::{LANE, Log, room};
 
-/// Whoever is called and does not come is waited for all day.
+/// The room waits all day for a called visitor.
 pub fn patient() -> Settings {
     Settings {
         claim_deadline_ms: 86_400_000,
@@ -95,7 +95,7 @@ fn a_given_percentile_is_held_against_its_bound_and_not_against_a_median() {
     );
 }
 
-/// Whoever is called and does not come is waited for as long as a short visit takes.
+/// The room waits for a called visitor as long as a short visit takes.
 fn brief() -> Settings {
     Settings {
         claim_deadline_ms: 15_000,
@@ -128,7 +128,7 @@ fn other_pages_than_before_take_longer_and_stop_nobody() {
 
 #[test]
 fn visits_that_nothing_ends_do_not_make_a_shop_with_too_much_to_do_one_at_rest() {
-    // Nobody leaves for a day, so fewer calls are not fewer visitors, and requests take as long as before.
+    // No visitor leaves for a day, so fewer calls do not mean fewer visitors, and requests take as long as before.
     let mut log = Log::new(patient());
     log.join(50_000);
     calls(&mut log, 300, report(100, 100, 0));
@@ -308,7 +308,7 @@ fn after_a_blackout_the_adaptive_controller_begins_again_with_less() {
     assert!(after > 0 && after * 4 <= rate * 3, "{after} of {rate}");
 }
 
-/// A line is open only where somebody who joins now is called at once, whether the line is there or not.
+/// A line is open only if a visitor who joins now is called at once, whether the line exists or not.
 #[test]
 fn nobody_is_let_past_a_room_that_calls_nobody() {
     let line = LineName::new("unheard").unwrap();

@@ -1,4 +1,4 @@
-//! Shops that hang, with many requests under way and with few: what a room that follows its shop makes of them.
+//! Load control with shops that hang, with many requests under way and with few.
 
 use ropeline_room::{GateId, Outside, Report, Settings, Times, Why};
 
@@ -33,7 +33,7 @@ fn a_shop_that_answers_nothing_is_not_taken_for_an_idle_one() {
     log.join(900);
     calls(&mut log, 20, report(20, 20, 0));
     calls(&mut log, 6, hanging(0, 200));
-    // Nothing is sent any more, so there would be no requests a second.
+    // No request is sent any more, so the rate of requests would be zero.
     assert!((9..=11).contains(&calls(&mut log, 10, hanging(0, 200))));
     assert_eq!(load(&mut log).why, Why::Latency);
 }
@@ -106,7 +106,7 @@ fn the_share_of_visitors_who_hang_is_what_counts_and_it_ends_with_them() {
     );
     calls(&mut log, 40, report(100, 20, 0));
     assert_eq!(load(&mut log).step_milli, well);
-    // A percentile from outside is of somebody who knows what takes long.
+    // An outside source of a percentile knows which requests take long by design.
     let given = Outside {
         requests_per_second: 50,
         p95_ms: Some(350),

@@ -1,4 +1,4 @@
-//! A room that follows what its shop can take: who is called on which figures, and that every replica decides alike.
+//! Load control: the calls that follow from figures, and equal decisions of all replicas.
 
 mod faults;
 mod hangs;
@@ -31,7 +31,7 @@ pub fn adaptive() -> Settings {
     by(Controller::Adaptive(Bounds::default()))
 }
 
-/// What a gate says of two seconds in which so many requests took so long, and so many failed.
+/// A gate's report of two seconds with this number of requests, their duration, and the number of failed ones.
 pub fn report(requests: u32, took_ms: u64, errors: u32) -> Report {
     let mut times = Times::default();
     (0..requests - errors).for_each(|_| times.note(took_ms * 1_000));
@@ -343,7 +343,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Never above the capacity, nobody on figures that do not hold, and a replica from the state's bytes goes on alike.
+    /// Never above the capacity, no call without valid figures, and a replica from the state's bytes goes on in the same way.
     #[test]
     fn whatever_is_reported_the_hard_limits_hold_and_replicas_agree(steps in prop::collection::vec(step(), 1..80)) {
         let mut log = Log::new(adaptive());

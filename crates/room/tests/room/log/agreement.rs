@@ -1,4 +1,4 @@
-//! What gates agree on: the hashes of checkpoints, and the machine version.
+//! The gates' agreement: the hashes of checkpoints, and the machine version.
 
 use ropeline_room::{Batch, Clock, Entry, LineName, Mode, NEWEST, Section, State};
 

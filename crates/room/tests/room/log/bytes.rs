@@ -1,4 +1,4 @@
-//! Bytes: entries and snapshots come back as they were, and nothing that is not one is taken for one.
+//! Bytes: entries and snapshots decode to what was encoded, and other bytes are refused.
 
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -88,7 +88,7 @@ prop_compose! {
     fn any_settings()(
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
-        schedule in option::of(schedule()), beacon in option::of(option::of("\\PC{1,20}")),
+        schedule in option::of(schedule()), draw in option::of((order(), option::of("\\PC{1,20}"))),
         stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
         lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), load_control in option::of(load_control()),
     ) -> Settings {
@@ -98,7 +98,7 @@ prop_compose! {
             mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, load_control,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
-            draw: beacon.map(|beacon| Drawing { beacon, ..Drawing::default() }),
+            draw: draw.map(|(order, beacon)| Drawing { order, beacon }),
         }
     }
 }
@@ -113,15 +113,19 @@ prop_compose! {
     }
 }
 
+fn order() -> impl Strategy<Value = AdmissionOrder> {
+    prop::sample::select(AdmissionOrder::all_with_tests().collect::<Vec<_>>())
+}
+
 prop_compose! {
     fn sale()(
-        beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
+        order in order(), beacon in option::of("\\PC{1,20}"), salt in any::<[u8; 16]>(), hash in any::<[u8; 32]>(), at in any::<u64>(),
         lost in any::<bool>(), [late, closed] in any::<[Option<u64>; 2]>(), [begins, opens] in any::<[u64; 2]>(), secret in any::<Option<[u8; 32]>>(),
     ) -> Sale {
         let value = beacon.clone();
         Sale {
             lost, late: late.map(|at| Late { at: Wall(at), again: 3 }),
-            commitment: Some(Commitment { order: AdmissionOrder::default(), beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
+            commitment: Some(Commitment { order, beacon, forms: Forms { begins: Wall(begins), opens: Wall(opens) }, salt, hash: Hash(hash), at: Wall(at) }),
             closed: closed.map(Wall),
             made: secret.map(|secret| Made { secret: Hash(secret), value, at: Wall(at) }),
         }
@@ -156,9 +160,9 @@ prop_compose! {
             Change::Add(Box::new(Addition { text, settings, at: at.map(Wall) }))
         }),
         any::<u32>().prop_map(|edition| Change::Edition(Edition(edition))),
-        (any::<u32>(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, beacon, [begins, opens], salt, hash)| {
+        (any::<u32>(), order(), option::of("\\PC{0,20}"), any::<[u64; 2]>(), any::<[u8; 16]>(), any::<[u8; 32]>()).prop_map(|(edition, order, beacon, [begins, opens], salt, hash)| {
             let forms = Forms { begins: Wall(begins), opens: Wall(opens) };
-            Change::Commit { edition: Edition(edition), order: AdmissionOrder::default(), beacon, forms, salt, commitment: Hash(hash) }
+            Change::Commit { edition: Edition(edition), order, beacon, forms, salt, commitment: Hash(hash) }
         }),
         (any::<u32>(), any::<[u8; 32]>(), option::of("\\PC{0,20}")).prop_map(|(edition, secret, value)| {
             Change::Draw { edition: Edition(edition), secret: Hash(secret), value }
@@ -283,7 +287,7 @@ prop_compose! {
     }
 }
 
-/// What may happen to a byte on its way.
+/// Possible damage to a byte.
 #[derive(Clone, Debug)]
 enum Slip {
     Altered(prop::sample::Index, u8),
@@ -356,8 +360,7 @@ proptest! {
     fn an_entry_comes_back_as_it_was(entry in entry()) {
         let bytes = entry.encode();
         prop_assert_eq!(Entry::decode(&bytes), Ok(entry.clone()));
-        let head = 2 + 16 + 16 + 16 + 8;
-        prop_assert_eq!(bytes.len(), head + entry.batch.encoded_len());
+        prop_assert!(bytes.ends_with(&entry.batch.encode()));
     }
 
     /// A log that keeps the batch apart gives the same bytes, and so the same chain, as one that keeps the entry whole.
@@ -369,7 +372,7 @@ proptest! {
         prop_assert_eq!(&Encoded::from(entry), &whole);
     }
 
-    /// Whatever is read is in the one form that is written: bytes and entry stand for each other.
+    /// There is only one encoding: bytes and entry determine each other.
     #[test]
     fn cut_and_altered_entries_are_errors_or_other_entries_and_never_a_panic(
         entry in entry(), slips in vec(slip(), 1..4), cut in any::<prop::sample::Index>(),
@@ -404,6 +407,62 @@ proptest! {
         }
         let again = State::decode(&state.encode()).unwrap();
         prop_assert_eq!(again.hash(), state.hash());
+    }
+}
+
+#[test]
+fn a_batch_has_at_most_one_report_for_a_room_and_in_their_order() {
+    let batch = |rooms: [&str; 2]| Batch {
+        load: rooms
+            .map(|room| (RoomName::new(room).unwrap(), Report::default()))
+            .to_vec(),
+        ..Batch::default()
+    };
+    let read = |rooms| Batch::decode(&batch(rooms).encode()).is_ok();
+    assert!(read(["a", "b"]) && !read(["b", "a"]) && !read(["a", "a"]));
+}
+
+#[test]
+fn what_gates_write_all_the_time_is_short() {
+    let epoch = (1_800_000_000 << 24) + 1;
+    let entry = |sections| Entry {
+        position: Position {
+            epoch,
+            sequence: 100_000,
+        },
+        gate: GateId(u64::MAX),
+        serial: 30_000,
+        previous: [7; 8],
+        nonce: [8; 8],
+        time: Wall(1_800_000_000_000),
+        version: VERSION,
+        batch: Batch {
+            applied: 99_999,
+            lag_us: 1_000,
+            sections,
+            ..Batch::default()
+        },
+    };
+    let number = |n: u32| {
+        (
+            LANE,
+            Number {
+                epoch: Epoch(epoch),
+                n: 5_000 + n * 40,
+            },
+        )
+    };
+    let joins = Section {
+        joins: vec![(LANE, 20)],
+        ..only()
+    };
+    let marks = Section {
+        marks: (0..100).map(number).collect(),
+        ..joins.clone()
+    };
+    for (sections, most) in [(vec![], 53), (vec![joins], 65), (vec![marks], 180)] {
+        let bytes = entry(sections).encode().len();
+        assert!(bytes <= most, "{bytes} of {most}");
     }
 }
 

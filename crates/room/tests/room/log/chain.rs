@@ -1,4 +1,4 @@
-//! The chain in the state: over every entry, whoever applied it and wherever they began.
+//! The chain in the state: over every entry, whichever gate applied it and wherever it began.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! New logs and lost ones: what the tickets bring back.
+//! New logs and lost ones: the data that tickets restore.
 
 use ropeline_room::{
     Batch, CallOrder, Change, Changed, Clock, Entry, Epoch, GateId, LineName, Mode, NEWEST, Number, Position,
@@ -221,7 +221,7 @@ fn a_ticket_of_a_lost_epoch_stops_its_own_room_for_half_of_grace_and_once() {
     log.pass(8_000);
     assert_eq!(log.healing(), None);
     log.leave(of(77, 3));
-    // Of the same epoch, and of another.
+    // One of the same epoch, and one of another.
     assert!(log.mark(of(77, 4)) && log.mark(of(60, 2)) && log.mark(of(78, 2)));
     assert_eq!(log.healing(), None);
     assert!(log.is_called(of(77, 4)), "at once");

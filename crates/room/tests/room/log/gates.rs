@@ -9,7 +9,7 @@ use ropeline_room::{
 
 use ropeline_room::testing::log::{LANE, Log, only, room, settings};
 
-/// What a root is named by.
+/// The hash that names a root.
 pub const ROOT: [u8; 32] = [7; 32];
 
 /// A log and the serials of its gates.
@@ -20,7 +20,7 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// A room with a slot for everybody, and gates 1 to `count` on the roster, who know version `knows`.
+    /// A room with a slot for every visitor, and gates 1 to `count` on the roster, which support version `knows`.
     pub fn new(count: u64, knows: u16) -> Self {
         Self::of(Log::new(settings(100)), count, knows)
     }

@@ -1,4 +1,4 @@
-//! A log that gates share: how it begins, and who is on its roster.
+//! A log that gates share: its beginning, and its roster.
 
 use ropeline_room::{
     Batch, Clock, Entry, Epoch, GateId, LineName, Mode, Number, Section, Spoke, Standing, State, Visitor,

@@ -1,4 +1,4 @@
-//! Epochs that a gate brings back: how that goes on, and what comes with them or is passed over.
+//! Epochs that a gate brings back: the course of it, and which items are taken or skipped.
 
 use ropeline_room::{
     Adopt, Batch, Change, Changed, Clock, Epoch, LaneId, LineName, MAX_BATCH_BYTES, MAX_ROOMS, Mode, Number, Overrides,
@@ -215,7 +215,7 @@ fn what_an_operator_has_said_since_stands() {
             fork.old.change(Change::Override(lost.clone()));
         }
         let mut silent = fork.new.fork();
-        // So many changes of the configuration say nothing of what was set by hand.
+        // This many changes of the configuration must not hide the operator's settings.
         (0..20).for_each(|_| drop(silent.change(Change::Configure(settings(1)))));
         let without = fork.old.state.adoption(&silent.state);
         for batch in without {

@@ -1,4 +1,4 @@
-//! Epochs that a gate brings back from a history that the others lost: what becomes of their visitors.
+//! Epochs that a gate brings back from a history that the others lost: the places of their visitors.
 
 use ropeline_room::{Batch, Epoch, Number, Root, Standing, State};
 
@@ -58,7 +58,7 @@ fn the_horizon_of_an_older_epoch_stays_where_it_is() {
     log.rejoin();
     log.apply(0, Batch::default());
     let mut fork = Fork::of(log);
-    // Of the end of that epoch, which was lost before.
+    // Numbers of the end of that epoch, which was lost before.
     let [absent, called] = [7, 9].map(|n| Number { n, ..old[0] });
     go(&mut fork.old);
     assert!(fork.old.mark(called));

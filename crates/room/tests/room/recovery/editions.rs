@@ -1,4 +1,4 @@
-//! Editions that a log has lost: what brings one back, and what that does to whoever is there.
+//! Editions that a log has lost: how one comes back, and the effect on visitors who are in the room.
 
 use ropeline_room::{Batch, Change, Edition, Epoch, Root, Settings, State};
 
@@ -77,7 +77,7 @@ fn an_adoption_brings_the_edition_before_the_numbers() {
         assert!(!new.mark(before[0]), "void since the reset");
         assert!(log.state.adoption(&new.state).is_empty());
     }
-    // Where the rooms were reset more often, what was there is void.
+    // Where the rooms were reset more often, the older places are void.
     let mut new = empty(settings(1), log.time);
     new.change(Change::Reset);
     new.change(Change::Reset);

@@ -1,4 +1,4 @@
-//! Two histories of the same rooms, one of which brings back to the other what that lost.
+//! Two histories of the same rooms, one of which brings back what the other lost.
 
 use ropeline_room::{Adopt, Change, Epoch, Mode, Number, Overrides, Root, Settings, State};
 
@@ -25,7 +25,7 @@ impl Fork {
         Self { old: log, new }
     }
 
-    /// The old gate brings back what it has; says how many items were passed over.
+    /// The old gate brings its knowledge back; returns how many items were skipped.
     pub fn bring(&mut self) -> u32 {
         let batches = self.old.state.adoption(&self.new.state);
         assert!(!batches.is_empty());

@@ -1,4 +1,4 @@
-//! What the rooms lost with a log, and what brings it back.
+//! The rooms' losses with a log, and their recovery.
 
 mod adopting;
 mod adoption;

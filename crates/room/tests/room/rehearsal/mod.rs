@@ -1,5 +1,5 @@
-//! Rehearsals: virtual visitors stand in line and hold slots as others do, and all of them are gone when nobody says any more
-//! that it goes on.
+//! Rehearsals: virtual visitors stand in line and hold slots as others do, and all of them are removed when the rehearsal is
+//! no longer renewed.
 
 mod lost;
 mod sale;
@@ -132,7 +132,7 @@ fn virtual_visitors_stand_among_the_others_and_are_gone_with_the_lease() {
     assert!(log.is_called(second), "the slots are the others'");
     let figures = log.figures();
     assert_eq!((figures.joins, figures.inside), (7, 0));
-    // What a gate that comes late says of them does nothing.
+    // A late gate's report about them has no effect.
     assert!(!mark(&mut log, ID, virtuals[3]));
     assert!(
         log.say(Section {
@@ -143,7 +143,7 @@ fn virtual_visitors_stand_among_the_others_and_are_gone_with_the_lease() {
             > 0
     );
     assert_eq!(held_by(&mut log), (0, 0, 0));
-    // Another replica, from the bytes of the middle, comes to the same.
+    // Another replica, from the bytes of the middle, gets the same result.
     twin.pass(LEASE_MS + 1_000);
     assert_eq!(held_by(&mut twin), (0, 0, 0));
 }

@@ -1,4 +1,4 @@
-//! Rehearsals and sales whose outcome is more than an order: none goes on when such a sale begins, unless that was wanted.
+//! Rehearsals and sales that have winners: none goes on when such a sale begins, unless that was wanted.
 
 use ropeline_room::{Change, Changed, LEASE_MS, RehearsalOrder, Schedule, Settings};
 

@@ -1,4 +1,4 @@
-//! A sale by stock over histories that the log has lost: nothing is sold twice, and nobody is called for what is held.
+//! A sale by stock over histories that the log has lost: no piece is sold twice, and no visitor is called for a held piece.
 
 use ropeline_room::{
     Change, Completion, Edition, Epoch, LaneId, LineName, Number, Root, Schedule, Section, Settings, State,
@@ -8,7 +8,7 @@ use crate::recovery::fork::Fork;
 use crate::stock::{at, complete, done, selling, tally, window, winners};
 use ropeline_room::testing::log::{EPOCH, Log, only, room, settings};
 
-/// Whether it is of the edition that came back, or of one before, nobody knows: too little is sold rather than too much.
+/// It is unknown whether it is of the edition that came back, or of one before: too little is sold rather than too much.
 #[test]
 fn a_number_that_comes_back_after_an_edition_has_holds_a_piece() {
     let mut log = Log::new(selling(3, 1));
@@ -154,7 +154,7 @@ fn a_store_that_lost_everything_still_sells_no_piece_twice() {
     assert!(fork.new.join(1).is_empty());
 }
 
-/// Whose the winners' places were, by the first byte of the tag.
+/// The accounts of the winners' places, by the first byte of the tag.
 fn accounts(log: &mut Log) -> Vec<Option<u8>> {
     let view = log.state.view();
     let line = &view.rooms[&room()].lines[&LineName::ONLY];

@@ -1,4 +1,4 @@
-//! Rules of a sale by stock: what counts as sold, and who is called for what is left.
+//! Rules of a sale by stock: which completions count as sold, and which visitors are called for the rest.
 
 mod lost;
 
@@ -37,7 +37,7 @@ pub fn complete(log: &mut Log, number: Number) -> bool {
 /// Stock, completed, unfinished, left.
 pub fn tally(log: &mut Log) -> (u32, u32, u32, u32) {
     let figures = log.figures();
-    // What a snapshot counts anew is what was counted on the way.
+    // A snapshot counts the same as the state on the way.
     let again = State::decode(&log.state.encode()).unwrap().view().rooms[&room()].lines[&LineName::ONLY].figures;
     assert_eq!(again, figures);
     (
@@ -174,7 +174,7 @@ fn a_visitor_is_told_whether_the_stock_can_reach_them() {
     assert_eq!(reaches(&mut log), [true, true, false]);
     log.claim(people[0], true);
     assert_eq!(reaches(&mut log), [true, true, false]);
-    // Whoever leaves without buying gives the piece back: it goes to the next, and the last is in reach.
+    // A visitor who leaves without buying gives the piece back: it goes to the next, and the last is in reach.
     log.leave(people[0]);
     assert_eq!(reaches(&mut log), [true, true, false]);
     assert_eq!(log.ahead(people[3]), Some(1));
@@ -220,7 +220,7 @@ fn every_sale_begins_with_the_whole_stock_and_sessions_of_the_last_hold_none_of_
     assert_eq!((tally(&mut log), results(&mut log)), ((2, 0, 0, 2), None));
     let fresh = log.join(2);
     assert!(fresh.iter().all(|person| log.is_called(*person)));
-    // Still inside since the sale before: what is bought now is not of this one's stock.
+    // Still inside since the sale before: a purchase now is not of this one's stock.
     let late = Section {
         completions: vec![done(people[1], 1, 0)],
         ..only()
@@ -235,7 +235,7 @@ fn every_sale_begins_with_the_whole_stock_and_sessions_of_the_last_hold_none_of_
     );
 }
 
-/// An edition that comes back spares whoever is of it, until the next sale begins.
+/// An edition that comes back spares its visitors, until the next sale begins.
 #[test]
 fn an_edition_that_came_back_does_not_count_for_the_sale_after_it() {
     let schedule = Schedule {
@@ -404,7 +404,7 @@ fn nobody_is_told_of_a_part_that_they_did_not_take() {
     log.end(people[1], 0);
     log.pass(500);
     assert_eq!(told(&mut log, false), [Some(true), Some(false), None, None]);
-    // Long after, only the pass remembers who was in; who has bought is listed.
+    // Long after, only the pass shows that its visitor was inside; buyers are listed.
     log.pass(85_000);
     assert_eq!(told(&mut log, false), [Some(true), None, None, None]);
     assert_eq!(told(&mut log, true)[..3], [Some(true), Some(false), Some(false)]);

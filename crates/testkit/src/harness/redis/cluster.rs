@@ -1,4 +1,4 @@
-//! A cluster of three masters, put together by hand so that any server will do.
+//! A cluster of three masters, configured by the harness, so that any server will do.
 
 use super::{Options, Server, until};
 

@@ -1,7 +1,7 @@
 //! Real stores: servers, a cluster, and a master that sentinels watch, on free ports, gone with the test.
 //!
-//! `redis-server` from the `PATH`, or what `REDIS_SERVER` names: Redis from 6.2 on, or Valkey. Everything is asked over the
-//! wire, so nothing else of a distribution is needed.
+//! `redis-server` from the `PATH`, or the program in `REDIS_SERVER`: Redis from 6.2 on, or Valkey. All requests go over the
+//! wire, so no other program of a distribution is needed.
 
 mod cluster;
 mod sentinel;
@@ -53,7 +53,7 @@ impl Options {
     }
 }
 
-/// A server of its own: a folder, a port on 127.0.0.1, and a process that can be killed and started again on both.
+/// A separate server: a folder, a port on 127.0.0.1, and a process that can be killed and started again on both.
 pub struct Server {
     // Dropped in this order: the process goes before its folder.
     process: Option<Process>,
@@ -106,7 +106,7 @@ impl Server {
         self.process = None;
     }
 
-    /// Asks it to end, so that it saves what it is configured to save.
+    /// Asks it to end, so that it saves its data as configured.
     pub fn stop(&mut self) {
         if let Some(process) = self.process.take() {
             process.stop();
@@ -119,7 +119,7 @@ impl Server {
         assert!(self.run(), "the port {} was taken meanwhile", self.port);
     }
 
-    /// Drops what a stopped server has kept.
+    /// Removes the files of a stopped server.
     pub fn forget(&self) {
         assert!(self.process.is_none(), "it would write its data again");
         for entry in std::fs::read_dir(self.folder()).expect("the folder is there").flatten() {
@@ -145,7 +145,7 @@ impl Server {
         self.process.as_ref().expect("it runs").signal(signal);
     }
 
-    /// A connection of its own; panics when there is none to be had.
+    /// A separate connection; panics if it fails.
     pub fn connect(&self) -> Connection {
         self.try_connect().expect("a connection to the store")
     }
@@ -161,7 +161,7 @@ impl Server {
         Ok(connection)
     }
 
-    /// What it answers to a command, given as words; over a new connection, as `redis-cli` does it.
+    /// Its answer to a command, given as words; over a new connection, as `redis-cli` does it.
     pub fn try_ask<T: FromRedisValue>(&self, words: &str) -> redis::RedisResult<T> {
         let mut words = words.split_whitespace();
         let mut command = redis::cmd(words.next().unwrap_or_default());
@@ -203,7 +203,7 @@ impl Server {
         std::fs::write(self.file(), text + "\n").expect("the configuration is written");
     }
 
-    /// Whether it came up; not if somebody has taken the port.
+    /// Whether it came up; false if another process has taken the port.
     fn run(&mut self) -> bool {
         let mut command = Command::new(binary());
         command.arg(self.file());
@@ -260,7 +260,7 @@ fn address(port: u16) -> ConnectionInfo {
     address.into_connection_info().expect("an address of numbers")
 }
 
-/// A port that nobody listens on now; a cluster's node needs the one 10,000 above it too.
+/// A free port; a cluster's node needs the one 10,000 above it too.
 fn free_port() -> u16 {
     loop {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

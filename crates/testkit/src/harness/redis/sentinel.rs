@@ -85,5 +85,5 @@ impl Sentinel {
     }
 }
 
-/// What the sentinels call the master.
+/// The sentinels' name of the master.
 const NAME: &str = "shop";

@@ -1,4 +1,4 @@
-//! Which facts a decision waits for: what it does not need, no request waits for.
+//! Which facts a decision waits for: no request waits for a fact that it does not need.
 
 use super::*;
 
@@ -19,7 +19,7 @@ const TICKETS: [TicketState; 8] = [
     TicketState::Void(Void::Reset),
 ];
 
-/// Every combination of what tells requests apart, with everything still to be fetched.
+/// Every combination of the facts that distinguish requests, with everything still to be fetched.
 fn all_facts() -> Vec<Facts> {
     let kinds = [&KINDS[..], &[Kind::Crawler, Kind::CrossSiteFrame, Kind::SignIn]].concat();
     let mut all = Vec::new();

@@ -10,7 +10,7 @@ use crate::room::{
 };
 use crate::store::{self, Beginning, Embedded, Exchanged, Loaded, Log, Trouble, Unavailable};
 
-/// A gate by hand: its protocol, its log, and the uptime that its waits have come to.
+/// A gate driven by the test: its protocol, its log, and the uptime after its waits.
 struct Gate {
     protocol: Protocol,
     log: Embedded,
@@ -72,7 +72,7 @@ impl Gate {
         panic!("{:?}", gate.protocol.condition())
     }
 
-    /// What it asks next; a wait is over at once.
+    /// Its next call; a wait ends at once.
     fn asks(&mut self) -> Ask {
         loop {
             match self.protocol.next(self.now) {
@@ -83,7 +83,7 @@ impl Gate {
         }
     }
 
-    /// Carries out what it asks next.
+    /// Carries out its next call.
     fn step(&mut self) -> Ask {
         let ask = self.asks();
         let answer = carry_out(&mut self.log, ask.clone());
@@ -133,7 +133,7 @@ fn a_frozen_gate_goes_on_with_a_log_begun_by_others() {
     assert_eq!(gate.asks(), Ask::Load);
 }
 
-/// All gates may stand before that entry, and nobody else knows the rooms then.
+/// All gates may be frozen before that entry; then no gate has a later state of the rooms.
 #[test]
 fn a_frozen_gate_whose_store_is_empty_begins_with_the_rooms_before_the_entry() {
     let (mut gate, _) = Gate::frozen();
@@ -151,7 +151,7 @@ fn a_frozen_gate_whose_store_is_empty_begins_with_the_rooms_before_the_entry() {
     assert!(rooms.configured(&main()).is_some());
 }
 
-/// Nothing but what the log started from is there to bring the rooms back from.
+/// The rooms can only be restored from the state with which the log started.
 #[test]
 fn a_gate_that_freezes_on_a_log_without_a_snapshot_has_the_rooms_before_the_entry() {
     let mut gate = Gate::new(false);

@@ -297,7 +297,7 @@ fn broken() -> Vec<Case> {
     ]
 }
 
-/// What a head may come to.
+/// The bounds of a head.
 fn bounds() -> Vec<Case> {
     let bomb = |times: usize| {
         let entry = indexed("x-filler", "y".repeat(3_000));

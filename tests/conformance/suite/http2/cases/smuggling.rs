@@ -1,4 +1,4 @@
-//! What HTTP/1.1 would read otherwise than HTTP/2: line ends, spaces and framing within fields, methods and paths.
+//! Bytes that HTTP/1.1 reads differently from HTTP/2: line ends, spaces and framing within fields, methods and paths.
 
 use crate::suite::case::Check;
 use crate::suite::http2::case::{CUT, Case, Expect, malformed};

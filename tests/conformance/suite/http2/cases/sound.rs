@@ -1,4 +1,4 @@
-//! What every server must take: sound frames and requests.
+//! Valid frames and requests, which every server must accept.
 
 use crate::suite::case::Check;
 use crate::suite::http2::case::{Case, Expect, Sign, passes};

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What passes, and why the rest does not.
+/// The bytes that pass, and the reason for the rest.
 type Outcome = (Vec<u8>, Option<Refused>);
 
 /// Bytes that come in these pieces.

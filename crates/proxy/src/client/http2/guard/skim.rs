@@ -1,7 +1,7 @@
 //! Finds pseudo-fields in a field block (RFC 7541, section 6) without unpacking it.
 //!
-//! Names that stand in the fixed table or in the block itself are seen. One that the client put into its own table
-//! before is not, since that table would have to be kept: h2 drops it, and the upstream gets a clean trailer.
+//! Names in the static table or in the block itself are found. A name that the client put into the dynamic table before is
+//! not, because that table would have to be kept: h2 drops it, and the upstream gets a clean trailer.
 
 /// A block being read, byte by byte.
 #[derive(Default)]
@@ -19,9 +19,9 @@ enum At {
     Index(Then),
     /// A string's length begins.
     Length(String),
-    /// The rest of its length: what there is of it, and by how many bits the next seven are shifted.
+    /// The rest of its length: the value so far, and the shift of the next seven bits.
     More(String, usize, u32),
-    /// So many bytes of a string; `true` before the first.
+    /// Remaining bytes of a string; `true` before the first.
     Text(String, usize, bool),
 }
 
@@ -58,7 +58,7 @@ impl Skim {
                 let index = *byte & mask;
                 let names_field = !(0x20..0x40).contains(byte);
                 if names_field && (1..=PSEUDO).contains(&index) {
-                    // Index 0 stands for nothing: an error wherever it is met.
+                    // Index 0 is invalid: an error in every position.
                     *byte = 0x80;
                     self.is_spoilt = true;
                 }
@@ -144,7 +144,7 @@ impl String {
 
 /// The pseudo-fields of the fixed table (appendix A).
 const PSEUDO: u8 = 14;
-/// No name has it, no text in Huffman's code ends with it, and an index of it goes on.
+/// No name contains it, no text in Huffman's code ends with it, and as an index it continues.
 const SPOILT: u8 = 0xff;
 
 #[cfg(test)]

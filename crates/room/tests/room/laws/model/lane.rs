@@ -1,4 +1,4 @@
-//! The naive lane: people in a sorted map, every rule looked at for everybody.
+//! The naive lane: visitors in a sorted map, and every rule applied to each of them.
 //!
 //! It shares no code with the room. Numbers are ordered as pairs; there are no places, bitmaps, indexes or schedules.
 
@@ -175,7 +175,7 @@ pub enum Where {
     Lost,
 }
 
-/// What presence is read against.
+/// The facts that decide presence.
 pub struct Gen {
     pub generation: u64,
     pub clock: u64,
@@ -186,7 +186,7 @@ pub struct Now<'a> {
     pub clock: u64,
     pub time: u64,
     pub settings: &'a Settings,
-    /// Nobody is called before.
+    /// No visitor is called before.
     pub quiet_until: u64,
     /// The epoch that the entry brings back.
     pub adopts: Option<u64>,

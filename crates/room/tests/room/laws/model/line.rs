@@ -1,4 +1,4 @@
-//! The naive line: what gates say, and what the clock makes of it.
+//! The naive line: the gates' reports, and the effects of the clock.
 
 use std::collections::BTreeSet;
 
@@ -15,16 +15,16 @@ pub struct Line {
     pub figures: Figures,
     pub generation: u64,
     pub began: u64,
-    /// The last entry before which, or after which, somebody was here.
+    /// The last entry before which, or after which, the line had a visitor.
     pub busy: u64,
     pub somebody: bool,
     pub stepped: u64,
     pub units: u64,
-    /// Lanes in the order of their turns, and who is next.
+    /// Lanes in the order of their turns, and the next one.
     pub turn: usize,
-    /// What an operator wants called with this entry.
+    /// An operator's calls with this entry.
     pub ordered: Vec<CallOrder>,
-    /// Who has completed.
+    /// The completed visitors.
     pub sold: BTreeSet<(LaneId, Key)>,
     /// After the last entry it was there for that alone.
     pub kept: bool,
@@ -190,7 +190,7 @@ impl Line {
         }
     }
 
-    /// One at a time, whatever the rate.
+    /// One at a time, at any rate.
     fn call_ordered(&mut self, now: &Now) {
         let settings = now.settings;
         for order in std::mem::take(&mut self.ordered) {
@@ -283,7 +283,7 @@ impl Line {
         u32::try_from(held.count()).unwrap()
     }
 
-    /// Turns written out one by one; a lane where nobody waits loses the rest of its turn.
+    /// Turns written out one by one; a lane without waiting visitors loses the rest of its turn.
     pub fn whose_turn(&mut self, settings: &Settings, clock: u64) -> Option<usize> {
         let weight = |lane: usize| settings.lane_weights.get(lane).map_or(1, |weight| usize::from(*weight));
         let turns: Vec<usize> = (0..self.lanes.len())

@@ -14,7 +14,7 @@ use lane::{Key, Now};
 use line::Line;
 use room::{Room, refuse};
 
-/// What entries did, as far as gates are told.
+/// The effects of entries, as far as gates are answered.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub struct Answer {
     pub joined: Vec<Option<Number>>,
@@ -24,7 +24,7 @@ pub struct Answer {
     pub clock: u64,
 }
 
-/// What outlives lines.
+/// State that outlives lines.
 #[derive(Clone, Debug)]
 pub struct Lore {
     floors: BTreeMap<u64, u64>,
@@ -40,7 +40,7 @@ pub struct Lore {
 #[derive(Clone, Debug, Default)]
 pub struct Healing {
     pub until: u64,
-    /// What has stopped the room: by an epoch older than the log before or not, and by a pass or a ticket.
+    /// The proofs that have stopped the room: by an epoch older than the log before or not, and by a pass or a ticket.
     proofs: BTreeSet<(bool, bool)>,
     /// The log before.
     last: u64,
@@ -57,7 +57,7 @@ pub enum Proof {
 pub struct Model {
     pub clock: u64,
     time: Option<u64>,
-    /// Of the last entry.
+    /// Sequence of the last entry.
     sequence: u64,
     pub lore: Lore,
     pub room: Option<Room>,
@@ -316,7 +316,7 @@ impl Model {
         Some(epoch)
     }
 
-    /// Until when nobody is called because an epoch is being brought back.
+    /// Until when no visitor is called because an epoch is being brought back.
     pub fn adopted_by(&self) -> u64 {
         let until = |(since, last): &(u64, u64)| (last + 5_000).min(since + 60_000);
         self.adopting.values().map(until).max().unwrap_or(0)
@@ -391,7 +391,7 @@ impl Model {
 
     fn change(&mut self, adopts: Option<u64>, revision: u64, change: &Change) -> bool {
         let clock = self.clock;
-        // Above whatever was made of one that was removed.
+        // Above all changes based on a removed room.
         let new = self.room.is_none() && adopts.is_none();
         let (begins, revised) = if new { self.removed } else { (0, 0) };
         let revision = revision.max(revised);

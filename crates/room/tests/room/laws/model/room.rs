@@ -1,4 +1,4 @@
-//! The naive room: what is in force, its lines, and the sections that name them.
+//! The naive room: its settings in force, its lines, and the sections that name them.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ impl Room {
         self.pending.clear();
     }
 
-    /// Lines without anybody that have sold something take no room from the next ones.
+    /// Lines without visitors that have sold something take no room from the next ones.
     pub fn keep(&mut self, clock: u64) {
         for line in self.lines.values_mut() {
             line.kept = line.empty(clock) && !line.sold.is_empty();

@@ -1,4 +1,4 @@
-//! Where a number stands in a naive line.
+//! The standing of a number in a naive line.
 
 use ropeline_room::{CallId, Called, Clock, Inside, LaneId, Mode, Settings, Standing, Waiting, Wall};
 

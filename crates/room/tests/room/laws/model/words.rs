@@ -1,4 +1,4 @@
-//! What gates say of a naive line's visitors.
+//! The gates' reports about a naive line's visitors.
 
 use ropeline_room::{Completion, LaneId, Mode, Number};
 
@@ -141,7 +141,7 @@ impl Line {
         true
     }
 
-    /// Whoever is in line below with a number that was not issued here is not any more.
+    /// Removes visitors from the line whose number is below and was not issued here.
     pub fn void_below(&mut self, id: LaneId, key: Key, now: &mut Now) -> bool {
         if now.adopts != Some(key.0) || !self.learn(id, key, now) {
             return false;
@@ -252,7 +252,7 @@ impl Line {
         true
     }
 
-    /// Counted once, whatever has become of the session; what is not of this sale only ends it.
+    /// Counted once, whatever the state of the session; a completion of another sale only ends it.
     pub fn complete(&mut self, done: &Completion, (edition, spared): (u32, Option<u64>), now: &mut Now) -> bool {
         let (id, key) = (done.lane, (done.number.epoch.0, u64::from(done.number.n)));
         let past = done.edition.0 < edition && spared.is_none_or(|spared| key.0 < spared);
