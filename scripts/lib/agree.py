@@ -75,7 +75,7 @@ def compare(binary, folder, seed):
     good = True
     for name, rehearsed, told in (("called", "until_called", "waits"), ("inside", "until_inside", "waits_to_door")):
         for percentile, within in WITHIN.items():
-            a, b = was["waits"][rehearsed][percentile], is_said[told][f"{percentile}_secs"]
+            a, b = (waits[f"{percentile}_secs"] for waits in (was["waits"][rehearsed], is_said[told]))
             off = abs(b - a) / max(a, 0.001)
             good &= off <= within
             print(f"seed {seed}: until {name} {percentile}: measured {a:6.1f} s, simulated {b:6.1f} s, "

@@ -4,7 +4,7 @@ mod like;
 mod notes;
 mod replay;
 mod room;
-mod words;
+pub(super) mod words;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};

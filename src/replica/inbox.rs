@@ -346,7 +346,7 @@ impl Changing {
     /// The change is to be done once or lasts for seconds, and its maker was answered that it was not recorded: long after
     /// that, it must not take effect.
     pub fn is_given_up(&self) -> bool {
-        let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew { .. });
+        let lease = matches!(self.change, Change::Rehearse(_) | Change::Renew(_));
         (self.is_once() || lease) && self.answer.as_ref().is_some_and(oneshot::Sender::is_closed)
     }
 

@@ -64,7 +64,7 @@ pub fn change(change: &Change, was: Option<&Settings>) -> String {
                 order.id
             )
         }
-        Change::Renew { id, lease_ms } => format!("the rehearsal {id} goes on, for {lease_ms} ms at least"),
+        Change::Renew(id) => format!("the rehearsal {id} goes on"),
         Change::EndRehearsal(_) => "ends the rehearsal: every virtual visitor is gone".to_owned(),
         Change::EndHealing => "ends the wait for visitors of a lost log: the room calls again".to_owned(),
         Change::Load(figures) => load(figures.as_ref()),

@@ -17,7 +17,7 @@ use super::findings::{Intervention, Stamp};
 use super::trail::Was;
 use crate::dates::rfc3339;
 use crate::room::{
-    Change, Changed, Deed, Effects, Entry, Eviction, Figures, GateId, Mode, RehearsalId, RoomChange, RoomName,
+    Change, Changed, Deed, Effects, Entry, Eviction, GateId, Mode, Rehearsal, RehearsalId, RoomChange, RoomName,
     RoomView, Standing, View,
 };
 
@@ -192,16 +192,18 @@ impl Interventions {
     /// A rehearsal whose virtual visitors stand among visitors, or in a draw: reported once, when both are there.
     fn rehearsed(&mut self, here: &Here<'_>, name: &RoomName, after: Option<&RoomView>) {
         let rehearsal = after.and_then(|after| after.rehearsal.as_deref().zip(Some(after)));
-        let Some((rehearsal, room)) = rehearsal else { return };
-        let here_now = people(room, |figures| {
-            figures.waiting + u64::from(figures.called) + u64::from(figures.inside)
-        });
-        let told = self.rehearsals.get(name) == Some(&rehearsal.id);
-        if told || here_now == 0 {
+        let Some((Rehearsal { order, .. }, room)) = rehearsal else {
+            return;
+        };
+        if self.rehearsals.get(name) == Some(&order.id) {
             return;
         }
-        self.rehearsals.insert(name.clone(), rehearsal.id);
-        let (size, who) = (rehearsal.size, &rehearsal.by);
+        let here_now: u64 = people(room).iter().sum();
+        if here_now == 0 {
+            return;
+        }
+        self.rehearsals.insert(name.clone(), order.id);
+        let (size, who) = (order.size, &order.by);
         self.list(Intervention {
             kind: "rehearsal",
             room: name.to_string(),
@@ -379,12 +381,16 @@ fn called(view: &View, change: &RoomChange) -> Option<u32> {
     }
 }
 
-/// How many people the figures count in a room, all lines; virtual visitors are not among them.
-fn people(room: &RoomView, count: fn(&Figures) -> u64) -> u64 {
-    let lines = room.lines.iter();
-    lines
-        .map(|(_, line)| count(&line.figures).saturating_sub(count(&line.rehearsed)))
-        .sum()
+/// How many people wait, are called and are inside in a room, all lines; virtual visitors are not among them.
+fn people(room: &RoomView) -> [u64; 3] {
+    let mut people = [0; 3];
+    for line in room.lines.values() {
+        let (all, virtually) = (&line.figures, line.rehearsed());
+        people[0] += all.waiting.saturating_sub(virtually.waiting);
+        people[1] += u64::from(all.called).saturating_sub(virtually.called);
+        people[2] += u64::from(all.inside).saturating_sub(virtually.inside);
+    }
+    people
 }
 
 /// Most of them that are listed one by one.

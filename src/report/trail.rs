@@ -145,7 +145,7 @@ impl Routine {
     fn counts(&mut self, change: &room::Change) -> bool {
         let count = match change {
             room::Change::Load(_) => &mut self.load_figures,
-            room::Change::Renew { .. } => &mut self.rehearsal_renewals,
+            room::Change::Renew(_) => &mut self.rehearsal_renewals,
             room::Change::Windows { .. } => &mut self.schedule_windows,
             room::Change::Commit { .. } => &mut self.draw_promises,
             _ => return false,

@@ -444,10 +444,7 @@ fn what_is_said_again_and_again_is_counted_and_does_not_fill_the_list_of_changes
     };
     let periodic = [
         Change::Load(None),
-        Change::Renew {
-            id: RehearsalId([1; 8]),
-            lease_ms: 1_000,
-        },
+        Change::Renew(RehearsalId([1; 8])),
         Change::Windows {
             rule: "another".to_owned(),
             windows: Vec::new(),

@@ -29,8 +29,6 @@ pub struct Troupe {
     pub joined: u64,
 }
 
-const LEASE_MS: u64 = 15_000;
-
 impl World {
     /// A step of the rehearsal: it is begun where there is none, renewed, and its visitors come and do something, some of them
     /// after all is over.
@@ -66,7 +64,7 @@ impl World {
                 self.troupe.begun += 1;
                 Change::Rehearse(Box::new(order(RehearsalId(self.troupe.begun.to_be_bytes()))))
             }
-            Some(id) if self.troupe.ticks.is_multiple_of(6) => Change::Renew { id, lease_ms: LEASE_MS },
+            Some(id) if self.troupe.ticks.is_multiple_of(6) => Change::Renew(id),
             Some(_) => return,
         };
         let told = gate.protocol.change(rooms::room(), change);
@@ -141,11 +139,10 @@ impl World {
             if gate.protocol.condition() != Condition::Live || gate.cut_off(now) {
                 continue;
             }
-            let Some(figures) = rooms::line(&gate.view).map(|line| line.rehearsed) else {
+            let Some(figures) = rooms::line(&gate.view).map(|line| line.rehearsed()) else {
                 continue;
             };
-            let held = figures.waiting + u64::from(figures.called) + u64::from(figures.inside);
-            if held > 0 || under_way(&gate.view).is_some() {
+            if figures.waiting + figures.called + figures.inside > 0 || under_way(&gate.view).is_some() {
                 left.push((slot, figures));
             }
         }
@@ -215,17 +212,15 @@ impl Book {
 
 fn under_way(view: &View) -> Option<RehearsalId> {
     let room = view.rooms.get(&rooms::room())?;
-    room.rehearsal.as_ref().map(|rehearsal| rehearsal.id)
+    room.rehearsal.as_ref().map(|rehearsal| rehearsal.order.id)
 }
 
 fn order(id: RehearsalId) -> RehearsalOrder {
     RehearsalOrder {
         id,
         size: 10_000,
-        joined: 0,
         forward: false,
         anyway: true,
-        lease_ms: LEASE_MS,
         for_ms: 3_600_000,
         by: Who::default(),
     }

@@ -248,8 +248,8 @@ fn what_a_room_has_that_is_not_run_is_said() {
 #[test]
 fn the_crowd_of_a_rehearsal_comes_again() {
     let report = serde_json::json!({ "visitors": 150, "seed": 9, "profile": {
-        "name": "spike", "arrive_secs": 30, "inside_secs": 20, "pages": 3, "leave": 10.0, "sleep": 5.0,
-        "sleep_secs": 20, "late": 5.0, "no_show": 10.0, "reload": 0.0,
+        "name": "spike", "arrive_ms": 30_000, "inside_ms": 20_000, "leave": 100, "sleep": 50, "sleep_ms": 20_000,
+        "patience_ms": 90_000, "late": 50, "no_show": 100,
     }});
     let args = ["--room", "sale", "--like", "seen", "--format", "json"];
     let outcome: serde_json::Value = serde_json::from_str(&told(&with(&report.to_string(), &args))).unwrap();

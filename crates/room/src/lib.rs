@@ -63,7 +63,7 @@ pub use load::{
 };
 pub use room::codes::{BroughtCodes, Denied, MAX_BYPASS, MAX_SPENT, Redeem, Spent, SpentCodes};
 pub use room::edition::is_reset;
-pub use room::rehearsal::{MAX_LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
+pub use room::rehearsal::{LEASE_MS, MAX_REHEARSAL_MS, MAX_REHEARSED, Rehearsal, RehearsalOrder};
 pub use ropeline_ids::{
     CallId, Clock, CodeId, Edition, Epoch, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
     RehearsalId, RoomName, Tag, Visitor, Wall,
@@ -79,7 +79,7 @@ pub use state::roster::{MAX_GATES, RosterGate};
 pub use state::{IDLE_TICK_MS, State};
 pub use version::{NEWEST, OLDEST, VERSION};
 pub use view::frame::Frame;
-pub use view::line_view::{Estimate, LaneFigures, LineView};
+pub use view::line_view::{Estimate, LaneFigures, LineView, Rehearsed};
 pub use view::lines::Lines;
 pub use view::standing::{Called, Inside, Standing, Waiting};
 pub use view::{RoomView, View, pace};

@@ -39,7 +39,7 @@ pub use audience::{Audience, MAX_AUDIENCES};
 pub use code::{Code, CodeDate, Grant};
 pub use draw::draw_secrets;
 pub use key::{Key, KeyError, KeyId, Keyring, MAX_KEYS, MIN_SECRET, SignedBy, SignerMark};
-pub use mark::{Mark, MarkDate};
+pub use mark::Mark;
 pub use name::{LINE_TAG_LEN, VIRTUAL, code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 pub use pass::{Pass, PassId, unproved_expiry};
 pub use reference::Reference;

@@ -1,57 +1,31 @@
 //! The mark of a rehearsal: a signed header field in each request of a virtual visitor, so that none is taken for a person's.
 //!
-//! The command `rehearse` signs it with one of the gates' keys, for one room, one rehearsal and a few minutes, and renews it
-//! while it runs. It states the number of visitors, and whether their requests are forwarded to the upstream. An expired mark
-//! and a mark that is not genuine are different outcomes; neither lets a request through.
+//! The command `rehearse` signs it with one of the gates' keys, for one room and one rehearsal. It states whether the requests are
+//! forwarded to the upstream. A mark has no date: it is valid while its rehearsal is under way, and each has an id of its own.
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};
-use ropeline_ids::{LineName, RehearsalId, RoomName, Wall};
+use ropeline_ids::{LineName, RehearsalId, RoomName};
 
 /// The content of a rehearsal's mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
     pub rehearsal: RehearsalId,
-    /// Valid before this time, in whole seconds.
-    pub expires: Wall,
-    /// Most visitors.
-    pub size: u32,
     /// Whether the visitors' requests are forwarded to the upstream.
     pub forward: bool,
 }
 
-/// Whether a genuine mark is valid at a given time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MarkDate {
-    Good,
-    Over,
-    /// Expires later than [`Mark::MOST_MS`] from now.
-    TooLong,
-}
-
 impl Mark {
-    /// Longest validity of a mark, in milliseconds.
-    pub const MOST_MS: u64 = 600_000;
-
     /// The mark as text for a header field.
     #[must_use]
     pub fn sign(&self, keys: &Keyring, room: &RoomName) -> String {
         keys.seal(scope(room), &encode(self))
     }
 
-    /// Decodes `text` if it is a genuine mark of this room. Its date is not checked.
+    /// Decodes `text` if it is a genuine mark of this room.
     #[must_use]
     pub fn read(keys: &Keyring, room: &RoomName, text: &str) -> Option<Self> {
         decode(keys.unseal(scope(room), text)?.payload())
-    }
-
-    #[must_use]
-    pub fn date(&self, now: Wall) -> MarkDate {
-        match self.expires.since(now) {
-            0 => MarkDate::Over,
-            left if left > Self::MOST_MS => MarkDate::TooLong,
-            _ => MarkDate::Good,
-        }
     }
 }
 
@@ -59,14 +33,11 @@ fn scope(room: &RoomName) -> Scope<'_> {
     Scope::new(MARK, room, &LineName::ONLY)
 }
 
-/// flags (1), rehearsal (8), expires (4, seconds since 1970), size (4); little-endian.
+/// flags (1), rehearsal (8).
 fn encode(mark: &Mark) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(MAX_PAYLOAD);
     bytes.push(u8::from(mark.forward));
     bytes.extend(mark.rehearsal.0);
-    let secs = u32::try_from(mark.expires.0 / 1_000).unwrap_or(u32::MAX);
-    bytes.extend(secs.to_le_bytes());
-    bytes.extend(mark.size.to_le_bytes());
     bytes
 }
 
@@ -80,8 +51,6 @@ fn decode(payload: &[u8]) -> Option<Mark> {
     let mark = Mark {
         forward,
         rehearsal: RehearsalId(fields.take()?),
-        expires: Wall(u64::from(fields.u32()?) * 1_000),
-        size: fields.u32()?,
     };
     fields.end().map(|()| mark)
 }
@@ -94,7 +63,7 @@ mod tests {
     use super::*;
     use crate::{Key, KeyId, Pass, PassId, Ticket, TicketPlace};
     use ropeline_ids::Secret;
-    use ropeline_ids::{Edition, Epoch, LaneId, Number};
+    use ropeline_ids::{Edition, Epoch, LaneId, Number, Wall};
 
     const ID: RehearsalId = RehearsalId([3; 8]);
 
@@ -111,8 +80,6 @@ mod tests {
     fn mark() -> Mark {
         Mark {
             rehearsal: ID,
-            expires: Wall(1_000_000),
-            size: 10_000,
             forward: false,
         }
     }
@@ -130,14 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_good_for_its_room_and_its_keys_and_for_minutes() {
+    fn a_mark_is_good_for_its_room_and_its_keys() {
         let text = mark().sign(&ring(7), &room("shop"));
         assert_eq!(Mark::read(&ring(7), &room("shop"), &text), Some(mark()));
         assert_eq!(Mark::read(&ring(7), &room("other"), &text), None);
         assert_eq!(Mark::read(&ring(8), &room("shop"), &text), None);
-        assert_eq!(mark().date(Wall(999_999)), MarkDate::Good);
-        assert_eq!(mark().date(Wall(1_000_000)), MarkDate::Over);
-        assert_eq!(mark().date(Wall(399_999)), MarkDate::TooLong);
     }
 
     #[test]
@@ -164,20 +128,20 @@ mod tests {
             id: PassId([1; 8]),
             expires_at: Wall(9),
         };
-        let (real, virtual_one) = (ticket().sign(&keys), ticket().sign_virtual(&keys, ID));
+        let (real, virtual_one) = (ticket().sign(&keys), ticket().sign_for(&keys, Some(ID)));
         assert_eq!(
-            Ticket::read_virtual(&keys, ID, &room, &line, &virtual_one),
+            Ticket::read_virtual(&keys, ID, (&room, &line), &virtual_one),
             Some(ticket())
         );
         assert_eq!(Ticket::read(&keys, &room, &line, &virtual_one), None);
-        assert_eq!(Ticket::read_virtual(&keys, ID, &room, &line, &real), None);
+        assert_eq!(Ticket::read_virtual(&keys, ID, (&room, &line), &real), None);
         let other = RehearsalId([4; 8]);
-        assert_eq!(Ticket::read_virtual(&keys, other, &room, &line, &virtual_one), None);
-        let (real, virtual_one) = (pass.sign(&keys), pass.sign_virtual(&keys, ID));
-        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &virtual_one), Some(pass));
+        assert_eq!(Ticket::read_virtual(&keys, other, (&room, &line), &virtual_one), None);
+        let (real, virtual_one) = (pass.sign(&keys), pass.sign_for(&keys, Some(ID)));
+        assert_eq!(Pass::read_virtual(&keys, ID, (&room, &line), &virtual_one), Some(pass));
         assert_eq!(Pass::read(&keys, &room, &line, &virtual_one), None);
-        assert_eq!(Pass::read_virtual(&keys, ID, &room, &line, &real), None);
-        assert_eq!(Pass::read_virtual(&keys, other, &room, &line, &virtual_one), None);
+        assert_eq!(Pass::read_virtual(&keys, ID, (&room, &line), &real), None);
+        assert_eq!(Pass::read_virtual(&keys, other, (&room, &line), &virtual_one), None);
         assert_eq!(Mark::read(&keys, &room, &virtual_one), None);
     }
 }

@@ -33,7 +33,7 @@ impl Pass {
     /// The pass as text for a cookie or a header.
     #[must_use]
     pub fn sign(&self, keys: &Keyring) -> String {
-        keys.seal(scope(&self.room, &self.line, None), &encode(self))
+        self.sign_for(keys, None)
     }
 
     /// Decodes `token` if it is a genuine pass of this room and line. Its date is not checked.
@@ -49,23 +49,21 @@ impl Pass {
         Some((decode(room, line, opened.payload())?, opened.by))
     }
 
-    /// The pass of a rehearsal's virtual visitor. It is not valid anywhere else.
+    /// As [`Pass::sign`]; with a rehearsal, the pass of its virtual visitor, which is not valid anywhere else.
     #[must_use]
-    pub fn sign_virtual(&self, keys: &Keyring, rehearsal: RehearsalId) -> String {
-        keys.seal(scope(&self.room, &self.line, Some(rehearsal)), &encode(self))
+    pub fn sign_for(&self, keys: &Keyring, rehearsal: Option<RehearsalId>) -> String {
+        keys.seal(scope(&self.room, &self.line, rehearsal), &encode(self))
     }
 
     /// Decodes `token` if it is a genuine pass of this rehearsal, room and line.
     #[must_use]
     pub fn read_virtual(
         keys: &Keyring,
-        rehearsal: RehearsalId,
-        room: &RoomName,
-        line: &LineName,
+        id: RehearsalId,
+        (room, line): (&RoomName, &LineName),
         token: &str,
     ) -> Option<Self> {
-        let opened = keys.unseal(scope(room, line, Some(rehearsal)), token)?;
-        decode(room, line, opened.payload())
+        decode(room, line, keys.unseal(scope(room, line, Some(id)), token)?.payload())
     }
 
     /// The genuine pass that lasts longest among the values of one cookie name, of which the first [`MAX_TRIES`] are

@@ -62,6 +62,6 @@ pub struct Rehearsal {
     pub waiting: u64,
     pub called: u64,
     pub sessions: u64,
-    /// In all rehearsals of the room's lines so far.
+    /// Turns that its visitors missed.
     pub no_shows: u64,
 }

@@ -15,9 +15,6 @@ use crate::dates::rfc3339;
 use crate::replica::Unrecorded;
 use crate::room::{Change, MAX_REHEARSAL_MS, MAX_REHEARSED, RehearsalId, RehearsalOrder, Who};
 
-/// How long a rehearsal goes on without being renewed.
-const LEASE_MS: u64 = 15_000;
-
 /// `POST /api/v1/rooms/{room}/rehearsal`.
 pub async fn begin(
     State(shared): State<Shared>,
@@ -27,8 +24,8 @@ pub async fn begin(
 ) -> Result<Response, Problem> {
     let anyway = asked.anyway;
     let (order, who) = checked(asked, &operator)?;
-    if let Some(other) = room.view.rehearsal.as_ref().filter(|other| other.id != order.id) {
-        let (by, until) = (&other.by.name, rfc3339(other.ends_at));
+    if let Some(other) = room.view.rehearsal.as_ref().filter(|other| other.order.id != order.id) {
+        let (by, until) = (&other.order.by.name, rfc3339(other.ends_at()));
         return Err(conflict(&format!(
             "a rehearsal of {by:?} is under way until {until}: one at a time, end it first"
         )));
@@ -57,9 +54,11 @@ pub async fn renew(
     if shared.replica.cut_off().is_some() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, AWAY));
     }
-    let lease_ms = LEASE_MS;
-    let change = Change::Renew { id, lease_ms };
-    match shared.replica.order(room.name.clone(), change, None, None).await {
+    match shared
+        .replica
+        .order(room.name.clone(), Change::Renew(id), None, None)
+        .await
+    {
         Ok(_) => Ok(by_now(&shared, &room)),
         Err(Unrecorded::Refused) => Err(conflict("this rehearsal is not under way any more")),
         Err(why) => Err(Problem::unrecorded(why)),
@@ -76,11 +75,11 @@ pub async fn end(
     let wanted = id.as_deref().map(named).transpose()?;
     let why = reason(why).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     // Without an id the rehearsal seen here is ended, never one that begins meanwhile.
-    let under_way = room.view.rehearsal.as_ref().map(|rehearsal| rehearsal.id);
+    let under_way = room.view.rehearsal.as_ref().map(|rehearsal| rehearsal.order.id);
     let Some(id) = wanted.or(under_way) else {
         return Err(conflict("no rehearsal is under way in this room"));
     };
-    let change = Change::EndRehearsal(Some(id));
+    let change = Change::EndRehearsal(id);
     say(&shared, &room.name, change, operator.with(why)).await?;
     tracing::warn!(room = %room.name, %peer, operator = operator.0, rehearsal = %id, "a rehearsal was ended");
     Ok(by_now(&shared, &room))
@@ -103,10 +102,8 @@ fn checked(asked: api::Rehearse, operator: &Operator) -> Result<(RehearsalOrder,
     let order = RehearsalOrder {
         id: named(&asked.id)?,
         size: asked.visitors,
-        joined: 0,
         forward: asked.forward,
         anyway: asked.anyway,
-        lease_ms: LEASE_MS,
         for_ms: asked.seconds * 1_000,
         by: who.clone(),
     };

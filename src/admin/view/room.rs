@@ -116,29 +116,24 @@ pub fn total(view: &RoomView) -> api::Figures {
 #[must_use]
 pub fn rehearsal(view: &RoomView) -> Option<api::Rehearsal> {
     let under_way = view.rehearsal.as_ref()?;
+    let order = &under_way.order;
     let mut told = api::Rehearsal {
-        id: under_way.id.to_string(),
-        by: under_way.by.name.clone(),
-        reason: Some(under_way.by.reason.clone()).filter(|reason| !reason.is_empty()),
+        id: order.id.to_string(),
+        by: order.by.name.clone(),
+        reason: Some(order.by.reason.clone()).filter(|reason| !reason.is_empty()),
         since: rfc3339(under_way.since),
-        until: rfc3339(under_way.ends_at),
-        visitors: under_way.size,
+        until: rfc3339(under_way.ends_at()),
+        visitors: order.size,
         joined: under_way.joined,
-        forward: under_way.forward,
+        forward: order.forward,
         ..api::Rehearsal::default()
     };
     for line in view.lines.values() {
-        let Figures {
-            waiting,
-            called,
-            inside,
-            no_shows,
-            ..
-        } = line.rehearsed;
-        told.waiting += waiting;
-        told.called += u64::from(called);
-        told.sessions += u64::from(inside);
-        told.no_shows += no_shows;
+        let virtuals = line.rehearsed();
+        told.waiting += virtuals.waiting;
+        told.called += virtuals.called;
+        told.sessions += virtuals.inside;
+        told.no_shows += virtuals.no_shows;
     }
     Some(told)
 }

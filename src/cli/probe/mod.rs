@@ -16,7 +16,7 @@ use clap::Args;
 
 use super::output::plain;
 use super::output::say;
-use super::rehearse::place::{Aim, Place};
+use super::rehearse::place::{Aim, Place, authorities};
 use super::remote::{self, AdminArgs, Failure, encoded, parsed};
 use crate::admin::api;
 use attacks::{Attack, Expect, Site, all};
@@ -78,7 +78,7 @@ pub fn run(args: &ProbeArgs) -> ExitCode {
 async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     let aim = Aim::named(&args.url)?;
     let host = args.host.clone().unwrap_or_else(|| aim.authority.clone());
-    let place = aim.place(&host, authorities(args)?.as_deref())?;
+    let place = aim.place(&host, authorities(args.ca_file.as_deref())?.as_deref())?;
     prove(args, &place, &host).await?;
     let mut site = Site {
         host: &host,
@@ -218,11 +218,4 @@ async fn back_door(url: &str, site: &Site<'_>) -> Result<bool, Failure> {
     let verdict = if shut { "kept    " } else { "REACHED " };
     say(&format!("{verdict} the back door {}: {}\n", plain(url), told(&answer)));
     Ok(shut)
-}
-
-fn authorities(args: &ProbeArgs) -> Result<Option<Vec<u8>>, Failure> {
-    let Some(file) = &args.ca_file else { return Ok(None) };
-    let read = std::fs::read(file);
-    let wrong = |error| Failure::Local(format!("--ca-file {} cannot be read: {error}", file.display()));
-    read.map(Some).map_err(wrong)
 }

@@ -4,10 +4,8 @@
 //! the gates' own keys. At its end, in any case, every virtual visitor is gone: at its word, or by the room itself once
 //! the lease is not renewed.
 
-mod known;
 mod lease;
 mod options;
-pub(super) mod persona;
 pub(super) mod place;
 mod pool;
 pub(super) mod profile;
@@ -17,7 +15,7 @@ mod tally;
 mod target;
 mod visitor;
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,14 +23,15 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use self::known::Known;
 use self::lease::Lease;
 pub use self::options::RehearseArgs;
-use self::persona::{Persona, crowd};
+use self::profile::crowd;
+use self::show::{Report, progress};
 use self::stage::Stage;
 use self::target::Target;
 use super::output::say;
-use super::remote::{self, Failure, encoded};
+use super::remote::{self, Failure, path_of};
+use crate::simulate::Scripted;
 use crate::time;
 
 /// Runs `ropeline rehearse`.
@@ -43,10 +42,9 @@ pub fn run(args: &RehearseArgs) -> ExitCode {
 
 async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     let client = args.admin.client()?;
-    let path = format!("/api/v1/rooms/{}/rehearsal", encoded(&args.room));
     if args.end {
         let body = json!({ "reason": args.reason });
-        client.post(&format!("{path}/end"), &body).await?;
+        client.post(&path_of(&[&args.room, "rehearsal", "end"]), &body).await?;
         say(&format!(
             "the rehearsal in {} is over: every virtual visitor is gone\n",
             args.room
@@ -54,25 +52,23 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let profile = args.profile()?;
-    let known = Known::of(args, &client).await?;
-    let mut target = Target::of(args, &known)?;
+    let target = Target::of(args, &client).await?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
-    let crowd = crowd(args.visitors, &profile, seed, target.claim_deadline);
-    let crowd: Vec<Persona> = crowd.into_iter().map(|persona| target.awake(persona)).collect();
-    let lease = Lease::new(args, client, path, known)?;
-    let stage = Arc::new(target.gate(&lease, args).await?);
-    lease.begin().await?;
+    let crowd = crowd(args.visitors, &profile, seed, &target.settings);
+    let stage = Stage::new(target, crowd.len())?.at_a_gate(crowd.len()).await?;
+    let stage = Arc::new(stage);
+    let lease = Lease::begin(args, client, stage.id.clone()).await?;
     let began = time::wall();
     let done = rehearse(args, &lease, &stage, crowd).await;
     let ended = lease.end().await;
-    let told = show::Told {
+    let report = Report {
         args,
         profile: &profile,
         seed,
         began,
         stage: &stage,
     };
-    say(&told.report(done.is_ok()));
+    say(&report.write(done.is_ok()));
     done?;
     ended?;
     Ok(match stage.why() {
@@ -84,60 +80,44 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Until all have had their visit, the time is over, or a signal ends it.
-async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd: Vec<Persona>) -> Result<(), Failure> {
-    lease.is_known(stage).await?;
+/// Until all have had their visit, the time is over, or Ctrl-C ends it.
+async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd: Vec<Scripted>) -> Result<(), Failure> {
+    stage.is_known().await?;
     stage.begins();
     let mut visits = JoinSet::new();
-    for (at, persona) in crowd.into_iter().enumerate() {
-        visits.spawn(visitor::live(Arc::clone(stage), at, persona));
+    for (at, part) in crowd.into_iter().enumerate() {
+        visits.spawn(visitor::live(Arc::clone(stage), at, part));
     }
-    let mut ticks = tokio::time::interval(EVERY);
-    let mut shown = show::Progress::new(io::stderr().is_terminal());
-    let mut signals = Signals::catch()?;
-    let ends = tokio::time::sleep(Duration::from_millis(args.length_ms()?));
-    tokio::pin!(ends);
+    let terminal = io::stderr().is_terminal();
+    let mut ticks = tokio::time::interval(if terminal { REDRAWN } else { PRINTED });
     let all = async { while visits.join_next().await.is_some() {} };
-    let keep = lease.keep(stage);
-    tokio::pin!(all, keep);
+    let ends = tokio::time::sleep(Duration::from_millis(args.length_ms));
+    let (keep, interrupt) = (lease.keep(stage), tokio::signal::ctrl_c());
+    tokio::pin!(all, ends, keep, interrupt);
     loop {
         tokio::select! {
-            _ = ticks.tick() => shown.draw(stage),
+            _ = ticks.tick() => show(stage, terminal),
             () = &mut all => break,
             () = &mut ends => break,
-            () = signals.any() => break,
+            _ = &mut interrupt => break,
             () = stage.over() => break,
             () = &mut keep => break,
         }
     }
     stage.stop(None);
-    shown.draw(stage);
-    shown.end();
+    show(stage, terminal);
+    if terminal {
+        eprintln!();
+    }
     Ok(())
 }
 
-/// Ctrl-C, or a supervisor's word to end.
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
+/// A terminal has one line, which is drawn anew.
+fn show(stage: &Stage, terminal: bool) {
+    let (before, after) = if terminal { ("\r", "\x1b[K") } else { ("", "\n") };
+    let mut err = io::stderr().lock();
+    let _ = write!(err, "{before}{}{after}", progress(stage)).and_then(|()| err.flush());
 }
 
-impl Signals {
-    fn catch() -> Result<Self, Failure> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let caught = |kind| signal(kind).map_err(|error| Failure::Local(format!("signals cannot be caught: {error}")));
-        Ok(Self {
-            terminate: caught(SignalKind::terminate())?,
-            interrupt: caught(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn any(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-const EVERY: Duration = Duration::from_secs(1);
+const REDRAWN: Duration = Duration::from_secs(1);
+const PRINTED: Duration = Duration::from_secs(10);

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::profile::{ALL, Profile};
+use super::profile::{Name, Profile};
 use crate::cli::remote::{AdminArgs, Failure};
-use crate::config::duration_of;
-use crate::room::{MAX_REHEARSAL_MS, MAX_REHEARSED};
+use crate::cli::simulate::words::{duration, share};
+use crate::room::MAX_REHEARSED;
 
 /// Arguments of `ropeline rehearse`.
 #[derive(Debug, Args)]
@@ -24,46 +24,40 @@ pub struct RehearseArgs {
     /// How many virtual visitors
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     pub visitors: u32,
-    /// What they are like: spike, wave, steady or shop-opening
-    #[arg(long, value_name = "NAME", default_value = "spike")]
-    pub profile: String,
+    /// What they are like; the options up to --no-show override one part each
+    #[arg(long, value_enum, default_value_t = Name::Spike)]
+    pub profile: Name,
     /// Time over which they arrive, such as 60s or 10min
-    #[arg(long, value_name = "TIME")]
-    pub arrive: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub arrive: Option<u64>,
     /// How long a visitor stays inside, on average
-    #[arg(long, value_name = "TIME")]
-    pub inside: Option<String>,
-    /// Pages that a visitor asks for while inside
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub pages: Option<u32>,
-    /// The share that gives up in line, in percent
-    #[arg(long, value_name = "PERCENT")]
-    pub leave: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub inside: Option<u64>,
+    /// The share that gives up in line
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub leave: Option<u16>,
     /// The share that falls silent in line for a while
-    #[arg(long, value_name = "PERCENT")]
-    pub sleep: Option<String>,
-    /// How long such a visitor stays silent, on average
-    #[arg(long, value_name = "TIME")]
-    pub sleep_for: Option<String>,
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub sleep: Option<u16>,
+    /// How long that is, on average
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub sleep_for: Option<u64>,
     /// How long a visitor waits before giving up or falling silent, on average
-    #[arg(long, value_name = "TIME")]
-    pub patience: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub patience: Option<u64>,
     /// The share that comes late when called
-    #[arg(long, value_name = "PERCENT")]
-    pub late: Option<String>,
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub late: Option<u16>,
     /// The share that is called and does not come
-    #[arg(long, value_name = "PERCENT")]
-    pub no_show: Option<String>,
-    /// The share that keeps loading the page again
-    #[arg(long, value_name = "PERCENT")]
-    pub reload: Option<String>,
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub no_show: Option<u16>,
     /// The same seed gives the same crowd
     #[arg(long)]
     pub seed: Option<u64>,
     /// Longest time that the whole rehearsal may take
-    #[arg(long = "for", value_name = "TIME", default_value = "1h")]
-    pub length: String,
-    /// Address that the visitors ask, such as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub length_ms: u64,
+    /// Where the visitors go, as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Authorities to trust over TLS, as PEM; else the system's
@@ -104,49 +98,24 @@ pub enum Format {
 impl RehearseArgs {
     /// The profile with the options that were set.
     pub fn profile(&self) -> Result<Profile, Failure> {
-        let names = ALL.map(|profile| profile.name).join(", ");
-        let named = Profile::named(&self.profile);
-        let mut profile = named
-            .ok_or_else(|| Failure::Local(format!("there is no profile {:?}; there are {names}", self.profile)))?;
-        for (option, text, secs) in [
-            ("--arrive", &self.arrive, &mut profile.arrive_secs),
-            ("--inside", &self.inside, &mut profile.inside_secs),
-            ("--sleep-for", &self.sleep_for, &mut profile.sleep_secs),
-            ("--patience", &self.patience, &mut profile.patience_secs),
-        ] {
-            if let Some(text) = text {
-                *secs = ms(option, text)? / 1_000;
-            }
-        }
-        for (option, text, share) in [
-            ("--leave", &self.leave, &mut profile.leave),
-            ("--sleep", &self.sleep, &mut profile.sleep),
-            ("--late", &self.late, &mut profile.late),
-            ("--no-show", &self.no_show, &mut profile.no_show),
-            ("--reload", &self.reload, &mut profile.reload),
-        ] {
-            if let Some(text) = text {
-                *share = percent(option, text)?;
-            }
-        }
-        profile.pages = self.pages.unwrap_or(profile.pages);
-        let shares = profile.leave + profile.sleep + profile.late + profile.no_show;
-        if shares > 100.0 {
-            return Err(Failure::Local(format!(
-                "leave, sleep, late and no-show come to {shares} percent: at most 100 together"
-            )));
+        let usual = Profile::of(self.profile);
+        let profile = Profile {
+            name: usual.name,
+            arrive_ms: self.arrive.unwrap_or(usual.arrive_ms),
+            inside_ms: self.inside.unwrap_or(usual.inside_ms),
+            leave: self.leave.unwrap_or(usual.leave),
+            sleep: self.sleep.unwrap_or(usual.sleep),
+            sleep_ms: self.sleep_for.unwrap_or(usual.sleep_ms),
+            patience_ms: self.patience.unwrap_or(usual.patience_ms),
+            late: self.late.unwrap_or(usual.late),
+            no_show: self.no_show.unwrap_or(usual.no_show),
+        };
+        if profile.shares() > 1_000 {
+            return Err(Failure::Local(
+                "leave, sleep, late and no-show come to more than 100 percent".to_owned(),
+            ));
         }
         Ok(profile)
-    }
-
-    /// Longest time that the whole rehearsal may take, in milliseconds.
-    pub fn length_ms(&self) -> Result<u64, Failure> {
-        let length = ms("--for", &self.length)?;
-        // The room's own end comes a minute behind.
-        if length > MAX_REHEARSAL_MS - 60_000 {
-            return Err(Failure::Local(format!("--for {}: at most a day", self.length)));
-        }
-        Ok(length.max(1))
     }
 
     /// Most that may join: some whose answer was lost come again.
@@ -155,28 +124,10 @@ impl RehearseArgs {
     }
 }
 
-fn ms(option: &str, text: &str) -> Result<u64, Failure> {
-    let wrong = || Failure::Local(format!("{option} {text:?} is no time; right: 60s, 10min or 2h"));
-    duration_of(text).ok_or_else(wrong)
-}
-
-fn percent(option: &str, text: &str) -> Result<f64, Failure> {
-    let number: Option<f64> = text.trim().trim_end_matches('%').trim_end().parse().ok();
-    number
-        .filter(|share| (0.0..=100.0).contains(share))
-        .ok_or_else(|| Failure::Local(format!("{option} {text:?} is no share; right: 0 to 100, in percent")))
-}
-
 /// So that a tenth more fits into what a room takes.
 const MOST: u32 = 180_000;
 
 const EXAMPLES: &str = "\
-Profiles (each option above overrides one part):
-  spike          half come in the first 6 s, all in 60 s; inside 2 min
-  wave           they swell and ebb over 10 min
-  steady         evenly over 30 min; inside 3 min
-  shop-opening   a fifth are early, the rest rush in after 5 of 10 min
-
 Examples:
   ropeline rehearse --room sale --visitors 10000
   ropeline rehearse --room sale --visitors 10000 --profile shop-opening --for 20min --seed 7
@@ -186,24 +137,3 @@ Examples:
 
 Virtual visitors stand in the same line as people and hold the same slots. None of their requests reaches the shop,
 unless --forward says so. When the command ends, or is killed, all of them are gone within 20 seconds.";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_percents() {
-        for (text, share) in [
-            ("5%", Some(5.0)),
-            ("0", Some(0.0)),
-            ("2.5 %", Some(2.5)),
-            ("101", None),
-            ("x", None),
-            ("-1", None),
-        ] {
-            assert_eq!(percent("--leave", text).ok(), share, "{text}");
-        }
-        assert_eq!(ms("--arrive", "60s").ok(), Some(60_000));
-        assert!(ms("--arrive", "soon").is_err());
-    }
-}

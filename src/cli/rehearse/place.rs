@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use http::uri::{Authority, Uri};
@@ -12,8 +13,6 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 
-use super::options::RehearseArgs;
-use super::pool::NoAnswer;
 use crate::cli::remote::Failure;
 use crate::config::{Config, Listen};
 use crate::proxy::visitors_tls;
@@ -34,17 +33,23 @@ pub struct Place {
     tls: Option<(TlsConnector, ServerName<'static>)>,
 }
 
+/// Why there is no connection.
+#[derive(Debug, thiserror::Error)]
+pub enum NoConnection {
+    #[error("no connection: {0}")]
+    Connect(io::Error),
+    #[error("no TLS: {0}")]
+    Tls(io::Error),
+}
+
 /// A connection to it.
 pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
 impl Aim {
-    /// What `--url` says, or the first address of the configuration that could be reached, one in the clear before others.
-    pub fn of(args: &RehearseArgs, config: &Config) -> Result<Self, Failure> {
-        if let Some(url) = &args.url {
-            return Self::named(url);
-        }
+    /// The first address of a configuration that could be reached, one in the clear before others.
+    pub fn of(config: &Config) -> Result<Self, Failure> {
         let clear = config.server.listen.iter();
         let secured = config.tls.listen.iter();
         let mut all = clear
@@ -146,21 +151,22 @@ impl Place {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    pub async fn connect(&self) -> Result<Box<dyn Stream>, NoAnswer> {
-        let stream = TcpStream::connect(self.address).await.map_err(NoAnswer::Connect)?;
+    pub async fn connect(&self) -> Result<Box<dyn Stream>, NoConnection> {
+        let stream = TcpStream::connect(self.address).await.map_err(NoConnection::Connect)?;
         let _ = stream.set_nodelay(true);
         let Some((connector, name)) = &self.tls else {
             return Ok(Box::new(stream));
         };
-        let secured: io::Result<_> = connector.connect(name.clone(), stream).await;
-        Ok(Box::new(secured.map_err(NoAnswer::Tls)?))
+        let secured = connector.connect(name.clone(), stream).await;
+        Ok(Box::new(secured.map_err(NoConnection::Tls)?))
     }
 }
 
-impl fmt::Debug for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.address, if self.tls.is_some() { "TLS" } else { "" })
-    }
+/// The certificate authorities of `--ca-file`.
+pub fn authorities(file: Option<&Path>) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(file) = file else { return Ok(None) };
+    let wrong = |error| Failure::Local(format!("--ca-file {} cannot be read: {error}", file.display()));
+    std::fs::read(file).map(Some).map_err(wrong)
 }
 
 fn reachable(address: SocketAddr) -> SocketAddr {

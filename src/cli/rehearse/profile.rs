@@ -1,157 +1,232 @@
-//! The character of virtual visitors: when they come, and which shares of them do what. Each named profile is written out in
-//! `docs/guides/rehearse.md`; any part of one can be set otherwise.
+//! The crowd of a rehearsal: when its visitors come, how long they stay, and what else they do. The profiles are described in
+//! `docs/guides/rehearse.md`.
 
-use std::time::Duration;
+use clap::ValueEnum;
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
-use serde::Serialize;
+use crate::charts::{float, rounded};
+use crate::room::Settings;
+use crate::simulate::{Doing, Scripted};
 
-/// How arrivals are spread over their time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Curve {
-    /// Evenly.
-    Even,
-    /// Half of them in the first tenth, and the rest ever more slowly.
-    Front,
-    /// Slowly, then many, then slowly: a hill with its top in the middle.
-    Hill,
-    /// Early ones evenly up to the opening, at half of the time; then a rush.
-    Rush,
+/// A profile, by the way in which its visitors arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Name {
+    /// Half come in the first 6 s, all in 60 s; inside for 2 min
+    Spike,
+    /// They swell and ebb over 10 min; inside for 2 min
+    Wave,
+    /// Evenly over 30 min; inside for 3 min
+    Steady,
+    /// A fifth are early over 5 min, the rest rush in over another 5 min; inside for 2 min
+    ShopOpening,
 }
 
-/// A kind of crowd. Shares are in percent of all visitors.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+/// What visitors are like. Times are in milliseconds, shares in thousandths of all visitors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Profile {
-    pub name: &'static str,
-    pub curve: Curve,
-    /// Over how long they come, in seconds.
-    pub arrive_secs: u64,
-    /// How long one stays inside, in seconds, on the average.
-    pub inside_secs: u64,
-    /// Pages that one asks for inside.
-    pub pages: u32,
+    pub name: Name,
+    /// Over how long they come.
+    pub arrive_ms: u64,
+    /// How long a visitor stays inside, on average.
+    pub inside_ms: u64,
     /// Give up while they wait.
-    pub leave: f64,
-    /// Close the lid while they wait, and say nothing for a while.
-    pub sleep: f64,
-    /// How long that is, in seconds, on the average.
-    pub sleep_secs: u64,
-    /// How long a visitor has waited before either, in seconds, on the average.
-    pub patience_secs: u64,
-    /// Come in only after the half of their claim deadline, or past it.
-    pub late: f64,
+    pub leave: u16,
+    /// Fall silent while they wait.
+    pub sleep: u16,
+    /// For how long, on average.
+    pub sleep_ms: u64,
+    /// How long a visitor has waited before either, on average.
+    pub patience_ms: u64,
+    /// Come only after half of their claim deadline, or past it.
+    pub late: u16,
     /// Are called and do not come.
-    pub no_show: f64,
-    /// Load the page again, now and then, instead of waiting for the script.
-    pub reload: f64,
+    pub no_show: u16,
 }
-
-/// Everybody at once, as when a sale was announced to the minute.
-pub const SPIKE: Profile = Profile {
-    name: "spike",
-    curve: Curve::Front,
-    arrive_secs: 60,
-    inside_secs: 120,
-    pages: 5,
-    leave: 5.0,
-    sleep: 5.0,
-    sleep_secs: 120,
-    patience_secs: 90,
-    late: 5.0,
-    no_show: 5.0,
-    reload: 20.0,
-};
-
-/// They come, and come to an end, as after a mention on the air.
-pub const WAVE: Profile = Profile {
-    name: "wave",
-    curve: Curve::Hill,
-    arrive_secs: 600,
-    leave: 10.0,
-    sleep: 5.0,
-    ..SPIKE
-};
-
-/// An ordinary busy day.
-pub const STEADY: Profile = Profile {
-    name: "steady",
-    curve: Curve::Even,
-    arrive_secs: 1_800,
-    inside_secs: 180,
-    leave: 10.0,
-    sleep: 10.0,
-    sleep_secs: 180,
-    late: 3.0,
-    no_show: 3.0,
-    reload: 10.0,
-    ..SPIKE
-};
-
-/// Some are early, most come as the doors open.
-pub const SHOP_OPENING: Profile = Profile {
-    name: "shop-opening",
-    curve: Curve::Rush,
-    arrive_secs: 600,
-    leave: 3.0,
-    sleep: 15.0,
-    late: 8.0,
-    no_show: 8.0,
-    ..SPIKE
-};
-
-pub const ALL: [Profile; 4] = [SPIKE, WAVE, STEADY, SHOP_OPENING];
 
 impl Profile {
-    pub fn named(name: &str) -> Option<Self> {
-        ALL.into_iter().find(|profile| profile.name == name)
+    pub fn of(name: Name) -> Self {
+        let spike = Self {
+            name,
+            arrive_ms: 60_000,
+            inside_ms: 120_000,
+            leave: 50,
+            sleep: 50,
+            sleep_ms: 120_000,
+            patience_ms: 90_000,
+            late: 50,
+            no_show: 50,
+        };
+        match name {
+            Name::Spike => spike,
+            Name::Wave => Self {
+                arrive_ms: 600_000,
+                leave: 100,
+                ..spike
+            },
+            Name::Steady => Self {
+                arrive_ms: 1_800_000,
+                inside_ms: 180_000,
+                leave: 100,
+                sleep: 100,
+                sleep_ms: 180_000,
+                late: 30,
+                no_show: 30,
+                ..spike
+            },
+            Name::ShopOpening => Self {
+                arrive_ms: 600_000,
+                leave: 30,
+                sleep: 150,
+                late: 80,
+                no_show: 80,
+                ..spike
+            },
+        }
+    }
+
+    /// What all do who do not just wait and come in: at most a thousand of a thousand.
+    pub fn shares(&self) -> u16 {
+        self.leave
+            .saturating_add(self.sleep)
+            .saturating_add(self.late)
+            .saturating_add(self.no_show)
     }
 }
 
-impl Curve {
-    /// When a visitor comes, as a share of the time, by how many of all have come before.
-    pub fn at(self, share: f64) -> f64 {
+impl Name {
+    /// When a visitor comes, as a share of the time, by the share of visitors who have come before.
+    fn arrival(self, share: f64) -> f64 {
         match self {
-            Self::Even => share,
-            Self::Front if share < 0.5 => share * 0.2,
+            Self::Steady => share,
+            Self::Spike if share < 0.5 => share * 0.2,
             // The other half over the nine tenths that are left, thinning out.
-            Self::Front => 0.1 + 0.9 * (2.0 * share - 1.0).powi(2),
-            Self::Hill => {
-                // The inverse of a smooth step, by its closed form.
-                0.5 - ((1.0 - 2.0 * share).clamp(-1.0, 1.0).asin() / 3.0).sin()
-            }
-            Self::Rush if share < 0.2 => share * 2.5,
-            Self::Rush => 0.5 + 0.5 * ((share - 0.2) / 0.8).powi(3),
+            Self::Spike => 0.1 + 0.9 * (2.0 * share - 1.0).powi(2),
+            // The inverse of a smooth step, by its closed form.
+            Self::Wave => 0.5 - ((1.0 - 2.0 * share).clamp(-1.0, 1.0).asin() / 3.0).sin(),
+            Self::ShopOpening if share < 0.2 => share * 2.5,
+            Self::ShopOpening => 0.5 + 0.5 * ((share - 0.2) / 0.8).powi(3),
         }
     }
 }
 
-/// Seconds as a duration.
-pub fn secs(secs: f64) -> Duration {
-    Duration::try_from_secs_f64(secs.max(0.0)).unwrap_or_default()
+/// The whole crowd of a room, in order of arrival. The same seed gives the same crowd.
+pub fn crowd(visitors: u32, profile: &Profile, seed: u64, room: &Settings) -> Vec<Scripted> {
+    let mut rng = Rng::with_seed(seed);
+    let count = f64::from(visitors.max(1));
+    let visitor = |at| {
+        let share = (f64::from(at) + rng.f64()) / count;
+        // Some look around for long, most do not.
+        let stay_ms = part(profile.inside_ms, exponential(&mut rng).min(4.0));
+        // Often enough that the session goes on.
+        let fewest = stay_ms.div_ceil((room.session_ms / 2).max(500)).min(MOST_PAGES);
+        Scripted {
+            arrives_ms: part(profile.arrive_ms, profile.name.arrival(share)),
+            stay_ms,
+            pages: u32::try_from(fewest).unwrap_or(u32::MAX).max(PAGES),
+            does: does(profile, room.claim_deadline_ms, &mut rng),
+        }
+    };
+    (0..visitors).map(visitor).collect()
 }
+
+fn does(profile: &Profile, claim_deadline_ms: u64, rng: &mut Rng) -> Doing {
+    let mut drawn = rng.u16(..1_000);
+    let mut is = |share: u16| {
+        let is = drawn < share;
+        drawn = drawn.saturating_sub(share);
+        is
+    };
+    if is(profile.leave) {
+        Doing::Leaves(part(profile.patience_ms, exponential(rng)))
+    } else if is(profile.sleep) {
+        let length = part(profile.sleep_ms, exponential(rng).min(4.0));
+        Doing::Sleeps(part(profile.patience_ms, exponential(rng)), length)
+    } else if is(profile.late) {
+        Doing::ComesLate(part(claim_deadline_ms, 0.5 + rng.f64()))
+    } else if is(profile.no_show) {
+        Doing::StaysAway
+    } else {
+        Doing::Nothing
+    }
+}
+
+/// Of mean 1.
+fn exponential(rng: &mut Rng) -> f64 {
+    -(1.0 - rng.f64()).ln()
+}
+
+fn part(of_ms: u64, share: f64) -> u64 {
+    rounded(float(of_ms) * share)
+}
+
+/// Pages that a visitor asks for inside, at least; and at most, however short sessions are.
+const PAGES: u32 = 5;
+const MOST_PAGES: u64 = 10_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn arrivals_rise_from_the_beginning_to_the_end() {
-        for curve in [Curve::Even, Curve::Front, Curve::Hill, Curve::Rush] {
-            let at: Vec<f64> = (0..=100).map(|i| curve.at(f64::from(i) / 100.0)).collect();
-            assert!(at.is_sorted(), "{curve:?}: {at:?}");
-            assert!(at[0].abs() < 1e-9 && (at[100] - 1.0).abs() < 1e-9, "{curve:?}");
-        }
-        assert!((Curve::Front.at(0.5) - 0.1).abs() < 1e-9);
-        assert!(Curve::Hill.at(0.25) > 0.3, "the bulk comes in the middle");
+    fn usual(visitors: u32, profile: &Profile, seed: u64) -> Vec<Scripted> {
+        crowd(visitors, profile, seed, &Settings::default())
     }
 
     #[test]
-    fn every_profile_is_found_by_its_name() {
-        for profile in ALL {
-            assert_eq!(Profile::named(profile.name), Some(profile));
-            let shares = profile.leave + profile.sleep + profile.late + profile.no_show;
-            assert!(shares <= 100.0, "{}", profile.name);
+    fn the_same_seed_gives_the_same_crowd_and_another_another() {
+        let of = |seed| usual(200, &Profile::of(Name::Spike), seed);
+        assert_eq!(of(7), of(7));
+        assert_ne!(of(7), of(8));
+    }
+
+    #[test]
+    fn a_crowd_comes_in_order_and_in_its_time() {
+        for name in Name::value_variants() {
+            let profile = Profile::of(*name);
+            let crowd = usual(1_000, &profile, 1);
+            assert!(crowd.is_sorted_by_key(|visitor| visitor.arrives_ms), "{name:?}");
+            let last = crowd.last().expect("somebody").arrives_ms;
+            assert!(
+                (profile.arrive_ms * 9 / 10..=profile.arrive_ms).contains(&last),
+                "{name:?}"
+            );
         }
-        assert_eq!(Profile::named("stampede"), None);
+        let early = |crowd: &[Scripted]| crowd.iter().filter(|visitor| visitor.arrives_ms < 6_000).count();
+        assert_eq!(early(&usual(1_000, &Profile::of(Name::Spike), 1)), 500);
+    }
+
+    #[test]
+    fn shares_are_those_of_the_profile() {
+        let profile = Profile {
+            leave: 100,
+            sleep: 200,
+            late: 300,
+            no_show: 400,
+            ..Profile::of(Name::Spike)
+        };
+        let crowd = usual(20_000, &profile, 3);
+        let share = |is: fn(&Doing) -> bool| crowd.iter().filter(|visitor| is(&visitor.does)).count() / 200;
+        let shares = [
+            share(|does| matches!(does, Doing::Leaves(_))),
+            share(|does| matches!(does, Doing::Sleeps(..))),
+            share(|does| matches!(does, Doing::ComesLate(_))),
+            share(|does| matches!(does, Doing::StaysAway)),
+        ];
+        for (share, wanted) in shares.into_iter().zip([10, 20, 30, 40]) {
+            assert!(share.abs_diff(wanted) <= 1, "{shares:?}");
+        }
+        assert!(!crowd.iter().any(|visitor| visitor.does == Doing::Nothing));
+    }
+
+    #[test]
+    fn visitors_inside_ask_often_enough_for_their_session() {
+        let room = Settings {
+            session_ms: 2_000,
+            ..Settings::default()
+        };
+        let crowd = crowd(100, &Profile::of(Name::Spike), 1, &room);
+        let seldom = |visitor: &Scripted| u64::from(visitor.pages) * 1_000 < visitor.stay_ms;
+        assert!(!crowd.iter().any(seldom));
     }
 }

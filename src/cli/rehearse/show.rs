@@ -1,7 +1,6 @@
 //! The output of a rehearsal: a line while it goes on, and the report at its end.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,81 +8,48 @@ use serde_json::{Value, json};
 use super::options::{Format, RehearseArgs};
 use super::profile::Profile;
 use super::stage::Stage;
-use super::tally::{Fate, Look, Visit, Waits};
-use crate::cli::output::duration;
+use super::tally::{Seen, Visit};
+use crate::charts::{in_words, whole_in_words};
+use crate::cli::output::aligned;
 use crate::dates::rfc3339;
 use ropeline_ids::Wall;
 
-/// The line of figures: drawn over itself in a terminal, else one every ten seconds.
-pub struct Progress {
-    terminal: bool,
-    drawn: u32,
-    called: u64,
-    at: Duration,
-}
-
-impl Progress {
-    pub fn new(terminal: bool) -> Self {
-        Self {
-            terminal,
-            drawn: 0,
-            called: 0,
-            at: Duration::ZERO,
-        }
-    }
-
-    pub fn draw(&mut self, stage: &Stage) {
-        self.drawn += 1;
-        if !self.terminal && !(self.drawn - 1).is_multiple_of(PLAIN_EVERY) {
-            return;
-        }
-        let (look, since) = (stage.tally.look(), stage.since());
-        let passed = since.saturating_sub(self.at).as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "a rate for the eye")]
-        let rate = if passed > 0.0 {
-            (look.called - self.called) as f64 * 60.0 / passed
-        } else {
-            0.0
-        };
-        (self.called, self.at) = (look.called, since);
-        let line = line(&look, since, rate, stage.pool.waiting());
-        let mut err = io::stderr().lock();
-        let _ = if self.terminal {
-            write!(err, "\r{line}\x1b[K").and_then(|()| err.flush())
-        } else {
-            writeln!(err, "{line}")
-        };
-    }
-
-    pub fn end(&self) {
-        if self.terminal {
-            eprintln!();
-        }
-    }
-}
-
-fn line(look: &Look, since: Duration, rate: f64, waiting: usize) -> String {
-    let since = duration(u32::try_from(since.as_secs()).unwrap_or(u32::MAX));
-    let over = [Fate::Ended, Fate::NoShow, Fate::Lost, Fate::Refused];
-    let queue = match waiting {
-        0 => String::new(),
-        count => format!(", {count} waiting for a connection"),
-    };
+/// The figures of the moment.
+pub fn progress(stage: &Stage) -> String {
+    let seen = stage.tally.seen();
     format!(
-        "{since}: to come {}, waiting {}, called {}, inside {}, left {}, done {}; {rate:.0} called a minute, {} requests, {} errors{queue}",
-        look.of(Fate::Ahead) + look.of(Fate::Trying),
-        look.of(Fate::Waiting),
-        look.of(Fate::Called),
-        look.of(Fate::Inside),
-        look.of(Fate::Left),
-        over.into_iter().map(|fate| look.of(fate)).sum::<u64>(),
-        look.requests,
-        look.errors(),
+        "{}: {}; {} requests, {} errors{}",
+        whole_in_words(stage.since().as_secs()),
+        fates(&seen),
+        seen.requests,
+        seen.errors.values().sum::<u64>(),
+        slow(stage).unwrap_or_default()
     )
 }
 
-/// All that the report tells of.
-pub struct Told<'a> {
+/// How many visitors are what.
+fn fates(seen: &Seen) -> String {
+    let fates: Vec<String> = seen
+        .fates()
+        .into_iter()
+        .map(|(fate, count)| format!("{} {count}", word(fate).replace('_', " ")))
+        .collect();
+    fates.join(", ")
+}
+
+/// Said where this command had too few connections.
+fn slow(stage: &Stage) -> Option<String> {
+    let longest = stage.pool.longest();
+    (longest >= SLOW).then(|| {
+        format!(
+            "; requests waited up to {} for a connection of this command's, which is in the waits: raise --connections",
+            in_words(longest.as_secs_f64())
+        )
+    })
+}
+
+/// What the report is about.
+pub struct Report<'a> {
     pub args: &'a RehearseArgs,
     pub profile: &'a Profile,
     pub seed: u64,
@@ -91,88 +57,77 @@ pub struct Told<'a> {
     pub stage: &'a Stage,
 }
 
-impl Told<'_> {
-    /// The report in the format that was asked for.
-    pub fn report(&self, whole: bool) -> String {
-        let visits = self.stage.tally.visits();
+impl Report<'_> {
+    /// In the format that was asked for; `whole` where nothing of this command failed.
+    pub fn write(&self, whole: bool) -> String {
+        let seen = self.stage.tally.seen();
         match self.args.format {
-            Format::Text => self.text(&visits),
-            Format::Json => format!("{:#}\n", self.json(&visits, whole)),
+            Format::Text => self.text(&seen),
+            Format::Json => format!("{:#}\n", self.json(&seen, whole)),
         }
     }
 
-    fn text(&self, visits: &[Visit]) -> String {
-        let look = self.stage.tally.look();
+    fn text(&self, seen: &Seen) -> String {
         let mut text = format!(
             "\n{} virtual visitors in {}, profile {}, seed {}, {}\n\n",
             self.args.visitors,
             self.args.room,
-            self.profile.name,
+            word(self.profile.name),
             self.seed,
-            duration(u32::try_from(self.stage.since().as_secs()).unwrap_or(u32::MAX)),
+            whole_in_words(self.stage.since().as_secs()),
         );
+        let row = |name: &str, until| {
+            let waits = seen.waits(until);
+            let times = [
+                waits.mean_secs,
+                waits.p50_secs,
+                waits.p90_secs,
+                waits.p95_secs,
+                waits.p99_secs,
+                waits.max_secs,
+            ];
+            let first = [name.to_owned(), waits.count.to_string()];
+            first.into_iter().chain(times.map(in_words)).collect()
+        };
+        let rows = [row("until called", called), row("until inside", inside)];
+        let head = ["WAIT", "COUNT", "MEAN", "P50", "P90", "P95", "P99", "MAX"];
+        text.push_str(&aligned(&head, &rows));
+        let count = |of: fn(&Visit) -> Option<u64>| seen.visits.iter().filter(|visit| of(visit).is_some()).count();
         let _ = writeln!(
             text,
-            "             count    mean     p50     p90     p95     p99     max"
+            "\njoined {}, called {}, inside {}, began again {}\nat the end: {}",
+            count(|visit| visit.joined),
+            count(called),
+            count(inside),
+            seen.visits.iter().map(|visit| u64::from(visit.again)).sum::<u64>(),
+            fates(seen),
         );
-        for (name, waits) in [
-            ("until called", waits(visits, called)),
-            ("until inside", waits(visits, inside)),
-        ] {
-            let Waits {
-                count,
-                mean,
-                p50,
-                p90,
-                p95,
-                p99,
-                max,
-            } = waits;
-            let _ = writeln!(
-                text,
-                "{name}  {count:>5}  {mean:>5.1} s {p50:>5.1} s {p90:>5.1} s {p95:>5.1} s {p99:>5.1} s {max:>5.1} s"
-            );
-        }
-        let count = |of: fn(&Visit) -> bool| visits.iter().filter(|visit| of(visit)).count();
-        let _ = writeln!(
-            text,
-            "\njoined {}, called {}, inside {}, ended {}, left {}, no-shows {}, lost {}, refused {}, never came {}, began again {}",
-            count(|visit| visit.joined.is_some()),
-            count(|visit| visit.called.is_some()),
-            count(|visit| visit.inside.is_some()),
-            look.of(Fate::Ended),
-            look.of(Fate::Left),
-            look.of(Fate::NoShow),
-            look.of(Fate::Lost),
-            look.of(Fate::Refused),
-            look.of(Fate::Ahead),
-            visits.iter().map(|visit| u64::from(visit.again)).sum::<u64>(),
-        );
-        let kinds: Vec<String> = look
+        let errors: Vec<String> = seen
             .errors
             .iter()
-            .map(|(word, count)| format!("{word} {count}"))
+            .map(|(kind, count)| format!("{kind} {count}"))
             .collect();
-        let kinds = if kinds.is_empty() {
+        let errors = if errors.is_empty() {
             "none".to_owned()
         } else {
-            kinds.join(", ")
+            errors.join(", ")
         };
-        let _ = writeln!(text, "requests {}, errors: {kinds}", look.requests);
-        let longest = Duration::from_millis(self.stage.pool.longest_ms());
-        if longest >= SLOW {
-            let _ = writeln!(
-                text,
-                "requests waited up to {:.1} s for a connection of this command's: that is in the waits above; raise --connections",
-                longest.as_secs_f64()
-            );
-        }
+        let _ = writeln!(
+            text,
+            "requests {}, errors: {errors}{}",
+            seen.requests,
+            slow(self.stage).unwrap_or_default()
+        );
         text
     }
 
     /// For scripts: all that a simulation of the same crowd is to be compared with.
-    fn json(&self, visits: &[Visit], whole: bool) -> Value {
-        let look = self.stage.tally.look();
+    fn json(&self, seen: &Seen, whole: bool) -> Value {
+        let fates: serde_json::Map<_, _> = seen
+            .fates()
+            .into_iter()
+            .map(|(fate, count)| (word(fate), json!(count)))
+            .collect();
         json!({
             "room": self.args.room,
             "rehearsal": self.stage.id,
@@ -183,22 +138,22 @@ impl Told<'_> {
             "seed": self.seed,
             "visitors": self.args.visitors,
             "profile": self.profile,
-            "waits": { "until_called": waits(visits, called), "until_inside": waits(visits, inside) },
-            "fates": look.fates.iter().map(|(fate, count)| (word(*fate), json!(count))).collect::<serde_json::Map<_, _>>(),
-            "requests": look.requests,
+            "waits": { "until_called": seen.waits(called), "until_inside": seen.waits(inside) },
+            "fates": fates,
+            "requests": seen.requests,
             // How long one waited for a connection of this command's, at most.
-            "connection_wait_ms": self.stage.pool.longest_ms(),
-            "errors": look.errors,
+            "connection_wait_secs": self.stage.pool.longest().as_secs_f64(),
+            "errors": seen.errors,
             // In milliseconds since it began, in order of arrival.
-            "visits": visits,
+            "visits": seen.visits,
         })
     }
 }
 
-fn word(fate: Fate) -> String {
-    serde_json::to_value(fate)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
+/// A name as JSON has it.
+fn word(name: impl serde::Serialize) -> String {
+    let name = serde_json::to_value(name).ok();
+    name.and_then(|name| name.as_str().map(str::to_owned))
         .unwrap_or_default()
 }
 
@@ -210,13 +165,5 @@ fn inside(visit: &Visit) -> Option<u64> {
     visit.inside
 }
 
-fn waits(visits: &[Visit], until: fn(&Visit) -> Option<u64>) -> Waits {
-    let wait = |visit: &Visit| Some(until(visit)?.saturating_sub(visit.joined?));
-    Waits::of(visits.iter().filter_map(wait).collect())
-}
-
-/// From so long a wait for a connection on, the report says so.
+/// From so long a wait for a connection on, it is said.
 const SLOW: Duration = Duration::from_secs(1);
-
-/// Lines that are not drawn over one another come every so many seconds.
-const PLAIN_EVERY: u32 = 10;

@@ -1,57 +1,39 @@
 //! The state that all virtual visitors share: the gate, their mark, and the end.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::Empty;
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::place::Aim;
 use super::pool::{Answer, NoAnswer, Pool};
 use super::tally::Tally;
+use super::target::Target;
+use crate::cli::remote::Failure;
 use crate::time;
 
 /// The field that carries the mark, and comes back with the rehearsal's id.
-pub const MARK: &str = "ropeline-rehearsal";
+const MARK: &str = "ropeline-rehearsal";
 
 /// The gate's word for what an answer is about.
 const WORD: &str = "ropeline-status";
 
 /// One rehearsal as its visitors see it.
-#[derive(Debug)]
 pub struct Stage {
     pub pool: Pool,
-    pub host: HeaderValue,
-    /// The page that they ask for.
-    pub page: String,
-    pub status: String,
-    pub leave: String,
     /// The rehearsal's id.
     pub id: String,
     pub tally: Tally,
+    target: Target,
     /// When the first may come.
     began: OnceLock<Duration>,
-    mark: Mutex<Shown>,
     over: CancellationToken,
-    why: Mutex<Option<String>>,
-}
-
-/// A mark, and when it was signed.
-#[derive(Clone, Debug)]
-struct Shown {
-    mark: HeaderValue,
-    signed: Duration,
-}
-
-/// Where they go.
-#[derive(Clone, Debug)]
-pub struct Places {
-    pub host: HeaderValue,
-    pub page: String,
-    pub status: String,
-    pub leave: String,
+    why: OnceLock<Option<String>>,
 }
 
 /// What a visitor asks for.
@@ -70,20 +52,17 @@ pub enum Asks {
 pub type Jar = BTreeMap<String, String>;
 
 impl Stage {
-    pub fn new(pool: Pool, places: Places, id: String, visitors: u32, mark: HeaderValue) -> Self {
-        Self {
-            pool,
-            host: places.host,
-            page: places.page,
-            status: places.status,
-            leave: places.leave,
-            id,
+    pub fn new(target: Target, visitors: usize) -> Result<Self, Failure> {
+        let place = target.aim.place(&target.host, target.authorities.as_deref())?;
+        Ok(Self {
+            pool: Pool::new(place, target.connections),
+            id: target.rehearsal.to_string(),
             tally: Tally::new(visitors),
+            target,
             began: OnceLock::new(),
-            mark: Mutex::new(Shown::now(mark)),
             over: CancellationToken::new(),
-            why: Mutex::default(),
-        }
+            why: OnceLock::new(),
+        })
     }
 
     /// The visitors' time runs from now on.
@@ -97,21 +76,9 @@ impl Stage {
         began.map_or(Duration::ZERO, |began| time::uptime().saturating_sub(*began))
     }
 
-    /// Shown from now on.
-    pub fn show(&self, mark: HeaderValue) {
-        *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = Shown::now(mark);
-    }
-
-    fn shown(&self) -> Shown {
-        self.mark.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// Everybody stops; the first reason counts.
     pub fn stop(&self, why: Option<String>) {
-        let mut first = self.why.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.over.is_cancelled() {
-            *first = why;
-        }
+        let _ = self.why.set(why);
         self.over.cancel();
     }
 
@@ -124,23 +91,80 @@ impl Stage {
     }
 
     /// Why it was stopped, where that was not wanted.
-    pub fn why(&self) -> Option<String> {
-        self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn why(&self) -> Option<&str> {
+        self.why.get()?.as_deref()
+    }
+
+    /// A look before anything begins: a gate that has this room, and takes the mark, says that no rehearsal is under way. One that
+    /// redirects requests in the clear is met where TLS is spoken.
+    pub async fn at_a_gate(self, visitors: usize) -> Result<Self, Failure> {
+        let Some(aim) = self.is_at_a_gate().await? else {
+            return Ok(self);
+        };
+        let stage = Self::new(Target { aim, ..self.target }, visitors)?;
+        match stage.is_at_a_gate().await? {
+            None => Ok(stage),
+            Some(aim) => Err(Failure::Local(format!(
+                "the gate sends visitors on and on, last to {aim}"
+            ))),
+        }
+    }
+
+    /// Where the gate sends visitors instead, if it does.
+    async fn is_at_a_gate(&self) -> Result<Option<Aim>, Failure> {
+        let at = &self.target.aim;
+        let answer = self.send(Asks::Status, &Jar::new()).await.map_err(|why| {
+            Failure::Local(format!(
+                "nothing answers at {at} ({why}); name an address of the gate with --url, and with --ca-file whoever signed its \
+                 certificate"
+            ))
+        })?;
+        let location = answer.headers.get(header::LOCATION);
+        let location = location.filter(|_| answer.status == StatusCode::PERMANENT_REDIRECT);
+        if let Some(aim) = location.and_then(|location| at.redirected(location.to_str().ok()?)) {
+            return Ok(Some(aim));
+        }
+        match word(&answer) {
+            "rehearsal_over" => Ok(None),
+            "rehearsal_mark" => Err(Failure::Local(format!(
+                "the gate at {at} does not take the mark: it has other keys than this configuration, or it has no room of that name"
+            ))),
+            "rehearsal_off" => Err(Failure::Local(OFF.to_owned())),
+            word => Err(Failure::Foreign(format!(
+                "what answers at {at} is no gate that can rehearse, or something on the way takes the mark off (it said {} {word})",
+                answer.status
+            ))),
+        }
+    }
+
+    /// Waits until the gate that the visitors go to has read of the rehearsal. It may be another than the admin listener's.
+    pub async fn is_known(&self) -> Result<(), Failure> {
+        for _ in 0..TRIES {
+            if let Ok(answer) = self.send(Asks::Status, &Jar::new()).await
+                && self.is_its(&answer)
+            {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Err(Failure::Foreign(
+            "the gate that the visitors would go to knows nothing of the rehearsal: is it one of those behind the admin listener?"
+                .to_owned(),
+        ))
     }
 
     /// Sends one request, and keeps the cookies that come back. `None` where there is no answer of use, which is counted.
     pub async fn ask(&self, asks: Asks, jar: &mut Jar) -> Option<Answer> {
-        let turn = self.pool.turn().await;
         self.tally.sent();
-        let shown = self.shown();
-        let answer = match turn.send(self.request(asks, jar, shown.mark)).await {
+        let answer = match self.send(asks, jar).await {
             Ok(answer) => answer,
             Err(error) => {
                 self.tally.error(error.word());
                 return None;
             }
         };
-        if self.is_foreign(&answer, time::uptime().saturating_sub(shown.signed)) {
+        if !self.is_its(&answer) {
+            self.foreign(&answer);
             return None;
         }
         // Also when the rest failed: a visitor with a place is no newcomer next time.
@@ -158,31 +182,24 @@ impl Stage {
         Some(answer)
     }
 
-    /// As [`Stage::ask`], for a caller that wants the reason of a failure.
-    pub async fn send(&self, asks: Asks, jar: &Jar) -> Result<Answer, NoAnswer> {
-        let turn = self.pool.turn().await;
-        turn.send(self.request(asks, jar, self.shown().mark)).await
+    async fn send(&self, asks: Asks, jar: &Jar) -> Result<Answer, NoAnswer> {
+        self.pool.send(self.request(asks, jar)).await
     }
 
-    fn request(&self, asks: Asks, jar: &Jar, mark: HeaderValue) -> Request<Empty<Bytes>> {
-        let (method, target) = match asks {
-            Asks::Page | Asks::Asset => (Method::GET, &self.page),
-            Asks::Status => (Method::GET, &self.status),
-            Asks::Leave => (Method::POST, &self.leave),
+    fn request(&self, asks: Asks, jar: &Jar) -> Request<Empty<Bytes>> {
+        let target = &self.target;
+        let (method, uri, [mode, dest, accept]) = match asks {
+            Asks::Page => (Method::GET, &target.page, ["navigate", "document", "text/html"]),
+            Asks::Asset => (Method::GET, &target.page, ["no-cors", "script", "*/*"]),
+            Asks::Status => (Method::GET, &target.status, ["cors", "empty", "application/json"]),
+            Asks::Leave => (Method::POST, &target.leave, ["cors", "empty", "application/json"]),
         };
-        let mut request = Request::new(Empty::<Bytes>::new());
-        *request.method_mut() = method;
-        // A malformed target was refused before.
-        *request.uri_mut() = target.parse().unwrap_or_default();
+        let mut request = Request::new(Empty::new());
+        (*request.method_mut(), *request.uri_mut()) = (method, uri.clone());
         let headers = request.headers_mut();
-        headers.insert(header::HOST, self.host.clone());
-        headers.insert(MARK, mark);
+        headers.insert(header::HOST, target.host_field.clone());
+        headers.insert(MARK, target.mark.clone());
         headers.insert(header::USER_AGENT, HeaderValue::from_static("ropeline-rehearse"));
-        let (mode, dest, accept) = match asks {
-            Asks::Page => ("navigate", "document", "text/html"),
-            Asks::Asset => ("no-cors", "script", "*/*"),
-            Asks::Status | Asks::Leave => ("cors", "empty", "application/json"),
-        };
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));
         headers.insert("sec-fetch-mode", HeaderValue::from_static(mode));
         headers.insert("sec-fetch-dest", HeaderValue::from_static(dest));
@@ -196,35 +213,27 @@ impl Stage {
         request
     }
 
-    /// The answer is not one to a visitor of this rehearsal. Where the gate says that it is over, everybody stops; where it
-    /// refuses a mark, only if that was new: an old one may have been long on the way.
-    fn is_foreign(&self, answer: &Answer, age: Duration) -> bool {
-        let told = answer.headers.get(MARK).is_some_and(|id| id == self.id.as_str());
-        match word(answer) {
-            _ if told => return false,
-            "rehearsal_over" => self.stop(Some(
-                "the rehearsal is over at the gate: it was ended there, or its lease ran out".to_owned(),
-            )),
-            "rehearsal_mark" if age > FRESH => self.tally.error("mark"),
-            "rehearsal_mark" => self.stop(Some("the gate does not take the mark any more".to_owned())),
-            "rehearsal_off" => self.stop(Some("the room is off: there is no line to rehearse".to_owned())),
-            _ => self.tally.error(&format!("foreign {}", answer.status.as_u16())),
-        }
-        true
+    /// The answer is one to a visitor of this rehearsal.
+    fn is_its(&self, answer: &Answer) -> bool {
+        answer.headers.get(MARK).is_some_and(|id| id == self.id.as_str())
+    }
+
+    /// Where the gate says that the rehearsal is over, everybody stops.
+    fn foreign(&self, answer: &Answer) {
+        let why = match word(answer) {
+            "rehearsal_over" => "the rehearsal is over at the gate: it was ended there, or its lease ran out",
+            "rehearsal_mark" => "the gate does not take the mark any more",
+            "rehearsal_off" => OFF,
+            _ => return self.tally.error(&format!("foreign {}", answer.status.as_u16())),
+        };
+        self.stop(Some(why.to_owned()));
     }
 }
 
-impl Shown {
-    fn now(mark: HeaderValue) -> Self {
-        Self {
-            mark,
-            signed: time::uptime(),
-        }
-    }
-}
+const OFF: &str = "the room is off: there is no line to rehearse";
 
-/// How old a mark may be that a gate must take: half of what it is good for.
-const FRESH: Duration = Duration::from_secs(60);
+/// Tenths of a second that the gate has to read of a rehearsal.
+const TRIES: u32 = 50;
 
 /// What an answer is about.
 pub fn word(answer: &Answer) -> &str {
@@ -259,8 +268,9 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 
-    use super::super::place::Place;
     use super::*;
+    use crate::room::Settings;
+    use ropeline_ids::RehearsalId;
 
     const ID: &str = "0102030405060708";
 
@@ -268,15 +278,21 @@ mod tests {
     async fn stage() -> (Stage, TcpListener) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let address = listener.local_addr().expect("its address");
-        let places = Places {
-            host: HeaderValue::from_static("shop.example"),
-            page: "/".to_owned(),
-            status: "/status".to_owned(),
-            leave: "/leave".to_owned(),
+        let uri = |path: &str| format!("http://{address}{path}").parse().expect("a URI");
+        let target = Target {
+            aim: Aim::named(&address.to_string()).expect("an address"),
+            authorities: None,
+            host: "shop.example".to_owned(),
+            host_field: HeaderValue::from_static("shop.example"),
+            connections: 1,
+            page: uri("/"),
+            status: uri("/status"),
+            leave: uri("/leave"),
+            rehearsal: RehearsalId::parse(ID).expect("an id"),
+            mark: HeaderValue::from_static("signed"),
+            settings: Settings::default(),
         };
-        let pool = Pool::new(Place::in_the_clear(address), 1);
-        let mark = HeaderValue::from_static("first");
-        (Stage::new(pool, places, ID.to_owned(), 1, mark), listener)
+        (Stage::new(target, 1).expect("no TLS"), listener)
     }
 
     /// The head of the next request.
@@ -295,46 +311,24 @@ mod tests {
         let _ = socket.write_all(body).await;
     }
 
-    fn refused(word: &'static str) -> Answer {
-        let mut headers = http::HeaderMap::new();
-        headers.insert(WORD, HeaderValue::from_static(word));
-        Answer {
-            status: StatusCode::FORBIDDEN,
-            headers,
-            body: Bytes::new(),
-            cut: false,
-        }
-    }
-
     #[tokio::test]
-    async fn whoever_waited_for_a_connection_shows_the_mark_of_now() {
+    async fn a_visitor_waits_for_a_connection_and_shows_the_mark() {
         let (stage, listener) = stage().await;
         let ask = async || stage.ask(Asks::Status, &mut Jar::new()).await;
         let gate = async {
             let (mut socket, _) = listener.accept().await.expect("a visitor");
-            assert!(request(&mut socket).await.contains("ropeline-rehearsal: first\r\n"));
-            while stage.pool.waiting() == 0 {
-                tokio::task::yield_now().await;
+            for _ in 0..2 {
+                let asked = request(&mut socket).await;
+                assert!(
+                    asked.starts_with("GET /status HTTP/1.1\r\nhost: shop.example\r\n"),
+                    "{asked}"
+                );
+                assert!(asked.contains("ropeline-rehearsal: signed\r\n"), "{asked}");
+                answer(&mut socket, "content-length: 2", b"{}").await;
             }
-            stage.show(HeaderValue::from_static("second"));
-            answer(&mut socket, "content-length: 2", b"{}").await;
-            assert!(request(&mut socket).await.contains("ropeline-rehearsal: second\r\n"));
-            answer(&mut socket, "content-length: 2", b"{}").await;
         };
         let (first, second, ()) = tokio::join!(ask(), ask(), gate);
         assert!(first.is_some() && second.is_some());
-        assert_eq!(stage.pool.waiting(), 0);
-    }
-
-    #[tokio::test]
-    async fn a_mark_that_was_long_on_the_way_ends_nothing() {
-        let (stage, _listener) = stage().await;
-        let old = FRESH + Duration::from_secs(1);
-        assert!(stage.is_foreign(&refused("rehearsal_mark"), old));
-        assert!(!stage.is_over());
-        assert_eq!(stage.tally.look().errors.get("mark"), Some(&1));
-        assert!(stage.is_foreign(&refused("rehearsal_mark"), FRESH));
-        assert!(stage.is_over() && stage.why().is_some());
     }
 
     #[tokio::test]
@@ -359,6 +353,6 @@ mod tests {
         };
         tokio::join!(gate, visitor);
         assert!(has_pass(&jar) && has_place(&jar));
-        assert_eq!(stage.tally.look().errors.get("cut"), Some(&1));
+        assert_eq!(stage.tally.seen().errors.get("cut"), Some(&1));
     }
 }

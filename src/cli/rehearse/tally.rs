@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::charts::{Histogram, Spread};
+
 /// Where a visitor is, or how it ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,7 +27,7 @@ pub enum Fate {
     NoShow,
     /// The session was over sooner than the visit.
     Lost,
-    /// The room took no visitor: closed, early, or sold out.
+    /// The room took no visitor: closed, or sold out.
     Refused,
 }
 
@@ -41,43 +43,20 @@ pub struct Visit {
     pub again: u32,
 }
 
-/// The visits and the requests sent for them.
+/// The visits, in order of arrival, and the requests sent for them.
 #[derive(Debug)]
-pub struct Tally {
-    inner: Mutex<Inner>,
-}
-
-#[derive(Debug, Default)]
-struct Inner {
-    visits: Vec<Visit>,
-    requests: u64,
-    errors: BTreeMap<String, u64>,
-}
-
-/// A look at a tally.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Look {
-    pub fates: BTreeMap<Fate, u64>,
-    /// How many have heard of their call.
-    pub called: u64,
+pub struct Seen {
+    pub visits: Vec<Visit>,
     pub requests: u64,
+    /// By kind.
     pub errors: BTreeMap<String, u64>,
 }
 
-/// Waits by percentile, in seconds.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-pub struct Waits {
-    pub count: usize,
-    pub mean: f64,
-    pub p50: f64,
-    pub p90: f64,
-    pub p95: f64,
-    pub p99: f64,
-    pub max: f64,
-}
+#[derive(Debug)]
+pub struct Tally(Mutex<Seen>);
 
 impl Tally {
-    pub fn new(visitors: u32) -> Self {
+    pub fn new(visitors: usize) -> Self {
         let visit = Visit {
             fate: Fate::Ahead,
             joined: None,
@@ -85,140 +64,76 @@ impl Tally {
             inside: None,
             again: 0,
         };
-        let visits = (0..visitors).map(|_| visit).collect();
-        Self {
-            inner: Mutex::new(Inner {
-                visits,
-                ..Inner::default()
-            }),
-        }
+        Self(Mutex::new(Seen {
+            visits: vec![visit; visitors],
+            requests: 0,
+            errors: BTreeMap::new(),
+        }))
     }
 
     /// A visitor has come to be this, so long after the beginning. The first time counts.
     pub fn is(&self, at: usize, fate: Fate, since: Duration) {
         let ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        if let Some(visit) = self.lock().visits.get_mut(at) {
-            visit.fate = fate;
-            match fate {
-                Fate::Waiting => _ = visit.joined.get_or_insert(ms),
-                Fate::Called => _ = visit.called.get_or_insert(ms),
-                Fate::Inside => {
-                    visit.joined.get_or_insert(ms);
-                    visit.called.get_or_insert(ms);
-                    visit.inside.get_or_insert(ms);
-                }
-                _ => {}
-            }
+        let visit = &mut self.seen().visits[at];
+        visit.fate = fate;
+        if matches!(fate, Fate::Waiting | Fate::Inside) {
+            visit.joined.get_or_insert(ms);
+        }
+        if matches!(fate, Fate::Called | Fate::Inside) {
+            visit.called.get_or_insert(ms);
+        }
+        if fate == Fate::Inside {
+            visit.inside.get_or_insert(ms);
         }
     }
 
     /// A visitor's place is gone, and it takes a new one.
     pub fn again(&self, at: usize) {
-        if let Some(visit) = self.lock().visits.get_mut(at) {
-            visit.again = visit.again.saturating_add(1);
-        }
+        self.seen().visits[at].again += 1;
     }
 
     pub fn sent(&self) {
-        self.lock().requests += 1;
+        self.seen().requests += 1;
     }
 
-    /// Of few kinds.
-    pub fn error(&self, word: &str) {
-        let mut inner = self.lock();
-        if inner.errors.len() < KINDS || inner.errors.contains_key(word) {
-            *inner.errors.entry(word.to_owned()).or_default() += 1;
+    /// An error of a few kinds.
+    pub fn error(&self, kind: &str) {
+        *self.seen().errors.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// The results so far, which do not change while this is held.
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    pub fn fates(&self) -> BTreeMap<Fate, u64> {
+        let mut fates = BTreeMap::new();
+        for visit in &self.visits {
+            *fates.entry(visit.fate).or_default() += 1;
         }
+        fates
     }
 
-    pub fn look(&self) -> Look {
-        let inner = self.lock();
-        let mut look = Look {
-            requests: inner.requests,
-            errors: inner.errors.clone(),
-            ..Look::default()
-        };
-        for visit in &inner.visits {
-            *look.fates.entry(visit.fate).or_default() += 1;
-            look.called += u64::from(visit.called.is_some());
+    /// From joining until one of the times after it.
+    pub fn waits(&self, until: fn(&Visit) -> Option<u64>) -> Spread {
+        let mut waits = Histogram::default();
+        for visit in &self.visits {
+            if let (Some(joined), Some(until)) = (visit.joined, until(visit)) {
+                waits.add(until.saturating_sub(joined));
+            }
         }
-        look
-    }
-
-    pub fn visits(&self) -> Vec<Visit> {
-        self.lock().visits.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        waits.spread()
     }
 }
-
-impl Look {
-    pub fn of(&self, fate: Fate) -> u64 {
-        self.fates.get(&fate).copied().unwrap_or(0)
-    }
-
-    pub fn errors(&self) -> u64 {
-        self.errors.values().sum()
-    }
-}
-
-impl Waits {
-    /// Of waits in milliseconds; a percentile is one that was measured, by the nearest rank.
-    pub fn of(mut waits: Vec<u64>) -> Self {
-        waits.sort_unstable();
-        let Some(max) = waits.last().copied() else {
-            return Self::default();
-        };
-        let rank = |percent: usize| {
-            let at = (waits.len() * percent).div_ceil(100).saturating_sub(1);
-            secs(waits.get(at).copied().unwrap_or(max))
-        };
-        let sum: u64 = waits.iter().sum();
-        Self {
-            count: waits.len(),
-            mean: secs(sum) / float(waits.len()),
-            p50: rank(50),
-            p90: rank(90),
-            p95: rank(95),
-            p99: rank(99),
-            max: secs(max),
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "milliseconds of a day at most, of visitors that fit in memory"
-)]
-fn secs(ms: u64) -> f64 {
-    ms as f64 / 1_000.0
-}
-
-#[expect(clippy::cast_precision_loss, reason = "visitors that fit in memory")]
-fn float(count: usize) -> f64 {
-    count as f64
-}
-
-/// Most kinds of errors that are distinguished.
-const KINDS: usize = 32;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_waits_that_were_measured() {
-        let waits = Waits::of((1..=100).map(|i| i * 1_000).rev().collect());
-        assert_eq!((waits.count, waits.p50, waits.p90, waits.p99), (100, 50.0, 90.0, 99.0));
-        assert!((waits.mean - 50.5).abs() < 1e-9 && (waits.max - 100.0).abs() < 1e-9);
-        assert!((Waits::of(vec![7_000]).p50 - 7.0).abs() < 1e-9);
-        assert_eq!(Waits::of(Vec::new()), Waits::default());
-    }
-
-    #[test]
-    fn what_was_first_counts() {
+    fn the_first_time_counts() {
         let tally = Tally::new(2);
         let at = Duration::from_secs;
         tally.is(0, Fate::Waiting, at(1));
@@ -226,11 +141,12 @@ mod tests {
         tally.is(0, Fate::Waiting, at(6));
         tally.is(0, Fate::Inside, at(9));
         tally.is(1, Fate::Inside, at(2));
-        let visits = tally.visits();
+        let seen = tally.seen();
         let times = |visit: &Visit| (visit.joined, visit.called, visit.inside);
-        assert_eq!(times(&visits[0]), (Some(1_000), Some(5_000), Some(9_000)));
-        assert_eq!(times(&visits[1]), (Some(2_000), Some(2_000), Some(2_000)));
-        let look = tally.look();
-        assert_eq!((look.of(Fate::Inside), look.of(Fate::Waiting), look.called), (2, 0, 2));
+        assert_eq!(times(&seen.visits[0]), (Some(1_000), Some(5_000), Some(9_000)));
+        assert_eq!(times(&seen.visits[1]), (Some(2_000), Some(2_000), Some(2_000)));
+        assert_eq!(seen.fates(), BTreeMap::from([(Fate::Inside, 2)]));
+        let waits = seen.waits(|visit| visit.inside);
+        assert_eq!((waits.count, waits.max_secs), (2, 8.0));
     }
 }

@@ -7,17 +7,17 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use super::persona::{Does, Persona};
 use super::pool::Answer;
 use super::stage::{Asks, Jar, Stage, has_pass, has_place, word};
 use super::tally::Fate;
+use crate::simulate::{Doing, Scripted};
 use crate::time;
 
 /// Lives one visit through, or until everybody stops.
-pub async fn live(stage: Arc<Stage>, at: usize, persona: Persona) {
+pub async fn live(stage: Arc<Stage>, at: usize, part: Scripted) {
     let visit = async {
-        sleep(persona.arrives.saturating_sub(stage.since())).await;
-        let fate = Visitor::new(&stage, at, &persona).visit().await;
+        sleep(Duration::from_millis(part.arrives_ms).saturating_sub(stage.since())).await;
+        let fate = Visitor::new(&stage, at, part).visit().await;
         stage.tally.is(at, fate, stage.since());
     };
     tokio::select! {
@@ -29,12 +29,10 @@ pub async fn live(stage: Arc<Stage>, at: usize, persona: Persona) {
 struct Visitor<'a> {
     stage: &'a Stage,
     at: usize,
-    persona: &'a Persona,
+    part: Scripted,
     jar: Jar,
     /// Since when there is a place.
     joined: Option<Duration>,
-    /// Questions asked in line.
-    asked: u32,
     /// When the page was last loaded for the sake of it, and how often in a row.
     loaded: (Duration, u32),
     slept: bool,
@@ -51,14 +49,13 @@ enum Told {
 }
 
 impl<'a> Visitor<'a> {
-    fn new(stage: &'a Stage, at: usize, persona: &'a Persona) -> Self {
+    fn new(stage: &'a Stage, at: usize, part: Scripted) -> Self {
         Self {
             stage,
             at,
-            persona,
+            part,
             jar: Jar::new(),
             joined: None,
-            asked: 0,
             loaded: (Duration::ZERO, 0),
             slept: false,
             came_late: false,
@@ -94,31 +91,30 @@ impl<'a> Visitor<'a> {
     async fn wait(&mut self, pause: Duration) -> Option<Told> {
         let since = self.joined.unwrap_or_else(time::uptime);
         let waited = time::uptime().saturating_sub(since);
-        match self.persona.does {
-            Does::Leaves(after) if waited + pause >= after => {
-                sleep(after.saturating_sub(waited)).await;
+        let left = |after_ms| Duration::from_millis(after_ms).saturating_sub(waited);
+        match self.part.does {
+            Doing::Leaves(after) if left(after) <= pause => {
+                sleep(left(after)).await;
                 self.stage.ask(Asks::Leave, &mut self.jar).await;
                 return None;
             }
-            Does::Sleeps(after, length) if !self.slept && waited + pause >= after => {
+            Doing::Sleeps(after, length) if !self.slept && left(after) <= pause => {
                 self.slept = true;
-                sleep(after.saturating_sub(waited) + length).await;
+                sleep(left(after) + Duration::from_millis(length)).await;
             }
             _ => sleep(pause).await,
         }
-        self.asked += 1;
-        let reloads = self.persona.reloads > 0 && self.asked.is_multiple_of(self.persona.reloads);
-        Some(if reloads { self.load().await } else { self.ask().await })
+        Some(self.ask().await)
     }
 
     /// Called: comes in now, or late, or not at all (`None`).
     async fn come(&mut self) -> Option<Told> {
         self.is(Fate::Called);
-        match self.persona.does {
-            Does::StaysAway => return None,
-            Does::ComesLate(after) if !self.came_late => {
+        match self.part.does {
+            Doing::StaysAway => return None,
+            Doing::ComesLate(after) if !self.came_late => {
                 self.came_late = true;
-                sleep(after).await;
+                sleep(Duration::from_millis(after)).await;
             }
             _ => {}
         }
@@ -131,7 +127,7 @@ impl<'a> Visitor<'a> {
         let began = time::uptime();
         // A visitor who was called while joining has shown no cookie yet: only this claims the slot.
         self.stage.ask(Asks::Asset, &mut self.jar).await;
-        let (pages, whole) = (self.persona.pages.max(1), self.persona.inside);
+        let (pages, whole) = (self.part.pages.max(1), Duration::from_millis(self.part.stay_ms));
         for page in 1..=pages {
             let due = whole.mul_f64(f64::from(page) / f64::from(pages));
             sleep(due.saturating_sub(time::uptime().saturating_sub(began))).await;

@@ -39,13 +39,13 @@ enum To {
     Stock(u32),
 }
 
-pub(super) fn duration(text: &str) -> Result<u64, String> {
+pub(in crate::cli) fn duration(text: &str) -> Result<u64, String> {
     let ms = duration_of(text).filter(|ms| (1..=MOST_MS).contains(ms));
     ms.ok_or_else(|| format!("\"{text}\" is no duration up to 30 days, such as \"90s\", \"4min\" or \"2h\""))
 }
 
 /// A percentage as thousandths.
-pub(super) fn share(text: &str) -> Result<u16, String> {
+pub(in crate::cli) fn share(text: &str) -> Result<u16, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     let percent: Option<f64> = number.parse().ok();
     let share = percent.filter(|percent| (0.0..=100.0).contains(percent));

@@ -165,7 +165,7 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     status.draw = number.and_then(|(lane, number)| drawn(seat, room_view, lane, number));
     // PERF: hardly any room rehearses.
     if room_view.rehearsal.is_some() && status.waiting.is_some() {
-        status.rehearsed = room_view.line(&seat.line).map(|line| line.rehearsed.waiting);
+        status.rehearsed = room_view.line(&seat.line).map(|line| line.virtual_waiting());
     }
     status.message = seat.rules.message(room_view, visit.languages());
     status.ticket = handed.ticket.as_deref();

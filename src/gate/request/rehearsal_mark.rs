@@ -9,7 +9,7 @@ use http::StatusCode;
 use crate::metrics::Outcome;
 use crate::pages::PageKind;
 use crate::room::{LineName, Mode, Rehearsal, RehearsalId, RoomName, View};
-use crate::token::{Keyring, Mark, MarkDate, Pass, SignedBy, Ticket};
+use crate::token::{Keyring, Mark, Pass, SignedBy, Ticket};
 
 use super::visit::{Rehearsed, Visit};
 use crate::gate::state::known_tokens::Tokens;
@@ -19,7 +19,7 @@ use crate::gate::verdict::answers::{Answer, Refusal};
 /// Why a mark is worth nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// Not genuine, not of this room, over, or on a path of no room.
+    /// Not genuine, not of this room, or on a path of no room.
     Mark,
     /// Genuine, and the room has no such rehearsal under way.
     Over,
@@ -30,18 +30,18 @@ pub enum Refused {
 /// The validity of a mark in a room now.
 pub fn judge(keyring: &Keyring, view: &View, room: &RoomName, visit: &Visit) -> Result<Rehearsed, Refused> {
     let text = visit.mark.as_ref().and_then(|mark| mark.to_str().ok());
-    let mark = text.and_then(|text| Mark::read(keyring, room, text));
-    let good = |mark: &Mark| mark.date(visit.wall) == MarkDate::Good;
-    let mark = mark.filter(good).ok_or(Refused::Mark)?;
+    let mark = text
+        .and_then(|text| Mark::read(keyring, room, text))
+        .ok_or(Refused::Mark)?;
     let room = view.rooms.get(room).ok_or(Refused::Over)?;
-    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.id == mark.rehearsal && rehearsal.size <= mark.size;
+    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.order.id == mark.rehearsal;
     let rehearsal = room.rehearsal.as_ref().filter(of).ok_or(Refused::Over)?;
     if room.settings.mode == Mode::Off {
         return Err(Refused::Off);
     }
     Ok(Rehearsed {
         id: mark.rehearsal,
-        forward: mark.forward && rehearsal.forward,
+        forward: mark.forward && rehearsal.order.forward,
     })
 }
 
@@ -67,12 +67,12 @@ pub fn unmarked(pages: &Pages, visit: &Visit) -> Answer {
 pub fn tokens<'a>(
     keyring: &Keyring,
     id: RehearsalId,
-    (room, line): (&RoomName, &LineName),
+    line: (&RoomName, &LineName),
     mut tickets: impl Iterator<Item = &'a str>,
     mut passes: impl Iterator<Item = &'a str>,
 ) -> Tokens {
-    let ticket = tickets.find_map(|text| Ticket::read_virtual(keyring, id, room, line, text));
-    let pass = passes.find_map(|text| Pass::read_virtual(keyring, id, room, line, text));
+    let ticket = tickets.find_map(|text| Ticket::read_virtual(keyring, id, line, text));
+    let pass = passes.find_map(|text| Pass::read_virtual(keyring, id, line, text));
     // A rehearsal is over long before a key is.
     Tokens {
         ticket: ticket.map(|ticket| (ticket, SignedBy::FIRST)),

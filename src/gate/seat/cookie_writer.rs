@@ -62,19 +62,13 @@ impl<'a> CookieWriter<'a> {
     /// The ticket as text.
     #[must_use]
     pub fn sign_ticket(&self, ticket: &Ticket) -> String {
-        match self.rehearsal {
-            None => ticket.sign(self.keyring),
-            Some(id) => ticket.sign_virtual(self.keyring, id),
-        }
+        ticket.sign_for(self.keyring, self.rehearsal)
     }
 
     /// The pass as text.
     #[must_use]
     pub fn sign_pass(&self, pass: &Pass) -> String {
-        match self.rehearsal {
-            None => pass.sign(self.keyring),
-            Some(id) => pass.sign_virtual(self.keyring, id),
-        }
+        pass.sign_for(self.keyring, self.rehearsal)
     }
 
     #[must_use]

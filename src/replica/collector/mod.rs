@@ -225,7 +225,7 @@ impl Collector {
             let Some(said) = self.changes.pop_front() else { return };
             // Two words of this gate on one room, as after an outage: the later one counts.
             let own = |earlier: &&RoomChange| {
-                earlier.room == said.room && !matches!(earlier.change, Change::Edition(_) | Change::Renew { .. })
+                earlier.room == said.room && !matches!(earlier.change, Change::Edition(_) | Change::Renew(_))
             };
             let last = batch.rooms.iter().rev().find(own).map(|earlier| earlier.revision);
             let revision = last

@@ -22,7 +22,7 @@ pub(super) fn change_bytes(change: &Change) -> usize {
             Change::Call(order) => order.line.as_str().len(),
             Change::Evict(eviction) => eviction.line.as_str().len(),
             Change::Rehearse(order) => order.bytes(),
-            Change::Renew { .. } | Change::EndRehearsal(_) => REHEARSAL_BYTES,
+            Change::Renew(_) | Change::EndRehearsal(_) => REHEARSAL_BYTES,
             Change::Reset | Change::Remove | Change::Edition(_) | Change::EndHealing | Change::Load(_) => 0,
         }
 }

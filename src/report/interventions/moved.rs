@@ -116,7 +116,7 @@ impl<'a> InForce<'a> {
     }
 
     fn waiting(&self) -> u64 {
-        people(self.room, |figures| figures.waiting)
+        people(self.room)[0]
     }
 
     fn line_or_draw(&self) -> bool {

@@ -8,9 +8,7 @@ pub(super) type Shortened = (&'static str, String, u64);
 
 /// The times that became shorter, by the visitors who lose by it; empty if there are none.
 pub(super) fn shortened(was: &Settings, is: &Settings, room: &RoomView) -> Vec<Shortened> {
-    let waiting = people(room, |figures| figures.waiting);
-    let called = people(room, |figures| figures.called.into());
-    let inside = people(room, |figures| figures.inside.into());
+    let [waiting, called, inside] = people(room);
     let presence = [
         ("grace", was.grace_ms, is.grace_ms),
         ("firm_within", was.firm_within_ms, is.firm_within_ms),

@@ -130,8 +130,8 @@ impl Ledger {
         for who in &happened.given_up {
             self.leave(*who, happened);
         }
-        let before = happened.was.map_or(0, |was| was.rehearsed.joins);
-        self.tally.virtual_joins += happened.view.rehearsed.joins.saturating_sub(before);
+        let before = happened.was.map_or(0, LineView::virtual_joins);
+        self.tally.virtual_joins += happened.view.virtual_joins().saturating_sub(before);
         self.expire(now.clock, happened.view);
         self.calls(happened);
         self.stand(happened);

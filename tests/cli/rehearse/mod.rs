@@ -77,18 +77,7 @@ fn a_person_gets_in_in_turn_among_virtual_visitors_and_alone_reaches_the_shop() 
     let mut program = begin(
         &site,
         &gate,
-        &[
-            "--visitors",
-            "80",
-            "--inside",
-            "1s",
-            "--seed",
-            "7",
-            "--reload",
-            "50",
-            "--format",
-            "json",
-        ],
+        &["--visitors", "80", "--inside", "1s", "--seed", "7", "--format", "json"],
     );
     joined(&gate, &mut program, 80);
     let before = room(&gate)["calls"].as_u64().unwrap();
@@ -119,7 +108,7 @@ fn a_person_gets_in_in_turn_among_virtual_visitors_and_alone_reaches_the_shop() 
     );
     let waits = &report["waits"]["until_called"];
     assert!(
-        waits["count"].as_u64().unwrap() >= position - 10 && waits["p50"].as_f64() <= waits["max"].as_f64(),
+        waits["count"].as_u64().unwrap() >= position - 10 && waits["p50_secs"].as_f64() <= waits["max_secs"].as_f64(),
         "{waits}"
     );
     assert!(gate.figure("ropeline_requests_total{room=\"shop\",outcome=\"rehearsed\"}") > 80);
@@ -222,10 +211,15 @@ fn a_wrong_target_is_told_in_words() {
     };
     let (admin, shop) = (format!("http://{}", gate.admin), site.shop.url());
     let base = ["rehearse", "--admin", &admin, "--room"];
-    assert!(told(&[&base[..], &["nowhere"]].concat()).contains("no room \"nowhere\""));
+    assert!(told(&[&base[..], &["nowhere"]].concat()).contains("no room of that name; there are: shop"));
     assert!(told(&[&base[..], &["shop", "--url", &shop]].concat()).contains("no gate that can rehearse"));
     assert!(told(&[&base[..], &["shop", "--url", "http://127.0.0.1:1"]].concat()).contains("nothing answers"));
-    assert!(told(&[&base[..], &["shop", "--profile", "stampede"]].concat()).contains("spike, wave"));
+    assert!(told(&[&base[..], &["shop", "--url", &shop, "--path", "/a b"]].concat()).contains("no path"));
+    let misspelt = site.run(&[&base[..], &["shop", "--profile", "stampede"]].concat());
+    assert!(
+        misspelt.code == Some(2) && misspelt.err.contains("spike, wave"),
+        "{misspelt:?}"
+    );
     assert!(
         told(&[&base[..], &["shop"]].concat()).contains("--url"),
         "no port is known"

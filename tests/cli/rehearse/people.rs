@@ -17,12 +17,12 @@ fn rehearsal(more: &[&str]) -> (Site, Gate, Program) {
     let site = Site::new(LINES, "");
     site.edit("total_active_users = 1", "total_active_users = 10");
     let gate = site.start();
-    let nobody = ["--leave", "--sleep", "--late", "--no-show", "--reload"];
+    let nobody = ["--leave", "--sleep", "--late", "--no-show"];
     let nobody = nobody
         .iter()
         .filter(|option| !more.contains(option))
         .flat_map(|option| [*option, "0"]);
-    let base = ["--arrive", "1s", "--seed", "7", "--pages", "1", "--format", "json"];
+    let base = ["--arrive", "1s", "--seed", "7", "--format", "json"];
     let all: Vec<&str> = base.into_iter().chain(nobody).chain(more.iter().copied()).collect();
     let folder = site.path("config.toml");
     let program = Program::start(folder.parent().unwrap(), &args(&gate, &mut Vec::new(), &all));
@@ -45,7 +45,7 @@ fn whoever_gives_up_leaves_the_line() {
         "--visitors",
         "40",
         "--inside",
-        "10min",
+        "10h",
         "--leave",
         "100",
         "--patience",
@@ -70,7 +70,7 @@ fn whoever_falls_silent_counts_as_away_until_they_are_back_in_their_place() {
         "--visitors",
         "30",
         "--inside",
-        "10min",
+        "10h",
         "--sleep",
         "100",
         "--patience",

@@ -80,10 +80,8 @@ fn rehearse(hall: &mut Hall) {
     let order = RehearsalOrder {
         id: RehearsalId([7; 8]),
         size: 50,
-        joined: 0,
         forward: true,
         anyway: false,
-        lease_ms: 15_000,
         for_ms: 60_000,
         by: Who {
             name: "anna".to_owned(),
@@ -125,7 +123,7 @@ fn a_rehearsal_beside_people_is_told_once_whoever_came_first() {
     let (code, said) = told(|hall| {
         rehearse(hall);
         virtual_visitors(hall);
-        hall.change(1, Change::EndRehearsal(None));
+        hall.change(1, Change::EndRehearsal(RehearsalId([7; 8])));
         joins(hall, 3);
     });
     assert_eq!(code, 0, "nobody was there: {said}");

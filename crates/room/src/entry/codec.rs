@@ -113,7 +113,7 @@ codec! {
         10 => Evict(eviction),
         11 => Add(addition),
         12 => Rehearse(order),
-        13 => Renew { id, lease_ms },
+        13 => Renew(id),
         14 => EndRehearsal(id),
         15 => EndHealing,
         16 => Load(figures),

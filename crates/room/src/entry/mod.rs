@@ -175,10 +175,10 @@ pub enum Change {
     Add(Box<Addition>),
     /// Virtual visitors may come.
     Rehearse(Box<RehearsalOrder>),
-    /// Extends the rehearsal. It does not depend on the room's revision, and does not change it.
-    Renew { id: RehearsalId, lease_ms: u64 },
-    /// It is over, whichever is under way where none is named.
-    EndRehearsal(Option<RehearsalId>),
+    /// The rehearsal goes on: whatever its revision, and no revision of the room.
+    Renew(RehearsalId),
+    /// It is over.
+    EndRehearsal(RehearsalId),
     /// Visitors of a lost log are waited for no longer.
     EndHealing,
     /// Figures of the room's upstreams from an outside source, in place of measured ones; with `None` the measured ones count

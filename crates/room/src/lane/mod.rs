@@ -11,6 +11,7 @@ pub(crate) mod presence;
 pub(crate) mod record;
 pub(crate) mod ring;
 pub(crate) mod slots;
+pub(crate) mod virtuals;
 
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ use crate::lane::presence::Presence;
 use crate::lane::record::{Call, Record};
 use crate::lane::ring::Ring;
 use crate::lane::slots::{Moved, Slots};
+use crate::lane::virtuals::Virtuals;
 use crate::line::accounts::Tags;
 use crate::line::pulse::Pulse;
 use crate::settings::Settings;
@@ -34,6 +36,8 @@ pub(super) struct Lane {
     pub slots: Slots,
     /// The accounts of the places.
     pub tags: Tags,
+    /// Which places are virtual visitors'; among the fields of its room.
+    pub virtuals: Virtuals,
     /// Places in gaps that proved to be issued.
     back: Bits,
     /// Places below are void.
@@ -51,7 +55,7 @@ pub(super) struct Lane {
 }
 
 codec! {
-    struct Lane { epochs, presence, slots, tags, back, horizon, target, head, issued, called, pulse } then derived;
+    struct Lane { epochs, presence, slots, tags, virtuals, back, horizon, target, head, issued, called, pulse } then derived;
 }
 
 impl Lane {
@@ -63,6 +67,7 @@ impl Lane {
             presence: Presence::new(start),
             slots: Slots::default(),
             tags: Tags::default(),
+            virtuals: Virtuals::default(),
             back: Bits::default(),
             horizon: start,
             target: start,
@@ -189,6 +194,7 @@ impl Lane {
     pub fn miss(&mut self, place: Place, call: Call) -> Moved {
         let void = self.is_void(place);
         let again = call.count < 2;
+        self.virtuals.no_shows += u64::from(self.virtuals.places.get(place));
         // Below the horizon there are no bits left to clear, and nothing would ever take a record away again.
         if again && !void {
             self.presence.untake(place);
@@ -285,7 +291,8 @@ impl Lane {
             |place| drawn.stands(place).unwrap_or(place),
         );
         self.presence.draw(&drawn);
-        self.slots.permute(ranges, to);
+        self.slots.permute(ranges(), to);
+        self.virtuals.places.permute(ranges(), to);
         self.tags.permute(ranges(), to);
         self.back.permute(ranges(), to);
         // Visitors called before may have any place now: the marks of the calls would void the others.

@@ -7,7 +7,6 @@
 use std::ops::Range;
 
 use crate::codec::{Codec, Read, Reader, Writer};
-use crate::lane::bits::Bits;
 use crate::lane::paged::{Leaf, Paged};
 use crate::lane::record::Record;
 use ropeline_ids::Place;
@@ -19,9 +18,6 @@ const PIECE: u64 = 16;
 pub(crate) struct Slots {
     pieces: Paged<Piece>,
     held: Held,
-    /// Places of virtual visitors while their rehearsal is under way, and the slots that they hold.
-    virtuals: Bits,
-    virtually: Held,
 }
 
 /// How many hold a slot.
@@ -94,11 +90,6 @@ impl Slots {
         self.held
     }
 
-    /// The part of it that virtual visitors hold.
-    pub fn virtually(&self) -> Held {
-        self.virtually
-    }
-
     pub fn get(&self, place: Place) -> Option<&Record> {
         self.pieces.get(place.0 / PIECE)?.records[of_piece(place)].as_ref()
     }
@@ -115,12 +106,8 @@ impl Slots {
         if before == after {
             return Moved::No;
         }
-        let is_virtual = self.virtuals.get(place);
-        for held in [Some(&mut self.held), is_virtual.then_some(&mut self.virtually)] {
-            let Some(held) = held else { continue };
-            held.count(before, u32::saturating_sub);
-            held.count(after, u32::saturating_add);
-        }
+        self.held.count(before, u32::saturating_sub);
+        self.held.count(after, u32::saturating_add);
         match (before, after) {
             (Hold::Nothing, _) => Moved::In,
             (_, Hold::Nothing) => Moved::Out,
@@ -128,49 +115,14 @@ impl Slots {
         }
     }
 
-    pub fn virtuals(&self) -> &Bits {
-        &self.virtuals
-    }
-
-    /// Numbers that were just issued are virtual visitors'.
-    pub fn add_virtuals(&mut self, from: Place, to: Place) {
-        self.virtuals.set_range(from, to);
-    }
-
-    /// A number that is known here only now is a virtual visitor's.
-    pub fn know_virtual(&mut self, place: Place) {
-        if self.virtuals.set(place)
-            && let Some(record) = self.get(place).copied()
-        {
-            self.virtually.count(hold(Some(&record)), u32::saturating_add);
-        }
-    }
-
-    /// All virtual visitors are gone.
-    pub fn forget_virtuals(&mut self) {
-        (self.virtuals, self.virtually) = (Bits::default(), Held::default());
-    }
-
-    /// As a snapshot has them, once the records are read.
-    fn set_virtuals(&mut self, virtuals: Bits) {
-        self.virtually = Held::default();
-        for (place, record) in self.pieces.iter().flat_map(|(index, piece)| piece.iter(index)) {
-            if virtuals.get(place) {
-                self.virtually.count(hold(Some(record)), u32::saturating_add);
-            }
-        }
-        self.virtuals = virtuals;
-    }
-
     /// The records of these places move to other places of them.
-    pub fn permute<R: Iterator<Item = Range<Place>>>(&mut self, ranges: impl Fn() -> R, to: impl Fn(Place) -> Place) {
-        let held: Vec<(Place, Record)> = ranges()
+    pub fn permute(&mut self, ranges: impl Iterator<Item = Range<Place>>, to: impl Fn(Place) -> Place) {
+        let held: Vec<(Place, Record)> = ranges
             .flat_map(|range| self.within(range).collect::<Vec<_>>())
             .collect();
         for (place, _) in &held {
             self.put(*place, None);
         }
-        self.virtuals.permute(ranges(), &to);
         for (place, record) in held {
             self.put(to(place), Some(record));
         }
@@ -211,7 +163,6 @@ impl Codec for Slots {
             w.put(&place);
             w.put(record);
         }
-        w.put(&self.virtuals);
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
@@ -220,7 +171,6 @@ impl Codec for Slots {
             let place = r.get()?;
             slots.put(place, Some(r.get()?));
         }
-        slots.set_virtuals(r.get()?);
         Ok(slots)
     }
 }

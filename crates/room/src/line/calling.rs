@@ -193,7 +193,7 @@ impl Line {
             let moved = lane.miss(due.1, call);
             self.tally.follow(moved, &self.lanes, due);
         }
-        self.count(due, |totals| totals.no_shows += 1);
+        self.totals.no_shows += 1;
     }
 
     /// All who are called can come in again: each has the whole time for it.
@@ -228,7 +228,6 @@ impl Line {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        self.count_virtual_call((id, place));
         // The calls of each of several lanes.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;

@@ -5,6 +5,7 @@ use crate::entry::{Claim, Completion, End, Section};
 use crate::lane::Lane;
 use crate::lane::epoch::Found;
 use crate::lane::record::{Call, EndedBy, Record, Session};
+use crate::lane::virtuals::Virtuals;
 use crate::line::Line;
 use crate::line::deadlines::Due;
 use crate::line::rules::Rules;
@@ -75,7 +76,7 @@ impl Line {
         match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => self.close((id, place), &session, EndedBy::Word, rules, m),
             Some(Record::Called(call)) => {
-                self.count((id, place), |totals| totals.left += 1);
+                self.totals.left += 1;
                 self.leave_over((id, place), EndedBy::Word, call.count, rules, m);
             }
             Some(Record::Over {
@@ -88,7 +89,7 @@ impl Line {
             Some(Record::Missed { .. }) | None if in_line => {
                 lane.slots.put(place, None);
                 lane.presence.take(place);
-                self.count((id, place), |totals| totals.left += 1);
+                self.totals.left += 1;
             }
             _ => return false,
         }
@@ -103,7 +104,7 @@ impl Line {
         };
         let session = match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => session,
-            Some(Record::Called(call)) => self.admit((end.lane, place), &call, rules, m),
+            Some(Record::Called(call)) => self.admit(&call, rules, m),
             _ => return false,
         };
         let expires = session.expires.min(m.clock.plus(end.after_ms));
@@ -127,7 +128,7 @@ impl Line {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit((claim.lane, place), &call, rules, m),
+            Some(Record::Called(call)) => self.admit(&call, rules, m),
             Some(Record::Inside(session)) => renewed(session, rules.settings, m),
             _ => return false,
         };
@@ -147,7 +148,7 @@ impl Line {
         };
         let in_line = lane.is_in_line(place);
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit((id, place), &call, rules, m),
+            Some(Record::Called(call)) => self.admit(&call, rules, m),
             Some(
                 Record::Over {
                     end: EndedBy::Idling,
@@ -306,8 +307,8 @@ impl Line {
     }
 
     /// A called visitor comes in.
-    fn admit(&mut self, due: Due, call: &Call, rules: &Rules, m: &Context) -> Session {
-        self.count(due, |totals| totals.claims += 1);
+    fn admit(&mut self, call: &Call, rules: &Rules, m: &Context) -> Session {
+        self.totals.claims += 1;
         opened(call.count, false, rules.settings, m)
     }
 
@@ -423,7 +424,7 @@ impl Line {
 
     /// A session is over: its slot is free.
     pub(super) fn close(&mut self, due: Due, session: &Session, end: EndedBy, rules: &Rules, m: &Context) {
-        self.count(due, |totals| totals.ends += 1);
+        self.totals.ends += 1;
         self.leave_over(due, end, session.count, rules, m);
     }
 
@@ -441,8 +442,7 @@ impl Line {
         for (at, lane) in self.lanes.iter_mut().enumerate() {
             let from = nexts.get(at).copied().unwrap_or(lane.epochs.start());
             let next = lane.epochs.next();
-            lane.slots.add_virtuals(from, next);
-            self.rehearsed.joins += next.0.saturating_sub(from.0);
+            lane.virtuals.places.set_range(from, next);
         }
     }
 
@@ -456,7 +456,7 @@ impl Line {
                 self.send_one_off((id, place));
             }
             if let Some(lane) = self.lane(id) {
-                lane.slots.forget_virtuals();
+                lane.virtuals = Virtuals::default();
             }
         }
         any
@@ -468,9 +468,9 @@ impl Line {
         let Some(lane) = self.lane(id) else { return };
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
-            Some(Record::Inside(_)) => self.count(due, |totals| totals.ends += 1),
-            Some(Record::Called(_)) => self.count(due, |totals| totals.left += 1),
-            Some(Record::Missed { .. }) | None if in_line => self.count(due, |totals| totals.left += 1),
+            Some(Record::Inside(_)) => self.totals.ends += 1,
+            Some(Record::Called(_)) => self.totals.left += 1,
+            Some(Record::Missed { .. }) | None if in_line => self.totals.left += 1,
             _ => {}
         }
         self.put(due, None);
@@ -509,7 +509,7 @@ fn renewed(session: Session, settings: &Settings, m: &Context) -> Session {
 }
 
 fn all_virtual(lane: &mut Lane) -> Vec<Place> {
-    lane.slots.virtuals().ones(Place(0), Place(u64::MAX)).collect()
+    lane.virtuals.places.ones(Place(0), Place(u64::MAX)).collect()
 }
 
 #[cfg(test)]

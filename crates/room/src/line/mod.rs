@@ -43,9 +43,7 @@ use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
 #[derive(Debug)]
 pub(crate) struct Line {
     lanes: Vec<Lane>,
-    /// Counts of events, and those of virtual visitors among them.
     totals: Totals,
-    rehearsed: Totals,
     calls: Calls,
     tally: Tally,
     /// When this generation began.
@@ -59,7 +57,7 @@ pub(crate) struct Line {
 
 codec! {
     struct Line {
-        lanes, totals, rehearsed, calls, tally, generation, busy,
+        lanes, totals, calls, tally, generation, busy,
     } derived { deadlines, accounts } then derived;
 }
 
@@ -68,7 +66,6 @@ impl Line {
         let mut line = Self {
             lanes: Vec::new(),
             totals: Totals::default(),
-            rehearsed: Totals::default(),
             calls: Calls::new(settings, now),
             tally: Tally::default(),
             generation: now,
@@ -122,12 +119,6 @@ impl Line {
 
     pub fn figures(&self) -> Figures {
         self.totals.figures(self.held())
-    }
-
-    /// The part of the figures that belongs to virtual visitors.
-    pub fn rehearsed(&self) -> Figures {
-        let held = self.lanes.iter().map(|lane| lane.slots.virtually());
-        self.rehearsed.figures(held.fold(Held::default(), Held::plus))
     }
 
     /// Those called who came, and who did not.
@@ -341,25 +332,6 @@ impl Line {
         }
     }
 
-    /// Counts an event of a number; for a virtual visitor's number also among those.
-    fn count(&mut self, (id, place): Due, add: impl Fn(&mut Totals)) {
-        add(&mut self.totals);
-        // PERF: hardly any line has virtual visitors, and a look into no bits costs next to nothing.
-        if self.is_virtual((id, place)) {
-            add(&mut self.rehearsed);
-        }
-    }
-
-    /// A virtual visitor is called. All calls of a step are counted together.
-    fn count_virtual_call(&mut self, due: Due) {
-        self.rehearsed.calls += u64::from(self.is_virtual(due));
-    }
-
-    fn is_virtual(&self, (id, place): Due) -> bool {
-        let lane = self.lanes.get(usize::from(id.0));
-        lane.is_some_and(|lane| lane.slots.virtuals().get(place))
-    }
-
     /// The number that an account has, by any of its tags.
     pub fn number_of(&self, tags: &[Tag]) -> Option<(LaneId, Number)> {
         self.accounts.number_of(tags, &self.lanes)
@@ -382,7 +354,7 @@ impl Line {
             if let Some(lane) = self.lane(*id)
                 && let Some(place) = lane.place(*number)
             {
-                lane.slots.know_virtual(place);
+                lane.virtuals.places.set(place);
             }
         }
     }
@@ -414,12 +386,6 @@ impl Line {
     /// Where each lane's next number will stand.
     pub fn nexts(&self) -> Vec<Place> {
         self.lanes.iter().map(|lane| lane.epochs.next()).collect()
-    }
-
-    /// How many of the waiting visitors are virtual.
-    pub fn virtual_waiting(&self) -> u64 {
-        let waiting = |lane: &Lane| lane.slots.virtuals().common(lane.presence.present());
-        self.lanes.iter().map(waiting).sum()
     }
 
     /// With the data that is derived from the rest.

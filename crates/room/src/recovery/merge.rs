@@ -93,25 +93,14 @@ impl Merge<'_> {
                 for done in lacking {
                     packer.complete(done);
                 }
-                let virtuals = room
-                    .rehearsal()
-                    .map(|rehearsal| rehearsal.id)
-                    .filter(|_| of.lanes().iter().any(|lane| !lane.slots.virtuals().is_empty()));
                 for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
                     if let Some(extent) = lane.epochs.extent(adopt.epoch) {
                         let unheard = |number: Number| room.is_unheard(line, (id, number));
-                        bring_lane(&mut packer, (id, lane, false), (adopt.epoch, extent), &unheard);
+                        bring_lane(&mut packer, (id, lane), (adopt.epoch, extent), &unheard);
                         bring_accounts(&mut packer, id, lane, (adopt.epoch, extent), &unheard);
                         if further {
                             bring_horizon(&mut packer, id, lane, (adopt.epoch, extent));
                         }
-                    }
-                }
-                let Some(rehearsal) = virtuals else { continue };
-                packer.turn_to_rehearsal(name, line, rehearsal);
-                for (id, lane) in (0..).map(LaneId).zip(of.lanes()) {
-                    if let Some(extent) = lane.epochs.extent(adopt.epoch) {
-                        bring_lane(&mut packer, (id, lane, true), (adopt.epoch, extent), &|_| false);
                     }
                 }
             }
@@ -180,14 +169,11 @@ impl Merge<'_> {
             change(revision, Change::Sale { edition, sale, lanes })
         };
         let sale = room.sale_for(other);
-        let behind = after.saturating_add(u64::try_from(sale.len()).unwrap_or(u64::MAX));
         let drawn = (after..).zip(sale).map(part);
-        let rehearsed = room.rehearsal_for(other, self.lost.clock());
-        let rehearsed = rehearsed.map(|order| change(behind, Change::Rehearse(Box::new(order))));
         let lower = other.map_or(Edition(0), Room::edition) < room.edition();
         let regained = lower.then(|| change(room.revision(), Change::Edition(room.edition())));
         let said = made.into_iter().chain(text).chain(set);
-        said.chain(regained).chain(drawn).chain(rehearsed).collect()
+        said.chain(regained).chain(drawn).collect()
     }
 
     /// The codes that are spent here, before the numbers that they were good for.
@@ -236,12 +222,12 @@ fn last(batches: &mut [Batch]) -> Option<&mut Adopt> {
 
 type Wanted = fn(&Record) -> bool;
 
-/// One lane: used-up numbers, visitors inside and present visitors, either of virtual visitors or of all others. A number
-/// that was given for a pending id and not shown since is left out: its visitor either comes with it, or comes with the id
-/// and gets another number, and then the first one is unused.
+/// One lane: used-up numbers, visitors inside and present visitors. Virtual visitors are left out: their rehearsal may be over.
+/// A number that was given for a pending id and not shown since is left out too: its visitor either comes with it, or comes
+/// with the id and gets another number, and then the first one is unused.
 fn bring_lane(
     packer: &mut Packer,
-    (id, lane, virtuals): (LaneId, &Lane, bool),
+    (id, lane): (LaneId, &Lane),
     (epoch, extent): (Epoch, Extent),
     unheard: &dyn Fn(Number) -> bool,
 ) {
@@ -254,7 +240,7 @@ fn bring_lane(
     };
     let mut put = |list, places: &mut dyn Iterator<Item = Place>| {
         let mut numbers: Vec<Number> = places
-            .filter(|place| lane.slots.virtuals().get(*place) == virtuals)
+            .filter(|place| !lane.virtuals.places.get(*place))
             .filter_map(|place| number_at((epoch, extent), lane.epochs.draws.came(place)))
             .collect();
         if drawn {

@@ -2,13 +2,13 @@
 
 use crate::entry::{Adopt, Batch, Completion, MAX_BATCH_BYTES, Section};
 use crate::line::accounts::Bound;
-use ropeline_ids::{LaneId, LineName, Number, RehearsalId, RoomName, Tag};
+use ropeline_ids::{LaneId, LineName, Number, RoomName, Tag};
 
 /// Bytes of a batch that are left for the fields around its sections.
 const HEAD_BYTES: usize = 256;
 
-/// Most bytes of a section without its numbers: two names, which lists there are, a rehearsal, and the count of completions.
-const SECTION_BYTES: usize = 33 + 65 + 3 + 9 + 3;
+/// Most bytes of a section without its numbers: two names, which lists there are, and the count of completions.
+const SECTION_BYTES: usize = 33 + 65 + 3 + 3;
 
 /// Most bytes of a run without its numbers: lane, epoch, form, first number, length, and its part of the list's count.
 const RUN_BYTES: usize = 1 + 10 + 1 + 5 + 5 + 5;
@@ -73,15 +73,6 @@ impl Packer {
     pub fn turn_to(&mut self, room: &RoomName, line: &LineName) {
         self.line = Some(Section::new(room.clone(), line.clone()));
         self.open = false;
-    }
-
-    /// Items put from now on belong to the rehearsal's visitors in this line.
-    pub fn turn_to_rehearsal(&mut self, room: &RoomName, line: &LineName, rehearsal: RehearsalId) {
-        self.turn_to(room, line);
-        self.line = self.line.take().map(|section| Section {
-            rehearsal: Some(rehearsal),
-            ..section
-        });
     }
 
     pub fn put(&mut self, list: List, lane: LaneId, number: Number) {

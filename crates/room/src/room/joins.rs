@@ -4,6 +4,8 @@
 //! A single-use code gives one number, whichever gates saw it, and its visitor may ask for that number again. All reasons for
 //! a refusal are checked before any change, so that a refused code is not spent.
 
+use std::sync::Arc;
+
 use crate::entry::Section;
 use crate::entry::effects::{Effects, Joined, Pended, Redeemed};
 use crate::lane::record::{EndedBy, Record};
@@ -11,6 +13,7 @@ use crate::line::Line;
 use crate::line::accounts::Tagged;
 use crate::line::one_place::rank;
 use crate::room::codes::{BroughtCodes, Denied, MAX_BYPASS, Redeem, Spent};
+use crate::room::rehearsal::Rehearsal;
 use crate::room::{Room, rules};
 use crate::settings::Mode;
 use crate::state::context::Context;
@@ -73,7 +76,8 @@ impl Room {
 
     /// Numbers the visitors who join by a section; of a rehearsal's visitors at most its size.
     pub(super) fn take_joins(&mut self, section: &Section, m: &mut Context, effects: &mut Effects) {
-        let Some(most) = self.rehearsal.left().filter(|_| section.rehearsal.is_some()) else {
+        let rehearsal = self.rehearsal.as_deref().filter(|_| section.rehearsal.is_some());
+        let Some(most) = rehearsal.map(Rehearsal::left) else {
             return self.number(section, m, effects);
         };
         let nexts = self.lines.get(&section.line).map(Line::nexts).unwrap_or_default();
@@ -89,7 +93,9 @@ impl Room {
         if let Some(line) = self.lines.get_mut(&section.line) {
             line.take_in(&nexts);
         }
-        self.rehearsal.count_joined(joined);
+        if let Some(rehearsal) = &mut self.rehearsal {
+            Arc::make_mut(rehearsal).joined += joined;
+        }
         self.published.touch();
     }
 

@@ -41,7 +41,7 @@ use crate::room::lines::LineSet;
 use crate::room::load::RoomLoad;
 use crate::room::pending::Pending;
 use crate::room::publish::Published;
-use crate::room::rehearsal::{Rehearsal, UnderWay};
+use crate::room::rehearsal::Rehearsal;
 use crate::room::terms::Terms;
 use crate::room::timetable::Timetable;
 use crate::settings::schedule::{Phase, Schedule};
@@ -61,7 +61,7 @@ pub(super) struct Room {
     editions: Editions,
     draw: RoomDraw,
     commands: Commands,
-    rehearsal: UnderWay,
+    rehearsal: Option<Arc<Rehearsal>>,
     load: RoomLoad,
     healing: Healing,
     pending: Pending,
@@ -85,7 +85,7 @@ impl Room {
             editions: Editions::new(Edition(0)),
             draw: RoomDraw::default(),
             commands: Commands::default(),
-            rehearsal: UnderWay::default(),
+            rehearsal: None,
             load: RoomLoad::default(),
             healing: Healing::default(),
             pending: Pending::default(),
@@ -151,7 +151,7 @@ impl Room {
     }
 
     pub fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
-        self.rehearsal.get()
+        self.rehearsal.as_ref()
     }
 
     /// A new edition: every line begins afresh, above all numbers it has issued.
@@ -185,7 +185,7 @@ impl Room {
             self.forget(&name, m);
         }
         self.pending.clear();
-        self.rehearsal.end();
+        self.rehearsal = None;
         self.published.touch();
     }
 
@@ -330,7 +330,7 @@ impl Room {
             results: self.timetable.results(self.terms.schedule()),
             sale: Arc::clone(self.draw.sale()),
             orders: Arc::clone(self.commands.done()),
-            rehearsal: self.rehearsal.get().cloned(),
+            rehearsal: self.rehearsal.clone(),
             decides: self.decides(),
             spent: self.codes.spent.clone(),
             overrides: self.terms.overrides().clone(),

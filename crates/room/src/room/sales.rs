@@ -8,7 +8,7 @@ use crate::entry::{Change, Section};
 use crate::lane::epoch::Epochs;
 use crate::line::Line;
 use crate::room::draw::RUNS;
-use crate::room::rehearsal::RehearsalOrder;
+use crate::room::rehearsal::{Rehearsal, RehearsalOrder};
 use crate::room::terms::joined;
 use crate::room::{Room, rules, waits_for_lost};
 use crate::settings::schedule::{Phase, Stage, Turn, Window};
@@ -341,48 +341,52 @@ impl Room {
     /// Begins a rehearsal. False while one is under way, if its bounds are invalid, and in a sale by stock or by a draw,
     /// where virtual visitors would affect the outcome.
     pub fn rehearse(&mut self, order: &RehearsalOrder, m: &Context) -> bool {
+        if self.rehearsal.is_some() || (self.decides() && !order.anyway) {
+            return false;
+        }
         self.published.touch();
-        self.rehearsal.begin(order, self.decides(), (m.time, m.clock))
+        self.rehearsal = Rehearsal::of(order, m.time, m.clock).map(Arc::new);
+        self.rehearsal.is_some()
     }
 
     /// False for one that is not under way.
-    pub fn renew_rehearsal(&mut self, id: RehearsalId, lease_ms: u64, now: Clock) -> bool {
+    pub fn renew_rehearsal(&mut self, id: RehearsalId, now: Clock) -> bool {
         self.published.touch();
-        self.rehearsal.renew(id, lease_ms, now)
+        let rehearsal = self.rehearsal.as_mut().filter(|rehearsal| rehearsal.order.id == id);
+        rehearsal.map(|rehearsal| Arc::make_mut(rehearsal).renew(now)).is_some()
     }
 
-    /// Whether it is under way; any, where none is named.
-    pub fn is_rehearsing(&self, id: Option<RehearsalId>) -> bool {
-        self.rehearsal.is(id)
+    /// Whether it is under way.
+    pub fn is_rehearsing(&self, id: RehearsalId) -> bool {
+        self.rehearsal
+            .as_ref()
+            .is_some_and(|rehearsal| rehearsal.order.id == id)
     }
 
     /// Whether a section counts: a rehearsal's does while that is under way.
     pub fn hears(&self, section: &Section) -> bool {
-        section.rehearsal.is_none_or(|id| self.rehearsal.is(Some(id)))
+        section.rehearsal.is_none_or(|id| self.is_rehearsing(id))
     }
 
+    /// Ends a rehearsal that nobody has renewed, or that a sale with an outcome has come upon, unless that was wanted.
     pub(super) fn lapse(&mut self, m: &Context) {
-        if self.rehearsal.is_over(|| self.decides(), m.clock) {
+        // PERF: every entry passes all rooms, and hardly any rehearses.
+        let over =
+            |rehearsal: &Arc<Rehearsal>| rehearsal.is_over(m.clock) || (!rehearsal.order.anyway && self.decides());
+        if self.rehearsal.as_ref().is_some_and(over) {
             self.end_rehearsal();
         }
     }
 
     /// Every virtual visitor is gone, from all lines, in one step.
     pub fn end_rehearsal(&mut self) {
-        self.rehearsal.end();
+        self.rehearsal = None;
         self.published.touch();
         for name in self.lines.names() {
             if self.lines.get_mut(&name).is_some_and(Line::send_off) {
                 self.lines.touch(&name);
             }
         }
-    }
-
-    /// The change that makes the rehearsal in another history that lacks it.
-    pub fn rehearsal_for(&self, other: Option<&Self>, now: Clock) -> Option<RehearsalOrder> {
-        let rehearsal = self.rehearsal.get()?;
-        let lacks = other.is_none_or(|other| !other.is_rehearsing(None));
-        lacks.then(|| rehearsal.order(now))
     }
 
     /// A sale is on that has winners: by stock, or by a draw.

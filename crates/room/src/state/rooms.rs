@@ -167,15 +167,13 @@ impl Rooms {
             (Some(room), Change::Edition(edition)) => {
                 return taken(room.regain(*edition, m));
             }
-            (Some(room), Change::Renew { id, lease_ms }) => {
-                return taken(room.renew_rehearsal(*id, *lease_ms, m.clock));
-            }
+            (Some(room), Change::Renew(id)) => return taken(room.renew_rehearsal(*id, m.clock)),
             (Some(room), Change::Load(figures)) => {
                 let who = change.who.as_ref();
                 return taken(room.give_load(*figures, who, m.clock));
             }
             (Some(room), _) if change.revision <= room.revision() => return Changed::Stale,
-            (Some(room), Change::Rehearse(order)) if room.is_rehearsing(Some(order.id)) => return Changed::Taken,
+            (Some(room), Change::Rehearse(order)) if room.is_rehearsing(order.id) => return Changed::Taken,
             (Some(_), Change::Override(overrides)) if !overrides.fits() => return Changed::Refused,
             (Some(room), Change::Configure(settings)) => room.configure(settings.bounded(), m),
             (Some(room), Change::Override(overrides)) => {
@@ -266,7 +264,7 @@ impl Rooms {
         noted.then(|| Before {
             audited: room.audited(),
             edition: room.edition(),
-            rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.size),
+            rehearsed: room.rehearsal().map_or(0, |rehearsal| rehearsal.order.size),
         })
     }
 

@@ -46,8 +46,6 @@ fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
     };
     let mark = Mark {
         rehearsal,
-        expires: Wall(600_000),
-        size: 9,
         forward: true,
     };
     let own = own_pass(made);
@@ -56,8 +54,8 @@ fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
     let tags = account_tags(other, shop, &account);
     let salt = [8; 16];
     let secret = draw_secrets(made, shop, Edition(3), &salt)[0];
-    let virtual_ticket = ticket().sign_virtual(made, rehearsal);
-    let virtual_pass = own.sign_virtual(made, rehearsal);
+    let virtual_ticket = ticket().sign_for(made, Some(rehearsal));
+    let virtual_pass = own.sign_for(made, Some(rehearsal));
     let code = code().sign(made, shop, only).expect("a code");
     let kinds = [
         (
@@ -82,11 +80,11 @@ fn taken(made: &Keyring, other: &Keyring) -> Vec<&'static str> {
         ),
         (
             "virtual ticket",
-            Ticket::read_virtual(other, rehearsal, shop, only, &virtual_ticket).is_some(),
+            Ticket::read_virtual(other, rehearsal, (shop, only), &virtual_ticket).is_some(),
         ),
         (
             "virtual pass",
-            Pass::read_virtual(other, rehearsal, shop, only, &virtual_pass).is_some(),
+            Pass::read_virtual(other, rehearsal, (shop, only), &virtual_pass).is_some(),
         ),
         ("account tag", tags.contains(&account_tags(made, shop, &account)[0])),
         (

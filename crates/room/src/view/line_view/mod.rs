@@ -35,8 +35,6 @@ pub struct LineView {
     /// The clock of the last entry that touched the line.
     pub clock: Clock,
     pub figures: Figures,
-    /// The part of them that belongs to virtual visitors.
-    pub rehearsed: Figures,
     lanes: Vec<Lane>,
     bucket: Bucket,
     pulse: Pulse,
@@ -46,6 +44,16 @@ pub struct LineView {
     quiet_until: Clock,
     keeps_calls: bool,
     winners: Arc<Winners>,
+}
+
+/// The virtual visitors of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rehearsed {
+    pub waiting: u64,
+    pub called: u64,
+    pub inside: u64,
+    /// Turns that they missed in this rehearsal.
+    pub no_shows: u64,
 }
 
 impl LineView {
@@ -62,10 +70,6 @@ impl LineView {
                     .stock
                     .map_or(0, |_| line.tally().unfinished(line.held().slots())),
                 ..line.figures()
-            },
-            rehearsed: Figures {
-                waiting: line.virtual_waiting(),
-                ..line.rehearsed()
             },
             lanes: line.lanes().to_vec(),
             bucket: line.calls().bucket(),
@@ -239,17 +243,47 @@ impl LineView {
         seated
     }
 
-    /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are unused here: their rehearsal
-    /// is over.
+    /// Virtual visitors of the rehearsal under way who have joined.
+    #[must_use]
+    pub fn virtual_joins(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.virtuals.places.total()).sum()
+    }
+
+    /// How many of those who wait are virtual.
+    #[must_use]
+    pub fn virtual_waiting(&self) -> u64 {
+        let waiting = |lane: &Lane| lane.virtuals.places.common(lane.presence.present());
+        self.lanes.iter().map(waiting).sum()
+    }
+
+    /// What of the figures is virtual visitors'. Costs a look at every record of theirs.
+    #[must_use]
+    pub fn rehearsed(&self) -> Rehearsed {
+        let mut found = Rehearsed {
+            waiting: self.virtual_waiting(),
+            no_shows: self.lanes.iter().map(|lane| lane.virtuals.no_shows).sum(),
+            ..Rehearsed::default()
+        };
+        for lane in self.lanes.iter().filter(|lane| !lane.virtuals.is_empty()) {
+            for (_, record) in lane.slots.iter().filter(|(place, _)| lane.virtuals.places.get(*place)) {
+                found.called += u64::from(matches!(record, Record::Called(_)));
+                found.inside += u64::from(matches!(record, Record::Inside(_)));
+            }
+        }
+        found
+    }
+
+    /// The numbers that were virtual visitors' in `before`, an earlier view of the line, and are nobody's here: their rehearsal
+    /// is over, and all of them were sent off. By lane and place.
     #[must_use]
     pub fn sent_off_since(&self, before: Option<&Self>) -> Vec<(LaneId, Number)> {
         let mut gone = Vec::new();
         for (id, was) in (0..).map(LaneId).zip(before.iter().flat_map(|line| &line.lanes)) {
             // PERF: nearly always there are none.
-            if was.slots.virtuals().is_empty() || self.lane(id).is_some_and(|lane| !lane.slots.virtuals().is_empty()) {
+            if was.virtuals.is_empty() || self.lane(id).is_some_and(|lane| !lane.virtuals.is_empty()) {
                 continue;
             }
-            let places = was.slots.virtuals().ones(Place(0), Place(u64::MAX));
+            let places = was.virtuals.places.ones(Place(0), Place(u64::MAX));
             gone.extend(places.filter_map(|place| Some((id, was.epochs.number(place)?))));
         }
         gone

@@ -13,14 +13,14 @@ const KNOWN: [(u16, u16, &str, &str); 2] = [
     (
         VERSION,
         VERSION,
-        "c19bb47d94a69b8fcf4ef8360ea40d734553f247d0d650a463681407d1faa4ee",
-        "3dc571e1afba2e030ea97698d86707b46dc7ec4a0a10f143082c56ef11ffdd27",
+        "4c7be1aafc03c9f85b6377eadc6af19cd89fe66304b05bc34b163fceea2949cc",
+        "eb6b4a28e5c2b997b04350eb2a942b67c022b388286ca7eddbc54752c9dd03d6",
     ),
     (
         VERSION,
         NEWEST,
-        "8d925a8464407a19347fc8cbb20b529dfa25d79e5b9fa7345815dd5999d21a69",
-        "1961a8eaecd74054ebf597a540824150e551feab2f71af4b4cc5ef1093010c3b",
+        "e65033c1d5f63e8f7ad0af5bbf12afee83b52584c776af509ee5e010ae113e09",
+        "fd673a927b1b02222a72845ca50d826a58f01d2c3a7772738cad3a2a356d4b6e",
     ),
 ];
 

@@ -171,14 +171,14 @@ prop_compose! {
             Change::Sale { edition: Edition(edition), sale: Box::new(sale), lanes }
         }),
         schedule().prop_map(|Schedule { rule, windows }| Change::Windows { rule, windows }),
-        (any::<[u8; 8]>(), any::<[u32; 2]>(), any::<[bool; 2]>(), any::<[u64; 2]>(), who()).prop_map(
-            |(id, [size, joined], [forward, anyway], [lease_ms, for_ms], by)| Change::Rehearse(Box::new(RehearsalOrder {
-                id: RehearsalId(id), size, joined, forward, anyway, lease_ms, for_ms, by,
+        (any::<[u8; 8]>(), any::<u32>(), any::<[bool; 2]>(), any::<u64>(), who()).prop_map(
+            |(id, size, [forward, anyway], for_ms, by)| Change::Rehearse(Box::new(RehearsalOrder {
+                id: RehearsalId(id), size, forward, anyway, for_ms, by,
             })),
         ),
-        (any::<[u8; 8]>(), any::<u64>()).prop_map(|(id, lease_ms)| Change::Renew { id: RehearsalId(id), lease_ms }),
+        any::<[u8; 8]>().prop_map(|id| Change::Renew(RehearsalId(id))),
         Just(Change::EndHealing),
-        option::of(any::<[u8; 8]>()).prop_map(|id| Change::EndRehearsal(id.map(RehearsalId))),
+        any::<[u8; 8]>().prop_map(|id| Change::EndRehearsal(RehearsalId(id))),
     ]) -> RoomChange {
         RoomChange { room, revision, change, who }
     }

@@ -1,14 +1,13 @@
-//! Rehearsals over histories that the log has lost: they go on with the rest of their lease, or none of their visitors comes
-//! back.
+//! Rehearsals over histories that the log has lost: one that is lost with them is over, and one that is not goes on.
 
 use ropeline_room::{Batch, Change, Changed, Claim, Number, Section};
 
 use crate::recovery::fork::{Fork, held};
-use crate::rehearsal::{ID, LEASE_MS, begin, held_by, is_under_way, join, mark, of, order, say};
-use ropeline_room::testing::log::{LANE, Log, room, settings};
+use crate::rehearsal::{ID, begin, held_by, is_under_way, join, mark, of, order, say};
+use ropeline_room::testing::log::{LANE, Log, settings};
 
 #[test]
-fn a_history_that_comes_back_brings_the_rehearsal_and_its_lease() {
+fn a_log_that_is_lost_ends_the_rehearsal_and_people_keep_their_order() {
     let mut log = Log::new(held(2));
     begin(&mut log, order(50));
     let mixed: Vec<(Number, Number)> = (0..5).map(|_| (join(&mut log, ID, 1)[0], log.join(1)[0])).collect();
@@ -19,22 +18,29 @@ fn a_history_that_comes_back_brings_the_rehearsal_and_its_lease() {
     }
     let mut fork = Fork::of_nothing(log, held(2));
     assert_eq!(fork.bring(), 0);
-    assert_eq!(held_by(&mut fork.new), (5, 0, 0));
-    assert_eq!(fork.new.figures().waiting, 10);
-    let rehearsal = fork.new.state.view().rooms[&room()].rehearsal.clone().unwrap();
-    assert_eq!((rehearsal.id, rehearsal.joined, rehearsal.size), (ID, 5, 50));
+    assert!(!is_under_way(&mut fork.new));
+    assert_eq!((held_by(&mut fork.new), fork.new.figures().waiting), ((0, 0, 0), 5));
     let reals: Vec<Number> = mixed.iter().map(|(_, real)| *real).collect();
-    assert_eq!(fork.aheads(&reals), [1, 3, 5, 7, 9].map(Some));
-    // Their figures are still zero, but the owners of the places are in the bytes all the same.
-    let mut twin = fork.new.fork();
-    assert_eq!(held_by(&mut twin), (5, 0, 0));
-    for log in [&mut fork.new, &mut twin] {
-        log.pass(LEASE_MS - 5_000);
-        assert!(!is_under_way(log), "the lease has as long to run as it had");
-        assert_eq!((held_by(log), log.figures().waiting), ((0, 0, 0), 5));
-    }
-    assert_eq!(twin.state.hash(), fork.new.state.hash());
     assert_eq!(fork.aheads(&reals), [0, 1, 2, 3, 4].map(Some));
+    assert!(!mark(&mut fork.new, ID, mixed[0].0), "nobody virtual comes back");
+}
+
+#[test]
+fn virtual_visitors_of_lost_entries_come_back_as_such_where_their_rehearsal_goes_on() {
+    let mut log = Log::new(held(2));
+    begin(&mut log, order(50));
+    let before = join(&mut log, ID, 2);
+    let mut fork = Fork::of(log);
+    let lost = join(&mut fork.old, ID, 2);
+    let real = fork.old.join(1)[0];
+    fork.bring();
+    for number in before.iter().chain(&lost) {
+        assert!(mark(&mut fork.new, ID, *number));
+    }
+    assert_eq!((held_by(&mut fork.new), fork.new.figures().waiting), ((4, 0, 0), 5));
+    assert_eq!(fork.aheads(&[lost[0], real]), [2, 4].map(Some));
+    say(&mut fork.new, Change::EndRehearsal(ID));
+    assert_eq!((held_by(&mut fork.new), fork.new.figures().waiting), ((0, 0, 0), 1));
 }
 
 #[test]
@@ -42,7 +48,7 @@ fn what_is_said_of_a_rehearsal_that_a_log_does_not_know_brings_nobody_back() {
     let mut log = Log::new(held(2));
     begin(&mut log, order(50));
     let virtuals = join(&mut log, ID, 3);
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     let mut fork = Fork::of_nothing(log, held(2));
     assert!(
         !mark(&mut fork.new, ID, virtuals[0]),
@@ -60,22 +66,25 @@ fn what_is_said_of_a_rehearsal_that_a_log_does_not_know_brings_nobody_back() {
 }
 
 #[test]
-fn sessions_that_come_back_are_virtual_still() {
+fn sessions_of_lost_entries_are_virtual_still() {
     let mut log = Log::new(settings(2));
     begin(&mut log, order(50));
-    let virtuals = join(&mut log, ID, 2);
+    let mut fork = Fork::of(log);
+    let virtuals = join(&mut fork.old, ID, 2);
     let claims = vec![Claim {
         lane: LANE,
         number: virtuals[0],
         carried: true,
     }];
-    log.say(Section { claims, ..of(ID) });
-    let real = log.join(1)[0];
-    let mut fork = Fork::of_nothing(log, settings(2));
+    fork.old.say(Section { claims, ..of(ID) });
+    let real = fork.old.join(1)[0];
     fork.bring();
-    fork.new.apply(0, Batch::default());
+    fork.new.say(Section {
+        reopens: vec![(LANE, virtuals[0])],
+        ..of(ID)
+    });
     assert_eq!(held_by(&mut fork.new).2, 1);
-    let ended = say(&mut fork.new, Change::EndRehearsal(None));
+    let ended = say(&mut fork.new, Change::EndRehearsal(ID));
     fork.new.apply(0, Batch::default());
     let figures = fork.new.figures();
     assert_eq!(

@@ -4,27 +4,26 @@
 mod lost;
 mod sale;
 
+use std::sync::Arc;
+
 use ropeline_room::{
-    Batch, Change, Changed, Deed, Edition, Entry, LineName, MAX_REHEARSED, Number, PendingId, RehearsalId,
-    RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
+    Batch, Change, Changed, Deed, Edition, Entry, LEASE_MS, LineName, LineView, MAX_REHEARSED, Number, PendingId,
+    RehearsalId, RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
 };
 
-use crate::draw::{SECRET, drawing, promise, reveal, says, until};
+use crate::draw::{SECRET, drawing, promise, reveal, until};
 use crate::stock::{done, selling, tally, winners};
 use ropeline_room::testing::log::{LANE, Log, numbers, only, room, settings};
 
 pub const ID: RehearsalId = RehearsalId([7; 8]);
 const OTHER: RehearsalId = RehearsalId([8; 8]);
-pub const LEASE_MS: u64 = 15_000;
 
 pub fn order(size: u32) -> RehearsalOrder {
     RehearsalOrder {
         id: ID,
         size,
-        joined: 0,
         forward: false,
         anyway: false,
-        lease_ms: LEASE_MS,
         for_ms: 600_000,
         by: anna(),
     }
@@ -57,8 +56,7 @@ pub fn begin(log: &mut Log, order: RehearsalOrder) -> Changed {
 }
 
 fn renew(log: &mut Log, id: RehearsalId) -> Changed {
-    let lease_ms = LEASE_MS;
-    say(log, Change::Renew { id, lease_ms })
+    say(log, Change::Renew(id))
 }
 
 pub fn of(id: RehearsalId) -> Section {
@@ -83,11 +81,13 @@ pub fn mark(log: &mut Log, id: RehearsalId, number: Number) -> bool {
 }
 
 /// Waiting, called and inside: of them virtual.
-pub fn held_by(log: &mut Log) -> (u64, u32, u32) {
-    let view = log.state.view();
-    let line = &view.rooms[&room()].lines[&LineName::ONLY];
-    let figures = line.rehearsed;
-    (figures.waiting, figures.called, figures.inside)
+pub fn held_by(log: &mut Log) -> (u64, u64, u64) {
+    let virtuals = line(log).rehearsed();
+    (virtuals.waiting, virtuals.called, virtuals.inside)
+}
+
+fn line(log: &mut Log) -> Arc<LineView> {
+    Arc::clone(&log.state.view().rooms[&room()].lines[&LineName::ONLY])
 }
 
 pub fn is_under_way(log: &mut Log) -> bool {
@@ -176,10 +176,7 @@ fn every_replica_ends_it_at_the_same_entry() {
         };
         apply(&mut log, 500, if step % 2 == 0 { batch } else { Batch::default() });
     }
-    assert_eq!(
-        log.state.view().rooms[&room()].lines[&LineName::ONLY].rehearsed.joins,
-        45
-    );
+    assert_eq!(log.figures().joins, 20 + 45, "its own join while it goes on");
     for entry in &entries {
         let read = Entry::decode(&entry.encode()).unwrap();
         assert_eq!(read, *entry);
@@ -221,14 +218,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     for wrong in [
         order(0),
         order(MAX_REHEARSED + 1),
-        RehearsalOrder {
-            lease_ms: 0,
-            ..order(1)
-        },
-        RehearsalOrder {
-            lease_ms: 60_001,
-            ..order(1)
-        },
+        RehearsalOrder { for_ms: 0, ..order(1) },
         RehearsalOrder {
             for_ms: 24 * 3_600_000 + 1,
             ..order(1)
@@ -243,14 +233,14 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
     assert_eq!(log.state.view().rooms[&room()].revision, revision);
     let rehearsal = log.state.view().rooms[&room()].rehearsal.clone().unwrap();
     assert_eq!(
-        (rehearsal.size, rehearsal.joined, rehearsal.by.name.as_str()),
+        (rehearsal.order.size, rehearsal.joined, rehearsal.order.by.name.as_str()),
         (5, 2, "anna")
     );
     let other = RehearsalOrder { id: OTHER, ..order(5) };
     assert_eq!(begin(&mut log, other.clone()), Changed::Refused);
     assert!(join(&mut log, OTHER, 1).is_empty(), "not its own");
-    assert_eq!(say(&mut log, Change::EndRehearsal(Some(OTHER))), Changed::Refused);
-    assert_eq!(say(&mut log, Change::EndRehearsal(None)), Changed::Taken);
+    assert_eq!(say(&mut log, Change::EndRehearsal(OTHER)), Changed::Refused);
+    assert_eq!(say(&mut log, Change::EndRehearsal(ID)), Changed::Taken);
     assert_eq!(held_by(&mut log), (0, 0, 0));
     let view = log.state.view();
     let deeds: Vec<&Deed> = view.rooms[&room()]
@@ -261,7 +251,7 @@ fn one_at_a_time_and_the_same_again_changes_nothing() {
         .collect();
     let deed = |began| Deed::Rehearsal { size: 5, began };
     assert_eq!(deeds, [&deed(false), &deed(true)]);
-    assert_eq!(say(&mut log, Change::EndRehearsal(None)), Changed::Refused);
+    assert_eq!(say(&mut log, Change::EndRehearsal(ID)), Changed::Refused);
     assert_eq!(begin(&mut log, other), Changed::Taken);
 }
 
@@ -314,15 +304,18 @@ fn figures_tell_virtual_visitors_apart_through_all_that_happens_to_them() {
     }
     let leaves = vec![(LANE, virtuals[5])];
     log.say(Section { leaves, ..of(ID) });
-    let view = log.state.view();
-    let line = &view.rooms[&room()].lines[&LineName::ONLY];
-    let (of_them, figures) = (line.rehearsed, line.figures);
-    assert_eq!((of_them.joins, of_them.claims, of_them.left), (6, 1, 1));
-    assert!(of_them.no_shows > 0 && of_them.ends == 1, "{of_them:?}");
-    assert!(of_them.calls <= figures.calls && of_them.called <= figures.called);
+    let (virtually, figures) = (line(&mut log), log.figures());
+    let (joined, missed) = (virtually.virtual_joins(), virtually.rehearsed().no_shows);
+    assert_eq!(joined, 6);
+    assert!(
+        (1..=figures.no_shows).contains(&missed),
+        "{missed} of {}",
+        figures.no_shows
+    );
     let called = virtuals.iter().filter(|number| log.is_called(**number)).count();
-    assert_eq!(u32::try_from(called).unwrap(), held_by(&mut log).1);
-    say(&mut log, Change::EndRehearsal(None));
+    assert_eq!(u64::try_from(called).unwrap(), held_by(&mut log).1);
+    assert_eq!(State::decode(&log.state.encode()).unwrap().encode(), log.state.encode());
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     let figures = log.figures();
     assert_eq!(
@@ -345,7 +338,7 @@ fn nobody_virtual_buys_and_a_sale_that_decides_is_not_rehearsed_in() {
     let completions = virtuals.iter().map(|number| done(*number, 0, 0)).collect();
     log.say(Section { completions, ..of(ID) });
     assert!(winners(&mut log).is_empty());
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     assert_eq!(tally(&mut log), (2, 0, 0, 2), "and is free again");
     let mut drawn = Log::new(drawing(1, None));
@@ -363,7 +356,7 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
     };
     assert_eq!(begin(&mut log, anyway), Changed::Taken);
     let edition = log.state.view().rooms[&room()].edition;
-    says(&mut log, promise(edition.0, None));
+    assert_eq!(say(&mut log, promise(edition.0, None)), Changed::Taken);
     let virtuals = join(&mut log, ID, 40);
     let real = log.join(40);
     let keep = |log: &mut Log| {
@@ -380,10 +373,10 @@ fn a_draw_moves_virtual_visitors_with_their_places() {
         until(&mut log, at);
     }
     keep(&mut log);
-    says(&mut log, reveal(edition.0, SECRET, None));
+    assert_eq!(say(&mut log, reveal(edition.0, SECRET, None)), Changed::Taken);
     let (waiting, called, _) = held_by(&mut log);
-    assert_eq!(waiting + u64::from(called), 40);
-    say(&mut log, Change::EndRehearsal(None));
+    assert_eq!(waiting + called, 40);
+    say(&mut log, Change::EndRehearsal(ID));
     log.apply(0, Batch::default());
     let figures = log.figures();
     assert_eq!(
@@ -420,6 +413,6 @@ fn a_sale_that_begins_leaves_the_sessions_of_the_rehearsal_to_it() {
     join(&mut log, ID, 3);
     log.change(Change::Edition(Edition(9)));
     assert!(is_under_way(&mut log));
-    say(&mut log, Change::EndRehearsal(None));
+    say(&mut log, Change::EndRehearsal(ID));
     assert_eq!(held_by(&mut log), (0, 0, 0));
 }

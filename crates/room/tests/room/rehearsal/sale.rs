@@ -1,10 +1,9 @@
 //! Rehearsals and sales that have winners: none goes on when such a sale begins, unless that was wanted.
 
-use ropeline_room::{Change, Changed, RehearsalOrder, Schedule, Settings};
+use ropeline_room::{Change, Changed, LEASE_MS, RehearsalOrder, Schedule, Settings};
 
 use crate::draw::{drawing, until};
-use crate::recovery::fork::Fork;
-use crate::rehearsal::{ID, LEASE_MS, begin, held_by, is_under_way, join, order, say};
+use crate::rehearsal::{ID, begin, held_by, is_under_way, join, order, say};
 use crate::stock::{selling, tally, window};
 use ropeline_room::testing::log::{Log, room};
 
@@ -57,14 +56,9 @@ fn what_was_to_go_on_anyway_does_and_a_closed_sale_decides_nothing() {
     until(&mut log, 10_000);
     assert_eq!((join(&mut log, ID, 3).len(), is_under_way(&mut log)), (3, true));
     assert_eq!(tally(&mut log), (2, 0, 2, 0));
-    // Its word counts in another history too, which has the sale as it was.
-    let mut fork = Fork::of_nothing(log, on_sale());
-    until(&mut fork.new, 10_500);
-    fork.bring();
-    assert!(is_under_way(&mut fork.new));
-    until(&mut fork.old, 10_000 + LEASE_MS);
-    assert!(!decides(&mut fork.old));
-    assert_eq!(begin(&mut fork.old, order(5)), Changed::Taken);
+    until(&mut log, 10_000 + LEASE_MS);
+    assert!(!decides(&mut log));
+    assert_eq!(begin(&mut log, order(5)), Changed::Taken);
 }
 
 #[test]

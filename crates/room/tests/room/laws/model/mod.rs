@@ -418,7 +418,7 @@ impl Model {
                 | Change::Sale { .. }
                 | Change::Add(_)
                 | Change::Rehearse(_)
-                | Change::Renew { .. }
+                | Change::Renew(_)
                 | Change::EndRehearsal(_)
                 | Change::Evict(_)
                 | Change::Load(_),
