@@ -222,12 +222,7 @@ impl Store {
                     .min(self.entries.len());
                 let after = &self.entries[from..];
                 Answer::Exchanged(Exchanged::Entries {
-                    entries: after
-                        .iter()
-                        .take(READ_MAX_ENTRIES)
-                        .cloned()
-                        .map(Encoded::from)
-                        .collect(),
+                    entries: after.iter().take(READ_MAX_ENTRIES).cloned().collect(),
                     log_bytes: 0,
                     more: after.len() > READ_MAX_ENTRIES,
                     newer: None,

@@ -30,7 +30,7 @@ Examples:
   ropeline reload                                   apply the edited file; sessions and places stay
   ropeline top                                      watch the waiting lines";
 
-/// A waiting room in front of your shop, which needs no change.
+/// A waiting room in front of your shop. The shop needs no change.
 #[derive(Debug, Parser)]
 #[command(name = "ropeline", version, about, after_help = EXAMPLES)]
 struct Cli {

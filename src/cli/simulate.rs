@@ -98,7 +98,7 @@ pub struct SimulateArgs {
     /// Share of visitors who also wait in a second browser, and come in with only one of the two
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     tabs: u16,
-    /// Bots in addition, as a share of the visitors: they join at once and stay as long as they can
+    /// Bots in addition, as a share of the visitors: they come in three waves and stay as long as they can
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
     bots: u16,
     /// Share of visitors who complete their visit, which ends the session where the room has `ends_on`

@@ -45,7 +45,7 @@ pub struct ProbeArgs {
     /// The query parameter that chooses a line, in a room with `per`
     #[arg(long, value_name = "NAME")]
     parameter: Option<String>,
-    /// Path of the form that names the account, as in `on`
+    /// Path of the form that names the account, as in `on` of `[room.identity]`
     #[arg(long, value_name = "PATH", requires = "account")]
     account_path: Option<String>,
     /// Field of that form

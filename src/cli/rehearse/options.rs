@@ -84,7 +84,7 @@ pub struct RehearseArgs {
     /// End the rehearsal of the room, whoever started it
     #[arg(long)]
     pub end: bool,
-    /// The report at the end
+    /// Format of the report at the end
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }

@@ -24,9 +24,9 @@ const HELP: &str = "\
 The running gate starts the binary at its own path, with the same arguments and environment, and hands it the listening
 sockets. The new process reads the configuration. No request is refused, and every visitor keeps their place.
 
-With an embedded store the old process stops accepting, finishes requests under way for up to 3 seconds, and closes the
-store; the new one opens it. Visitors who come meanwhile wait, usually for about a second. Longer transfers go on until
-[server] drain_deadline. With Redis nobody waits.
+With an embedded store the old process stops accepting. It waits up to 10 seconds for answers to begin and up to 3 for
+them to end, and closes the store; the new one opens it. Visitors who come meanwhile wait, usually for about a second.
+Longer transfers go on until [server] drain_deadline. With Redis nobody waits.
 
 If the new process fails, or takes longer than [server] upgrade_deadline, the old one goes on, and this command prints the
 reason (exit code 1). SIGUSR2 to the gate does the same as this command. To go back, upgrade to the older binary.

@@ -21,14 +21,15 @@ pub(super) const ROOM: Table = Table {
         ),
         list("routes", &ROUTE)
             .or("[\"/*\"]")
-            .about("Protected routes, in any letter case."),
+            .about("Protected routes. Letter case does not matter."),
         list("except", &EXCEPTION).or("[]").about(
-            "Paths that the room does not protect. They match exactly as written. An entry without a method matches \
-                GET and HEAD without a body. The query of such a request may hold only `v`, `ver`, `version`, `t`, \
-                `h` and `hash`; an entry that ends in `?*` matches any query. An entry with a method matches every \
-                request by that method, as a payment provider's callback needs. A WebSocket is let through only by \
-                an entry with a method, as in `GET /socket`. If a later room protects such a path, it gets the \
-                request.",
+            "Paths that the room does not protect. Unlike `routes`, they match exactly: `/payment` matches neither \
+                `/Payment` nor `/payment/`. `/payment/*` matches `/payment` and `/payment/`. An entry without a \
+                method matches GET and HEAD without a body. The query of such a request may hold only `v`, `ver`, \
+                `version`, `t`, `h` and `hash`; an entry that ends in `?*` matches any query. An entry with a \
+                method matches every request by that method, as a payment provider's callback needs. A WebSocket is \
+                let through only by an entry with a method, as in `GET /socket`. If a later room protects such a \
+                path, that room gets the request.",
         ),
         list("return_routes", &ROUTE).or("[]").about(
             "Routes to which a payment provider sends the visitor back. Requests there are forwarded even without a \
@@ -40,11 +41,12 @@ pub(super) const ROOM: Table = Table {
             "\"{id}\" for the variable of a route such as \"/event/{id}/*\", or \"?id\" for a query parameter",
         )
         .unset("one line for all")
-        .about("One line for each value of a path variable that all routes have, or of a query parameter."),
+        .about("One line for each value of a path variable that all routes have (`\"{id}\"`), or of a query \
+            parameter (`\"?id\"`)."),
         list("allow", &LINE).or("[]").about(
             "With `per`, the only values that name a line; a request with any other value gets 404. List the values \
-                if you know them; `\"{uuid}\"` stands for any UUID. Without a list, a value that begins with a digit \
-                or sign must be a whole number, and letter case does not matter.",
+                if you know them; `\"{uuid}\"` stands for any UUID. Without a list, letter case does not matter, \
+                and a value that begins with a digit or sign must be a whole number.",
         ),
         number("max_lines", 1..=100_000)
             .or("1000")
@@ -58,9 +60,9 @@ pub(super) const ROOM: Table = Table {
             .about("Maximum number of visitors who are called or inside at once: the number that the upstream can \
                 serve."),
         text("prequeue_from", FORMS).unset("no prequeue").about(
-            "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue begins a \
-                new sale. Visitors who still wait from the sale before join anew; sessions of that sale run out. \
-                Before this time visitors see a countdown.",
+            "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue begins \
+                a new sale. Visitors who are still waiting for the former sale join anew. Sessions of the former \
+                sale run out. Before this time visitors see a countdown.",
         ),
         text("opens_at", FORMS).unset("open at once").about(
             "Time from which visitors are called, in the order in which they joined. Once: \
@@ -83,8 +85,8 @@ pub(super) const ROOM: Table = Table {
         ),
         words("queueing_method", &METHODS).or(ARRIVAL).about(
             "Order in which visitors of the prequeue are called. `fifo`: the order of joining. `random`: an order \
-                drawn at the opening, which anyone can verify. Later visitors stand behind them. See \
-                docs/reference/draw.md.",
+                drawn at the opening, which anyone can verify. Visitors who join after the opening stand behind \
+                those of the prequeue. See docs/reference/draw.md.",
         ),
         text(
             "draw_beacon",
@@ -100,13 +102,13 @@ pub(super) const ROOM: Table = Table {
             .about("Maximum number of visitors called per minute."),
         duration("call_every", 250..=10 * MINUTE).or("1s").about(
             "Interval at which a share of `new_users_per_minute` is called: `\"10s\"` calls a sixth of it every ten \
-                seconds. Intervals need not begin with a minute, so one minute may include the calls of one more \
-                interval.",
+                seconds. Intervals need not start on the minute, so one minute may have the calls of one more \
+                interval: seven of ten seconds, for example.",
         ),
         duration("session_duration", 0..=DAY).or("5 min").about(
             "Longest idle time of a visitor inside. It starts anew with each forwarded request in the room, but not \
-                with requests that match `except`. Requests are recorded at most once in a tenth of this time. So a \
-                slot may be held for a tenth longer.",
+                with requests that match `except`. The gate records a visitor's requests at most once in a tenth of \
+                this time, by default every 30 seconds. So a slot may be held for a tenth longer.",
         ),
         duration("session_max", 0..=7 * DAY)
             .or("2 h")
@@ -118,7 +120,8 @@ pub(super) const ROOM: Table = Table {
         duration("grace", 0..=DAY)
             .or("4 min")
             .about("A waiting visitor who has been away for longer than this counts as absent. A visitor who has \
-                been away for up to half of it always counts as present."),
+                been away for up to half of it always counts as present. In between the visitor may count as \
+                either, since presence is counted in steps of half of it."),
         duration("firm_within", 0..=DAY).or("20s").about(
             "Time for which a new visitor counts as present before the page has sent its first heartbeat (check-in). \
                 A visitor who has not checked in by then counts as absent.",
@@ -141,9 +144,9 @@ pub(super) const ROOM: Table = Table {
                  gate notices, which takes some seconds.",
             ),
         words("on_outage", &["wait", "open"]).or("wait").about(
-            "What new visitors get while the gate is cut off from its store. `wait`: the waiting page; they get \
-                numbers when the store is back, in order of arrival at each gate. `open`: in mode `auto` all are \
-                forwarded and counted, without a line and beyond the capacity.",
+            "What new visitors get while the gate is cut off from its store. `wait`: they get the waiting page, and \
+                their places when the store is back, in the order of arrival at each gate. `open`: in mode `auto` \
+                all are forwarded and counted, without a line and beyond the capacity.",
         ),
         key("waiting_status", Form::Numbers(&[200, 202, 429, 503]))
             .or("200")

@@ -36,7 +36,10 @@ pub(super) const SERVER: Table = Table {
         ),
         key("verify_token", TOKEN)
             .unset("this endpoint asks for the same token as the rest of the admin API")
-            .about("A token that is good for `GET /api/v1/verify` only, for a shop that asks about a session."),
+            .about(
+                "A token for the shop, with which it may only ask whether a session is open (`GET \
+                /api/v1/verify`). See docs/guides/back-door.md.",
+            ),
         list("trusted_proxies", &NETWORK).or("[]").about(
             "Peers whose `X-Forwarded-For` is believed, such as a load balancer. From any other peer the header \
                  is dropped.",
@@ -63,8 +66,8 @@ pub(super) const SERVER: Table = Table {
             .or("30s")
             .about("Longest pause of a client within a request body."),
         size("body_rate", 0..=1 << 30).or("240 B").about(
-            "Lowest accepted average rate of a request body, in bytes per second. It is checked once the gate has \
-                spent `body_timeout` in total waiting for the body.",
+            "Lowest accepted average rate of a request body, in bytes per second. It is checked from the moment at \
+                which the gate has waited `body_timeout` in total for the body.",
         ),
         duration("write_timeout", 1..=DAY)
             .or("30s")
@@ -116,8 +119,8 @@ pub(super) const FORWARD_AUTH: Table = Table {
     many: false,
     about: "Proxies that forward requests themselves and ask the gate about each request.",
     keys: &[list("proxies", &PROXY).or("[]").about(
-        "The proxies that may ask, each at `/.ropeline/forward/NAME`, from addresses in `trusted_proxies` of \
-            `[server]`.",
+        "The proxies that may ask: nginx, traefik, caddy, haproxy or envoy. Each asks at `/.ropeline/forward/NAME`, \
+            from an address in `trusted_proxies` of `[server]`.",
     )],
 };
 

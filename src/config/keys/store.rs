@@ -50,8 +50,8 @@ pub(super) const STORE: Table = Table {
         number("machine_version", 1..=65_535)
             .unset("the newest that all gates know")
             .about(
-                "Highest version of the rooms' state machine that may be used. Before an upgrade, set this key to \
-                    the version in force. Then you can still go back to the older binary.",
+                "Highest version of the rooms' rules (machine version) that may be used. Before an upgrade, set \
+                    this key to the version in force. Then you can still go back to the older binary.",
             )
             .at_start(),
     ],

@@ -72,11 +72,12 @@ pub(super) const UPSTREAM: Table = Table {
                 let through by `return_routes` or `except` without a session may together use half. If no memory is \
                 free, the gate does not read the body. After `body_timeout` of `[server]` the request gets 503. The \
                 first 4 KiB of a body count only against the client's share, not against the total. A body of up to \
-                1 KiB does not count at all. One body of each client may exceed the client's share, and two bodies \
-                in all may exceed the total. Otherwise bodies could block each other.",
+                1 KiB does not count at all. So that bodies do not block each other, one waiting body of each \
+                client may exceed the client's share. Two may exceed the total: one of those requests without a \
+                session, and one of all others. Each may do so by `request_buffer`.",
         ),
         number("max_streaming_bodies", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
+            .unset("a quarter of this section's `max_connections`, summed over all servers, or 64 without that key")
             .about(
                 "Maximum number of request bodies that are streamed at once, over all servers. Further ones wait, \
                     for `wait_timeout` at most. One client may have half of this number. All requests that are let \
@@ -92,24 +93,24 @@ pub(super) const UPSTREAM: Table = Table {
         ),
         number("max_waiting", 0..=1_000_000).or("1000").about(
             "Maximum number of requests that wait for a server, and of bodies that wait to be streamed. Each server \
-                has its own queue of this size. A request that may go to any server waits, and counts, in the queue \
-                of each. One client may fill half of a queue. A further request gets 503 with Retry-After.",
+                has its own queue of this size. A request that any server may take waits in all queues, and counts \
+                in each. One client may fill half of a queue. A further request gets 503 with Retry-After.",
         ),
         duration("wait_timeout", 1..=DAY).or("5s").about(
             "Longest wait of a request for a server, and of a body to be streamed. Then the answer is 503 with \
                  Retry-After.",
         ),
         number("max_unadmitted_reads", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
+            .unset("a quarter of this section's `max_connections`, summed over all servers, or 64 without that key")
             .about(
-                "Maximum number of read requests without a session that are forwarded at once. These are requests by \
-                    `except`, on paths that are never queued, and of crawlers. The same number of preflights is \
-                    allowed in addition. For a further request, the slowest reader of a long response is cut off. If \
-                    no client reads slowly, the further request gets 503 with Retry-After. One client may have half \
-                    of this number.",
+                "Maximum number of read requests without a session that are forwarded at once. These are requests \
+                    that `except` lets through, requests for paths that are never queued, and requests of crawlers. \
+                    The same number of preflights is allowed in addition. When one more comes, the gate cuts off \
+                    the client that reads a long response most slowly, to make room. If no client reads slowly, the \
+                    further request gets 503 with Retry-After. One client may have half of this number.",
             ),
         number("max_unadmitted_posts", 1..=1_000_000)
-            .unset("a quarter of `max_connections` for each server, or 64 if `max_connections` is not set")
+            .unset("a quarter of this section's `max_connections`, summed over all servers, or 64 without that key")
             .about(
                 "The same limit for requests that send something, such as a payment provider's callback. These match \
                     `return_routes`, or an entry of `except` with a method other than GET, HEAD and OPTIONS.",
@@ -132,8 +133,8 @@ pub(super) const UPSTREAM: Table = Table {
             .or("false")
             .about("Counts a response of 500 and above as a failure."),
         duration("out_for", 1..=DAY).or("10s").about(
-            "Time for which a server is passed over at first. Each further failure doubles it; a random part of up \
-                to half is then taken off. Then one request tries the server.",
+            "Time for which a server is passed over at first. Each further failure doubles the time. A random part, \
+                up to half, is taken off. When the time is over, one request tries the server.",
         ),
         duration("out_at_most", 1..=DAY)
             .or("5 min")

@@ -75,7 +75,8 @@ pub(super) const IDENTITY: Table = Table {
                 it.",
         ),
         words("algorithm", &["EdDSA", "RS256"]).unset("none").about(
-            "The only accepted algorithm, whatever a token says. `jwt` needs this key; no other source uses it.",
+            "The only accepted algorithm, `EdDSA` or `RS256`, whatever a token says. `jwt` needs this key; no other \
+                source uses it.",
         ),
         key("claim", PLAIN)
             .unset("`\"sub\"`")
@@ -89,12 +90,13 @@ pub(super) const IDENTITY: Table = Table {
         duration("leeway", 0..=5 * MINUTE)
             .unset("`\"0s\"`")
             .about("For `jwt`: largest difference between the clocks of issuer and gate."),
-        key("lane_claim", PLAIN)
-            .unset("no lane by claim")
-            .about("For `jwt`: claim of the same token that selects the lane of the account, by the lanes' `claims`."),
+        key("lane_claim", PLAIN).unset("no lane by claim").about(
+            "For `jwt`: claim of the same token that selects the lane of the account. Each lane lists its \
+                values in `claims`.",
+        ),
         words("missing", &["join", "refuse"]).unset("`\"join\"`").about(
             "`join`: a visitor without an account joins without one. `refuse`: the visitor must sign in first. A \
-                 ticket or pass of an account is valid only with the account.",
+                 ticket or pass of an account is valid only in requests that name this account.",
         ),
         text(
             "sign_in",
