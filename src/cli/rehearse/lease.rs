@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::options::RehearseArgs;
+use super::options::{GRACE_MS, RehearseArgs};
 use super::stage::Stage;
 use crate::cli::remote::{Client, Failure, path_of};
 use crate::room::LEASE_MS;
@@ -27,7 +27,7 @@ impl Lease {
             "id": id,
             "visitors": args.size(),
             // The room's own end, should this one not come.
-            "seconds": args.length_ms.div_ceil(1_000) + 60,
+            "seconds": (args.length_ms + GRACE_MS).div_ceil(1_000),
             "forward": args.forward,
             "anyway": args.anyway,
             "reason": args.reason,

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
 use self::lease::Lease;
@@ -57,9 +58,11 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     let crowd = crowd(args.visitors, &profile, seed, &target.settings);
     let stage = Stage::new(target, crowd.len())?.at_a_gate(crowd.len()).await?;
     let stage = Arc::new(stage);
+    let terminate = signal(SignalKind::terminate())
+        .map_err(|error| Failure::Local(format!("signals cannot be caught: {error}")))?;
     let lease = Lease::begin(args, client, stage.id.clone()).await?;
     let began = time::wall();
-    let done = rehearse(args, &lease, &stage, crowd).await;
+    let done = rehearse(args, &lease, (&stage, terminate), crowd).await;
     let ended = lease.end().await;
     let report = Report {
         args,
@@ -80,8 +83,13 @@ async fn execute(args: &RehearseArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Until all have had their visit, the time is over, or Ctrl-C ends it.
-async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd: Vec<Scripted>) -> Result<(), Failure> {
+/// Until all have had their visit, the time is over, or Ctrl-C or SIGTERM ends it.
+async fn rehearse(
+    args: &RehearseArgs,
+    lease: &Lease,
+    (stage, mut terminate): (&Arc<Stage>, Signal),
+    crowd: Vec<Scripted>,
+) -> Result<(), Failure> {
     stage.is_known().await?;
     stage.begins();
     let mut visits = JoinSet::new();
@@ -100,6 +108,7 @@ async fn rehearse(args: &RehearseArgs, lease: &Lease, stage: &Arc<Stage>, crowd:
             () = &mut all => break,
             () = &mut ends => break,
             _ = &mut interrupt => break,
+            _ = terminate.recv() => break,
             () = stage.over() => break,
             () = &mut keep => break,
         }

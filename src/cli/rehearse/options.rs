@@ -7,7 +7,18 @@ use clap::{Args, ValueEnum};
 use super::profile::{Name, Profile};
 use crate::cli::remote::{AdminArgs, Failure};
 use crate::cli::simulate::words::{duration, share};
-use crate::room::MAX_REHEARSED;
+use crate::room::{MAX_REHEARSAL_MS, MAX_REHEARSED};
+
+/// The room ends a rehearsal a minute later, should the command not.
+pub const GRACE_MS: u64 = 60_000;
+
+fn length(text: &str) -> Result<u64, String> {
+    let most = MAX_REHEARSAL_MS - GRACE_MS;
+    match duration(text)? {
+        ms if ms > most => Err(format!("a rehearsal can take at most {} minutes", most / 60_000)),
+        ms => Ok(ms),
+    }
+}
 
 /// Arguments of `ropeline rehearse`.
 #[derive(Debug, Args)]
@@ -55,7 +66,7 @@ pub struct RehearseArgs {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Longest time that the whole rehearsal may take
-    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = length)]
     pub length_ms: u64,
     /// Where the visitors go, as `http://127.0.0.1:8080` or `https://…`; else the first address of the configuration
     #[arg(long, value_name = "URL")]

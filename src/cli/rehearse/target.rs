@@ -76,15 +76,21 @@ impl Target {
     }
 }
 
-/// The configuration with its keys, and with the room where an operator added it at run time: then it is in no file.
+/// The configuration with its keys. A room that the file lacks is one that an operator added at run time, and is taken from the
+/// gate. The file counts where both have it, as for gates.
 async fn configured(args: &RehearseArgs, client: &Client) -> Result<(Config, Keyring), Failure> {
+    let known = |added: &[AddedRoom]| code::keys_with(&args.config, added).map_err(|(text, _)| Failure::Local(text));
+    let (config, keyring) = known(&[])?;
+    if config.rooms.iter().any(|room| room.name.as_str() == args.room) {
+        return Ok((config, keyring));
+    }
     let room: api::Room = parsed(&client.get(&path_of(&[&args.room])).await?)?;
     let added = room.addition.map(|addition| AddedRoom::new(&addition.text)).transpose();
     let added = added.map_err(|mistakes| {
         let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
         Failure::Foreign(format!("the text of the room cannot be read: {}", told.join("; ")))
     })?;
-    code::keys_with(&args.config, added.as_slice()).map_err(|(text, _)| Failure::Local(text))
+    known(added.as_slice())
 }
 
 /// A new rehearsal, and what its visitors show.

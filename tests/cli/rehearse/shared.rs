@@ -71,7 +71,7 @@ fn of_a_room_with_lines_the_one_of_the_path_is_rehearsed() {
         lines.iter().find(|one| one["line"] == line)?["joins"].as_u64()
     };
     assert_eq!((counted("a"), counted("b")), (Some(21), Some(1)), "{lines}");
-    program.signal(Signal::INT);
+    program.signal(Signal::TERM);
     let ended = program.ended();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let report: Value = serde_json::from_str(&ended.out).unwrap();

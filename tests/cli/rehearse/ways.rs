@@ -87,6 +87,10 @@ fn a_room_that_was_added_at_run_time_is_rehearsed_as_any_other() {
     assert!(elsewhere.err.contains("is not in the room vip"), "{elsewhere:?}");
     let nowhere = run(&mut Vec::new(), "vap", "/");
     assert!(nowhere.err.contains("there is no room of that name"), "{nowhere:?}");
+    // In the file as well, it is as the file says.
+    site.edit("[[room]]", &format!("{vip}[[room]]"));
+    let both = run(&mut Vec::new(), "vip", "/vip/a");
+    assert!(both.code == Some(0) && both.out.contains("inside 5,"), "{both:?}");
 }
 
 fn orders(gate: &Gate, anyway: bool) -> Answer {

@@ -5,7 +5,7 @@ use crate::codec::{DecodeError, Reader, Writer, codec};
 use crate::version::{NEWEST, OLDEST};
 
 /// Longest entry that is read: twice what a gate may write, since an entry refused here would stop every gate.
-const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
+pub(super) const MAX_ENTRY_BYTES: usize = 2 * MAX_BATCH_BYTES;
 
 impl Entry {
     /// The entry as the log stores it.

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use super::{Batch, Entry};
-use crate::codec::DecodeError;
+use crate::codec::{DecodeError, Reader};
+use crate::entry::codec::MAX_ENTRY_BYTES;
 
 /// An entry and its byte form, as [`Entry::encode`] writes it. An entry has one form only, so bytes that were read are that form.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,11 +24,14 @@ impl Encoded {
     /// The entry `head` with the encoded `batch` for its own, from a log that keeps the two apart.
     ///
     /// # Errors
-    /// As [`Batch::decode`].
+    /// As [`Batch::decode`], and as [`Entry::decode`] for the two together: the entry is read again from an archive.
     pub fn with_batch(mut head: Entry, batch: &[u8]) -> Result<Self, DecodeError> {
         head.batch = Batch::decode(batch)?;
         let mut bytes = head.encode_head();
         bytes.extend_from_slice(batch);
+        if bytes.len() > MAX_ENTRY_BYTES {
+            return Reader::new(&bytes, "entry").wrong();
+        }
         Ok(Self { entry: head, bytes })
     }
 

@@ -7,9 +7,9 @@ use ropeline_room::draw::{AdmissionOrder, Hash};
 use ropeline_room::{
     Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId, Commitment,
     Completion, Controller, Drawing, DrawnLane, Edition, Encoded, End, Entry, Epoch, Eviction, Forms, GateId, LaneId,
-    Late, LineName, Linear, LoadControl, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId, Position,
-    Redeem, RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section, Settings,
-    Spent, Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
+    Late, LineName, Linear, LoadControl, MAX_BATCH_BYTES, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId,
+    Position, Redeem, RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section,
+    Settings, Spent, Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
 
 use ropeline_room::testing::log::{LANE, Log, only, settings};
@@ -420,6 +420,43 @@ fn a_batch_has_at_most_one_report_for_a_room_and_in_their_order() {
     };
     let read = |rooms| Batch::decode(&batch(rooms).encode()).is_ok();
     assert!(read(["a", "b"]) && !read(["b", "a"]) && !read(["a", "a"]));
+}
+
+/// As long as may be with its head, and longer: what is put together can be read again whole.
+#[test]
+fn a_batch_that_its_head_makes_too_long_for_an_entry_is_refused() {
+    let head = |batch| Entry {
+        position: Position { epoch: 1, sequence: 1 },
+        gate: GateId(1),
+        serial: 1,
+        previous: [0; 8],
+        nonce: [0; 8],
+        time: Wall(1),
+        version: VERSION,
+        batch,
+    };
+    let fill = |bytes| Batch {
+        rooms: vec![RoomChange {
+            room: RoomName::new("a").unwrap(),
+            revision: 1,
+            change: Change::Add(Box::new(Addition {
+                text: "x".repeat(bytes),
+                settings: settings(1),
+                at: None,
+            })),
+            who: None,
+        }],
+        ..Batch::default()
+    };
+    let most = 2 * MAX_BATCH_BYTES;
+    let alone = (0..=most)
+        .rev()
+        .find(|bytes| Batch::decode(&fill(*bytes).encode()).is_ok())
+        .unwrap();
+    assert!(Encoded::with_batch(head(Batch::default()), &fill(alone).encode()).is_err());
+    let together = alone - head(Batch::default()).encode().len();
+    let entry = Encoded::with_batch(head(Batch::default()), &fill(together).encode()).unwrap();
+    assert!(Entry::decode(entry.bytes()).is_ok());
 }
 
 #[test]
