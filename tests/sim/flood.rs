@@ -10,8 +10,8 @@ use governor::clock::FakeRelativeClock;
 use ropeline::config::{Config, Overrides, OwnLimits, Rate};
 use ropeline::limit::{ClientKey, Limiter, RefusedBy, Together};
 use ropeline::room::{
-    Batch, Change, Claim, Entry, GateId, LaneId, LineName, Number, Position, RoomChange, RoomName, Section, Settings,
-    Standing, State, VERSION, View, Visitor, Wall,
+    Batch, Change, Claim, Encoded, Entry, GateId, LaneId, LineName, Number, Position, RoomChange, RoomName, Section,
+    Settings, Standing, State, VERSION, View, Visitor, Wall,
 };
 
 const LANE: LaneId = LaneId(0);
@@ -161,7 +161,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
+        let effects = self.state.apply(&Encoded::decode(entry.encode()).unwrap());
         assert!(!effects.ignored);
         self.view = self.state.view();
         effects.joined.first().and_then(|joined| joined.first)

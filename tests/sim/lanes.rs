@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use ropeline::room::{
-    Batch, CallId, Change, Claim, Entry, GateId, LaneId, LineName, NamedLane, Number, Position, RoomChange, RoomName,
-    Section, Settings, Standing, State, VERSION, Wall,
+    Batch, CallId, Change, Claim, Encoded, Entry, GateId, LaneId, LineName, NamedLane, Number, Position, RoomChange,
+    RoomName, Section, Settings, Standing, State, VERSION, Wall,
 };
 
 use super::chance::Chance;
@@ -110,11 +110,11 @@ impl World {
                 ..batch
             },
         };
-        let bytes = entry.encode();
+        let entry = Encoded::decode(entry.encode()).unwrap();
         let mut before = self.gates[from].state.view();
         let mut effects = Vec::new();
         for gate in &mut self.gates {
-            effects.push(gate.state.apply(&Entry::decode(&bytes).unwrap().into()));
+            effects.push(gate.state.apply(&entry));
         }
         assert!(effects.iter().all(|effect| *effect == effects[0] && !effect.ignored));
         let hashes: Vec<_> = self.gates.iter().map(|gate| gate.state.hash()).collect();

@@ -5,8 +5,8 @@
 
 use ropeline::calendar::Plan;
 use ropeline::room::{
-    Batch, Change, Entry, GateId, LaneId, LineName, Number, Phase, Position, RoomChange, RoomName, Schedule, Section,
-    Settings, Standing, State, VERSION, Visitor, Wall,
+    Batch, Change, Encoded, Entry, GateId, LaneId, LineName, Number, Phase, Position, RoomChange, RoomName, Schedule,
+    Section, Settings, Standing, State, VERSION, Visitor, Wall,
 };
 
 const HOUR: u64 = 3_600_000;
@@ -116,7 +116,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = self.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
+        let effects = self.state.apply(&Encoded::decode(entry.encode()).unwrap());
         assert!(!effects.ignored);
         effects.joined.iter().map(|joined| joined.first).collect()
     }

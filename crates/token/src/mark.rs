@@ -1,7 +1,7 @@
 //! The mark of a rehearsal: a signed header field in each request of a virtual visitor, so that none is taken for a person's.
 //!
 //! The command `rehearse` signs it with one of the gates' keys, for one room and one rehearsal. It states whether the requests are
-//! forwarded to the upstream. A mark has no date: it is valid while its rehearsal is under way, and each has an id of its own.
+//! forwarded to the upstream. A mark has no date: it is valid while the rehearsal with its id is under way. The command draws a new id each time.
 
 use super::key::Keyring;
 use super::seal::{Fields, MAX_PAYLOAD, Scope};

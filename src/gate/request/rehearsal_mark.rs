@@ -34,7 +34,7 @@ pub fn judge(keyring: &Keyring, view: &View, room: &RoomName, visit: &Visit) -> 
         .and_then(|text| Mark::read(keyring, room, text))
         .ok_or(Refused::Mark)?;
     let room = view.rooms.get(room).ok_or(Refused::Over)?;
-    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.order.id == mark.rehearsal;
+    let of = |rehearsal: &&Arc<Rehearsal>| rehearsal.accepts(mark.rehearsal, visit.wall);
     let rehearsal = room.rehearsal.as_ref().filter(of).ok_or(Refused::Over)?;
     if room.settings.mode == Mode::Off {
         return Err(Refused::Off);

@@ -71,27 +71,21 @@ impl Codec for String {
     }
 }
 
-impl Codec for RoomName {
-    fn write(&self, w: &mut Writer) {
-        w.text(self.as_str());
-    }
+macro_rules! names {
+    ($($name:ident)+) => {$(
+        impl Codec for $name {
+            fn write(&self, w: &mut Writer) {
+                w.text(self.as_str());
+            }
 
-    fn read(r: &mut Reader) -> Read<Self> {
-        let name = r.text()?;
-        Self::new(name).map_or_else(|| r.wrong(), Ok)
-    }
+            fn read(r: &mut Reader) -> Read<Self> {
+                let name = r.text()?;
+                Self::new(name).map_or_else(|| r.wrong(), Ok)
+            }
+        }
+    )+};
 }
-
-impl Codec for LineName {
-    fn write(&self, w: &mut Writer) {
-        w.text(self.as_str());
-    }
-
-    fn read(r: &mut Reader) -> Read<Self> {
-        let name = r.text()?;
-        Self::new(name).map_or_else(|| r.wrong(), Ok)
-    }
-}
+names!(RoomName LineName);
 
 impl<T: Codec> Codec for Option<T> {
     fn write(&self, w: &mut Writer) {

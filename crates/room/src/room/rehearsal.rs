@@ -84,6 +84,12 @@ impl Rehearsal {
         self.since.plus(self.order.for_ms)
     }
 
+    /// Whether requests of this rehearsal are accepted now. The time bounds a gate that is cut off, and does not hear of the end.
+    #[must_use]
+    pub fn accepts(&self, id: RehearsalId, now: Wall) -> bool {
+        self.order.id == id && now < self.ends_at()
+    }
+
     /// It goes on for a lease from now on.
     pub(crate) fn renew(&mut self, now: Clock) {
         self.until = now.plus(LEASE_MS).min(self.began.plus(self.order.for_ms));

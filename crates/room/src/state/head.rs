@@ -39,7 +39,7 @@ impl Head {
         }
     }
 
-    /// A new log begins. Time goes on from the last entry, of whichever log.
+    /// A new log begins. Time goes on from the last entry of the log before.
     pub fn begin(&mut self, epoch: u64) {
         *self = Self {
             chain: Chain::begin(epoch, self.chain),

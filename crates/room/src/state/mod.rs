@@ -367,7 +367,7 @@ impl State {
         let clock = m.clock;
         self.recovery.codes_mut().settle(entry.time);
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
-        // Time passes with every entry, of whichever gate.
+        // Time passes with every entry, of any gate.
         if effects.ignored {
             self.rooms
                 .apply(&Batch::default(), self.recovery.codes_mut(), m, effects);

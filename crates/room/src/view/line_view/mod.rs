@@ -249,7 +249,7 @@ impl LineView {
         self.lanes.iter().map(|lane| lane.virtuals.places.total()).sum()
     }
 
-    /// How many of those who wait are virtual.
+    /// Number of virtual visitors in line.
     #[must_use]
     pub fn virtual_waiting(&self) -> u64 {
         let waiting = |lane: &Lane| lane.virtuals.places.common(lane.presence.present());

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use ropeline_room::{
-    Batch, Change, CodeId, Denied, Entry, GateId, LaneId, NamedLane, Number, PendingId, Position, Redeem, Redeemed,
-    RoomChange, Root, Settings, Spoke, State, Wall,
+    Batch, Change, CodeId, Denied, Encoded, Entry, GateId, LaneId, NamedLane, Number, PendingId, Position, Redeem,
+    Redeemed, RoomChange, Root, Settings, Spoke, State, Wall,
 };
 
 use crate::codes::code;
@@ -136,7 +136,7 @@ impl World {
                 ..batch
             },
         };
-        let effects = state.apply(&Entry::decode(&entry.encode()).unwrap().into());
+        let effects = state.apply(&Encoded::decode(entry.encode()).unwrap());
         self.history.push(state);
         effects.redeemed
     }

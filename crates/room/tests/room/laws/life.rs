@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ropeline_room::{
-    Addition, Batch, CallOrder, Change, Claim, Completion, Edition, Effects, End, Entry, GateId, LaneId, LineName,
-    Mode, Number, Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings, Spoke,
-    Standing, State, View, Visitor, Vote, Wall, Who, Window,
+    Addition, Batch, CallOrder, Change, Claim, Completion, Edition, Effects, Encoded, End, Entry, GateId, LaneId,
+    LineName, Mode, Number, Overrides, PendingId, Phase, RoomChange, RoomName, Root, Schedule, Section, Settings,
+    Spoke, Standing, State, View, Visitor, Vote, Wall, Who, Window,
 };
 
 use crate::log::gates::Gates;
@@ -167,7 +167,7 @@ impl Life {
             nonce,
             ..self.gates.entry(gate, ms, batch)
         };
-        let effects = self.gates.state.apply(&Entry::decode(&entry.encode()).unwrap().into());
+        let effects = self.gates.state.apply(&Encoded::decode(entry.encode()).unwrap());
         self.meet(&effects);
         if let Some(sequence) = self.gates.state.checkpoint() {
             let hash = self.gates.state.hash();

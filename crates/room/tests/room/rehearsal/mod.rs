@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ropeline_room::{
     Batch, Change, Changed, Deed, Edition, Entry, LEASE_MS, LineName, LineView, MAX_REHEARSED, Number, PendingId,
-    RehearsalId, RehearsalOrder, RoomChange, Section, Settings, Standing, State, Who,
+    RehearsalId, RehearsalOrder, RoomChange, Section, Settings, Standing, State, Wall, Who,
 };
 
 use crate::draw::{SECRET, drawing, promise, reveal, until};
@@ -210,6 +210,20 @@ fn it_goes_on_while_it_is_renewed_and_no_longer_than_it_was_to() {
     log.pass(5_000);
     assert!(!is_under_way(&mut log));
     assert_eq!(renew(&mut log, ID), Changed::Refused);
+}
+
+/// Also at a gate that is cut off, whose view stands.
+#[test]
+fn its_requests_are_accepted_until_its_end_and_no_others() {
+    let mut log = Log::new(settings(10));
+    let order = order(5);
+    begin(&mut log, order.clone());
+    let view = log.state.view();
+    let rehearsal = view.rooms[&room()].rehearsal.as_ref().unwrap();
+    let end = rehearsal.since.plus(order.for_ms);
+    assert!(rehearsal.accepts(order.id, Wall(end.0 - 1)));
+    assert!(!rehearsal.accepts(order.id, end));
+    assert!(!rehearsal.accepts(RehearsalId([0xee; 8]), rehearsal.since));
 }
 
 #[test]
