@@ -14,7 +14,7 @@ use http::{Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Outcome;
-use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream};
+use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream, X_REQUEST_ID};
 use crate::time;
 use ropeline_ids::Wall;
 
@@ -92,6 +92,7 @@ pub async fn forward(
         return unadmitted::over(pages, visit);
     };
     let method = head.method.clone();
+    head.headers.insert(X_REQUEST_ID, visit.id.value().clone());
     let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
     let guard = held.map(|(by, cancel)| gate.in_flight.raise(by, cancel));
     let session = right.session();

@@ -13,7 +13,7 @@ use http::{Method, StatusCode};
 use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
 
-use super::{Lines, Masked, RequestId};
+use super::{Lines, Masked};
 use crate::metrics::Outcome;
 use ropeline_ids::RoomName;
 
@@ -28,7 +28,9 @@ pub enum AccessTarget {
 /// One request and its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
-    pub id: RequestId,
+    pub id: &'a str,
+    /// Of a `traceparent`, if the request came with a good one.
+    pub trace: Option<&'a str>,
     pub client: IpAddr,
     pub method: &'a Method,
     /// The target's path; a query is cut off.
@@ -113,7 +115,9 @@ fn append(path: &Path) -> io::Result<std::fs::File> {
 #[derive(Serialize)]
 struct Record<'a> {
     timestamp: String,
-    request_id: String,
+    request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'a str>,
     #[serde(rename = "client.address")]
     client: String,
     #[serde(rename = "http.request.method")]
@@ -137,7 +141,8 @@ impl<'a> Record<'a> {
         let client = access.client.to_canonical();
         Self {
             timestamp: super::timestamp(),
-            request_id: access.id.to_string(),
+            request_id: access.id,
+            trace_id: access.trace,
             client: if full_addresses {
                 client.to_string()
             } else {
@@ -179,7 +184,8 @@ mod tests {
 
     fn record(log: &AccessLog, path: &str) {
         log.record(&Access {
-            id: RequestId::fresh(),
+            id: "6f1c9d1e-25a4",
+            trace: Some("4bf92f3577b34da6a3ce929d0e0e4736"),
             client: "203.0.113.77".parse().expect("an address"),
             method: &Method::POST,
             path,

@@ -6,7 +6,6 @@
 
 mod access;
 mod lines;
-mod request_id;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
@@ -23,7 +22,6 @@ use tracing_subscriber::{EnvFilter, Registry, reload};
 
 pub use access::{Access, AccessLog, AccessTarget, Turn};
 pub use lines::{Line, Lines};
-pub use request_id::RequestId;
 
 /// How log lines look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

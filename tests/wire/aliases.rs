@@ -10,7 +10,7 @@ use crate::http2::{Client, read};
 use crate::shop::{OK, Shop};
 
 /// Spellings that some shop is shown as `X-User`, `Ropeline-Session`, `X-Forwarded-For` and others.
-const ALIASES: [&str; 21] = [
+const ALIASES: [&str; 22] = [
     "X_User",
     "X.User",
     "X~User",
@@ -32,6 +32,7 @@ const ALIASES: [&str; 21] = [
     "Proxy_Authorization",
     "Sec_Fetch_Site",
     "Access_Control_Request_Method",
+    "X_Request_Id",
 ];
 
 const TRUSTED: [&[&str]; 2] = [&[], &["127.0.0.0/8"]];

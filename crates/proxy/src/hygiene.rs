@@ -20,6 +20,7 @@ use crate::names;
 
 use crate::client::framing;
 use crate::client::noted::{Noted, OWN_PREFIX};
+use crate::client::request_id::X_REQUEST_ID;
 use crate::forward::Forward;
 
 /// Makes fit for the upstream the fields of a request that came with those `noted`.
@@ -372,8 +373,8 @@ const HEAD_ALONE: [HeaderName; 9] = [
 ];
 /// Beginnings of the names of others: conditions, a browser's description of its request, and cross-origin rules.
 const IN_HEADS_ALONE: [&str; 3] = ["if-", "sec-", "access-control-"];
-/// Fields that the gate reads, or that frame or describe the content that it reads.
-const RELIED_ON: [HeaderName; 12] = [
+/// Fields that the gate reads or sets, or that frame or describe the content that it reads.
+const RELIED_ON: [HeaderName; 13] = [
     HOST,
     CONTENT_LENGTH,
     CONTENT_TYPE,
@@ -386,6 +387,7 @@ const RELIED_ON: [HeaderName; 12] = [
     ORIGIN,
     ACCESS_CONTROL_REQUEST_METHOD,
     ACCESS_CONTROL_REQUEST_HEADERS,
+    X_REQUEST_ID,
 ];
 /// Fields by which the gate distinguishes a page from the resources of a page.
 const RELIED_ON_ALL: [&str; 1] = ["sec-fetch-"];

@@ -67,6 +67,7 @@ pub use client::hop::Hop;
 pub use client::noted::Noted;
 pub use client::proto::Proto;
 pub use client::request_body::RequestBody;
+pub use client::request_id::{RequestId, X_REQUEST_ID};
 pub use detached::{Detachable, read_rest};
 pub use error::{BodyError, BoxError, Fault, ForwardError, Kind};
 pub use forward::Forward;

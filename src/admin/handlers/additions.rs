@@ -37,7 +37,10 @@ pub async fn add(
     let reason = reason(given.reason).map_err(|mistake| Problem::mistakes(vec![mistake]))?;
     let who = operator.with(reason);
     let done = carried_out(&shared, Wish::Add { table, who }).await?;
-    tracing::info!(room = %done.room, %peer, operator = operator.0, "an operator added a room");
+    tracing::info!(
+        room = %done.room, %peer, request_id = %peer.request, operator = operator.0,
+        "an operator added a room"
+    );
     let view = shared.replica.view();
     // It may be gone again.
     let found = view.rooms.get(&done.room).map(|view| shown(&shared, &done.room, view));
@@ -82,7 +85,10 @@ pub async fn remove(
     let who = operator.with(Some(reason.clone()));
     let room = room.name;
     let done = carried_out(&shared, Wish::Remove { room, who }).await?;
-    tracing::warn!(room = %done.room, %peer, operator = operator.0, reason, "an operator removed a room");
+    tracing::warn!(
+        room = %done.room, %peer, request_id = %peer.request, operator = operator.0, reason,
+        "an operator removed a room"
+    );
     Ok(json(&api::RoomRemoved {
         room: done.room.to_string(),
         text: done.text,

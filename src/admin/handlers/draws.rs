@@ -73,7 +73,8 @@ pub async fn make(
         .await
     {
         Ok(revision) => tracing::info!(
-            room = %room.name, %peer, operator = name, revision, value, "an operator gave a beacon's value"
+            room = %room.name, %peer, request_id = %peer.request,
+            operator = name, revision, value, "an operator gave a beacon's value"
         ),
         Err(Unrecorded::Refused) => return Err(conflict("the draw was made meanwhile: look at it")),
         Err(why) => return Err(Problem::unrecorded(why)),

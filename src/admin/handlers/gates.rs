@@ -36,7 +36,10 @@ pub async fn heal(
 ) -> Result<Response, Problem> {
     shared.replica.root_now().await.map_err(no_end)?;
     shared.metrics.admin_changes.inc();
-    tracing::warn!(%peer, operator = operator.0, "an operator ended the wait for silent gates");
+    tracing::warn!(
+        %peer, request_id = %peer.request, operator = operator.0,
+        "an operator ended the wait for silent gates"
+    );
     Ok(json(&view::gate::gates(&shared.replica)))
 }
 
@@ -82,7 +85,10 @@ pub async fn skip(
     }
     shared.replica.skip(position).map_err(Problem::unrecorded)?;
     shared.metrics.admin_changes.inc();
-    tracing::warn!(%peer, operator = operator.0, position = spelled(position), "an operator has an entry passed over");
+    tracing::warn!(
+        %peer, request_id = %peer.request, operator = operator.0, position = spelled(position),
+        "an operator has an entry passed over"
+    );
     Ok(json(&view::gate::gates(&shared.replica)))
 }
 
@@ -105,7 +111,8 @@ pub async fn raise(
     }
     shared.metrics.admin_changes.inc();
     tracing::warn!(
-        %peer, operator = operator.0, before = view.version, after = wanted, "an operator raised the machine version"
+        %peer, request_id = %peer.request,
+        operator = operator.0, before = view.version, after = wanted, "an operator raised the machine version"
     );
     Ok(json(&view::gate::gates(&shared.replica)))
 }

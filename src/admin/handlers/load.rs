@@ -26,7 +26,8 @@ pub async fn give(
     say(&shared, &room.name, Change::Load(Some(figures)), operator.with(why)).await?;
     // Sent again and again by a machine: not worth a line each time.
     tracing::debug!(
-        room = %room.name, %peer, operator = operator.0, requests_per_second = figures.requests_per_second,
+        room = %room.name, %peer, request_id = %peer.request,
+        operator = operator.0, requests_per_second = figures.requests_per_second,
         "figures of the shop were given"
     );
     Ok(by_now(&shared, &room))
@@ -40,7 +41,10 @@ pub async fn give_back(
 ) -> Result<Response, Problem> {
     follows(&room)?;
     say(&shared, &room.name, Change::Load(None), operator.with(None)).await?;
-    tracing::info!(room = %room.name, %peer, operator = operator.0, "the measured figures of the shop count again");
+    tracing::info!(
+        room = %room.name, %peer, request_id = %peer.request, operator = operator.0,
+        "the measured figures of the shop count again"
+    );
     Ok(by_now(&shared, &room))
 }
 

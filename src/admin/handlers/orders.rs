@@ -39,7 +39,8 @@ pub async fn call(
         _ => None,
     });
     tracing::info!(
-        room = %room.name, %peer, operator = operator.0, revision, asked, called, beyond, "an operator let visitors in"
+        room = %room.name, %peer, request_id = %peer.request,
+        operator = operator.0, revision, asked, called, beyond, "an operator let visitors in"
     );
     let room = shown(&shared, &room.name, after);
     Ok(json(&api::Called { asked, called, room }))
@@ -137,7 +138,8 @@ pub async fn reset(
     let view = shared.replica.view();
     let after = view.rooms.get(&room.name).unwrap_or(&room.view);
     tracing::warn!(
-        room = %room.name, %peer, operator = operator.0, revision, before, after = after.edition.0, reason = why,
+        room = %room.name, %peer, request_id = %peer.request,
+        operator = operator.0, revision, before, after = after.edition.0, reason = why,
         "an operator reset a room"
     );
     Ok(json(&shown(&shared, &room.name, after)))
@@ -157,7 +159,10 @@ pub async fn end_healing(
         ));
     }
     let revision = say(&shared, &room.name, Change::EndHealing, operator.with(why)).await?;
-    tracing::warn!(room = %room.name, %peer, operator = operator.0, revision, "an operator ended a room's healing");
+    tracing::warn!(
+        room = %room.name, %peer, request_id = %peer.request, operator = operator.0, revision,
+        "an operator ended a room's healing"
+    );
     Ok(by_now(&shared, &room))
 }
 
@@ -185,7 +190,8 @@ pub async fn message(
     .await?;
     let languages = messages.keys().cloned().collect::<Vec<_>>().join(" ");
     tracing::info!(
-        room = %room.name, %peer, operator = operator.0, revision = after.view.revision, languages,
+        room = %room.name, %peer, request_id = %peer.request,
+        operator = operator.0, revision = after.view.revision, languages,
         "an operator changed what is told"
     );
     Ok(json(&shown(&shared, &after.name, &after.view)))

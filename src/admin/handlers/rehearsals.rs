@@ -39,7 +39,8 @@ pub async fn begin(
     let (id, size, forward) = (order.id, order.size, order.forward);
     say(&shared, &room.name, Change::Rehearse(Box::new(order)), who).await?;
     tracing::warn!(
-        room = %room.name, %peer, operator = operator.0, rehearsal = %id, visitors = size, forward, "a rehearsal has begun"
+        room = %room.name, %peer, request_id = %peer.request,
+        operator = operator.0, rehearsal = %id, visitors = size, forward, "a rehearsal has begun"
     );
     Ok(by_now(&shared, &room))
 }
@@ -81,7 +82,10 @@ pub async fn end(
     };
     let change = Change::EndRehearsal(id);
     say(&shared, &room.name, change, operator.with(why)).await?;
-    tracing::warn!(room = %room.name, %peer, operator = operator.0, rehearsal = %id, "a rehearsal was ended");
+    tracing::warn!(
+        room = %room.name, %peer, request_id = %peer.request, operator = operator.0, rehearsal = %id,
+        "a rehearsal was ended"
+    );
     Ok(by_now(&shared, &room))
 }
 

@@ -22,7 +22,7 @@ pub async fn reload(
     (peer, operator): (Peer, Operator),
     _: JsonBytes,
 ) -> Result<Response, Problem> {
-    tracing::info!(%peer, operator = operator.0, "an operator asked for a reload");
+    tracing::info!(%peer, request_id = %peer.request, operator = operator.0, "an operator asked for a reload");
     let (answer, done) = oneshot::channel();
     let order = Order {
         trigger: Trigger::Command,

@@ -55,7 +55,7 @@ pub async fn change(
     let patched = |room: &RoomView| patch::apply(&body, room, time::wall());
     let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
     tracing::info!(
-        room = %room.name, %peer, operator = operator.0, revision = after.view.revision,
+        room = %room.name, %peer, request_id = %peer.request, operator = operator.0, revision = after.view.revision,
         before = keys::described(&before.view.overrides),
         after = keys::described(&after.view.overrides), "an operator changed a room"
     );

@@ -23,7 +23,7 @@ pub async fn upgrade(
             "this gate is part of another program, and is not upgraded by itself",
         ));
     };
-    tracing::info!(%peer, operator = operator.0, "an operator asked for an upgrade");
+    tracing::info!(%peer, request_id = %peer.request, operator = operator.0, "an operator asked for an upgrade");
     let (wish, outcome) = oneshot::channel();
     wishes.try_send(wish).map_err(|error| match error {
         TrySendError::Full(_) => refused("too many wait for an upgrade already"),

@@ -134,7 +134,8 @@ pub async fn end(
     let after = now(&shared, &found.visitor);
     let Visitor { room, line, .. } = &found.visitor;
     tracing::info!(
-        %room, %line, %peer, operator = operator.0, reference = before.reference, before = before.state, after = after.state,
+        %room, %line, %peer, request_id = %peer.request,
+        operator = operator.0, reference = before.reference, before = before.state, after = after.state,
         "an operator ended a visitor"
     );
     Ok(json(&after))

@@ -8,11 +8,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderValue, Method, StatusCode, Uri, header};
 
+use super::caller::Peer;
 use super::problem::Problem;
 use super::routes;
 use crate::admin::handlers::reload;
 use crate::admin::handlers::upgrade;
 use crate::admin::shared::Shared;
+use crate::proxy::{RequestId, X_REQUEST_ID};
 
 /// Largest body of a request, in bytes.
 pub const MAX_BODY: usize = 64 * 1024;
@@ -34,6 +36,7 @@ pub fn router(shared: Shared) -> Router {
 /// The steps before every handler and after every answer.
 async fn around(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    let id = parts.extensions.get::<Peer>().map(|peer| peer.request.clone());
     let checked = shared.live.load().options.entrance.check(&parts);
     let mut response = match checked.map(|operator| parts.extensions.insert(operator)) {
         Ok(_) if [upgrade::UPGRADE, reload::RELOAD].contains(&parts.uri.path()) => {
@@ -43,6 +46,7 @@ async fn around(State(shared): State<Shared>, request: Request, next: Next) -> R
         Err(problem) => {
             shared.metrics.admin_refused.inc();
             tracing::warn!(
+                request_id = id.as_ref().map(RequestId::as_str),
                 status = problem.status.as_u16(),
                 reason = problem.detail,
                 "an admin request was refused"
@@ -51,6 +55,9 @@ async fn around(State(shared): State<Shared>, request: Request, next: Next) -> R
         }
     };
     let headers = response.headers_mut();
+    if let Some(id) = id {
+        headers.insert(X_REQUEST_ID, id.value().clone());
+    }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");

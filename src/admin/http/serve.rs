@@ -15,7 +15,7 @@ use crate::admin::history::Sampling;
 use crate::admin::live::Live;
 use crate::admin::options::{Handles, Options};
 use crate::admin::shared::Shared;
-use crate::proxy::{self, Body, Conn, RequestBody, Server, ServerSettings, Stats};
+use crate::proxy::{self, Body, Conn, RequestBody, RequestId, Server, ServerSettings, Stats};
 
 /// Why the admin listener cannot serve.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,11 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
 }
 
 async fn answer(router: Router, conn: Arc<Conn>, mut request: Request<RequestBody>) -> Response<Body> {
-    request.extensions_mut().insert(Peer(conn.peer()));
+    let peer = Peer {
+        address: conn.peer(),
+        request: RequestId::fresh(),
+    };
+    request.extensions_mut().insert(peer);
     let response = router.oneshot(request.map(axum::body::Body::new)).await;
     response.unwrap_or_else(|never| match never {}).map(Body::stream)
 }

@@ -151,8 +151,8 @@ pub async fn leave(seat: &Seat<'_>, visit: &Visit) -> Answer {
         )
     );
     let response = if visit.kind.is_navigation() {
-        let id = visit.id.to_string();
-        let facts = PageFacts::new(&id, visit.wall, "/");
+        let id = visit.id.as_str();
+        let facts = PageFacts::new(id, visit.wall, "/");
         page(
             StatusCode::OK,
             "left",

@@ -31,8 +31,8 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let to = path_on_this_host(&to);
     let any = parameter(query, "ticket").as_deref() == Some(b"any");
     if !any && seat.shown.ticket().is_none() && seat.shown.pass().is_none() {
-        let id = visit.id.to_string();
-        let facts = PageFacts::new(&id, visit.wall, to);
+        let id = visit.id.as_str();
+        let facts = PageFacts::new(id, visit.wall, to);
         let page = page(
             StatusCode::OK,
             "cookies_refused",

@@ -84,7 +84,7 @@ pub fn forward_detachable(
     taken: Box<Taken>,
 ) -> impl Future<Output = Ended> + Send + use<> {
     let (shared, upstream) = (Arc::clone(&gate.shared), upstream.clone());
-    let id = visit.id;
+    let id = visit.id.clone();
     // A place in a bound is a right by itself.
     let (_, _, place) = &taken.kept;
     let of_session = taken.endable.as_ref().filter(|_| place.is_none());
@@ -103,7 +103,7 @@ pub fn forward_detachable(
             shared.metrics.upstream.observe(time::uptime().saturating_sub(asked));
             match &mut result {
                 Ok(response) => read_rest(response.body_mut()).await,
-                Err(error) => note_failure(&shared, id, *error),
+                Err(error) => note_failure(&shared, &id, *error),
             }
         }
         (result, kept)

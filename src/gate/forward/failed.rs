@@ -2,10 +2,9 @@
 
 use http::{Response, StatusCode};
 
-use crate::logging::RequestId;
 use crate::metrics::{Outcome, UpstreamFault};
 use crate::pages::PageKind;
-use crate::proxy::{self, Body, Fault, ForwardError};
+use crate::proxy::{self, Body, Fault, ForwardError, RequestId};
 
 use crate::gate::request::visit::Visit;
 use crate::gate::state::pages::Pages;
@@ -34,7 +33,7 @@ pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit
         Fault::Ours => Outcome::Failed,
         Fault::Nobodys => Outcome::TurnedAway,
     };
-    note_failure(shared, visit.id, error);
+    note_failure(shared, &visit.id, error);
     let mut refusal = Refusal::new(status, word, page, outcome);
     let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
     refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
@@ -50,7 +49,7 @@ pub fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<b
 }
 
 /// Counts and logs that a request was not forwarded, unless that is its client's doing.
-pub fn note_failure(shared: &Shared, id: RequestId, error: ForwardError) {
+pub fn note_failure(shared: &Shared, id: &RequestId, error: ForwardError) {
     if is_failure(error) {
         shared.metrics.upstream_fault(fault(error.kind));
         tracing::warn!(request_id = %id, %error, "not forwarded");

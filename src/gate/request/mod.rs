@@ -14,4 +14,5 @@ pub mod preflight;
 pub mod redirect;
 pub mod rehearsal_mark;
 pub mod shown_code;
+pub mod trace;
 pub mod visit;

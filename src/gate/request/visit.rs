@@ -10,8 +10,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
-use crate::logging::RequestId;
-use crate::proxy::{Conn, Hop, Noted, Proto, client_address, is_trusted};
+use crate::proxy::{Conn, Hop, Noted, Proto, RequestId, client_address, is_trusted};
 use crate::router::Target;
 use crate::time;
 use ropeline_ids::{RehearsalId, Wall};
@@ -34,6 +33,7 @@ pub struct Rehearsed {
 /// The facts of a request before anything is decided.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Visit {
+    /// A trusted proxy's, or one of our own.
     pub id: RequestId,
     pub started: Duration,
     /// When it is judged, which is later than it came where its body took long.
@@ -69,8 +69,9 @@ impl Visit {
         let headers = &head.headers;
         let peer = conn.peer().ip();
         let peer_trusted = is_trusted(peer, trusted);
+        let given = peer_trusted.then(|| RequestId::of_proxy(headers)).flatten();
         Self {
-            id: RequestId::fresh(),
+            id: given.unwrap_or_else(RequestId::fresh),
             started: time::uptime(),
             wall: time::wall(),
             waited: Duration::ZERO,

@@ -75,7 +75,7 @@ fn lane_by_code(seat: &Seat<'_>, visit: &Visit) -> Option<(LaneId, Code)> {
 pub fn note_code(seat: &Seat<'_>, lane: LaneId, visit: &Visit) {
     let room = &seat.rules.room.name;
     if let Some((_, code)) = lane_by_code(seat, visit).filter(|(index, _)| *index == lane) {
-        tracing::info!(%room, code = %code.id, grants = %code.grant, "a code was accepted");
+        tracing::info!(%room, request_id = %visit.id, code = %code.id, grants = %code.grant, "a code was accepted");
     }
 }
 
@@ -110,7 +110,7 @@ pub fn take_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Option<Answer>
     {
         return Some(ask_about_code(seat, &here, &text, worth, visit));
     }
-    tell(seat, &verdict);
+    tell(seat, &verdict, visit);
     Some(match verdict {
         Ok(code) => keep_code(seat, back, &text, &code, false),
         Err(fate) => refuse_code(seat, &here, fate, visit),
@@ -139,10 +139,10 @@ fn ask_about_code(seat: &Seat<'_>, here: &str, text: &str, worth: &Worth, visit:
         refusals::own_url(seat, "code", here),
         percent_encode(text)
     );
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let facts = PageFacts {
         button_url: Some(&button),
-        ..PageFacts::new(&id, visit.wall, here)
+        ..PageFacts::new(id, visit.wall, here)
     };
     let rendered = seat.rules.pages.render(PageKind::CodeUse, &facts, visit);
     let answer = Answer::new(Outcome::Waiting, page(StatusCode::OK, "code_use", rendered));
@@ -153,7 +153,7 @@ fn ask_about_code(seat: &Seat<'_>, here: &str, text: &str, worth: &Worth, visit:
 pub fn use_code(seat: &Seat<'_>, text: &str, to: &str, visit: &Visit) -> Answer {
     let verdict = judge_code(seat, text, visit);
     let verdict = verdict.and_then(|code| redeem::unspent(seat, text, code));
-    tell(seat, &verdict);
+    tell(seat, &verdict, visit);
     let code = match verdict {
         Ok(code) => code,
         Err(fate) if visit.kind.is_navigation() => return refuse_code(seat, to, fate, visit),
@@ -175,13 +175,17 @@ pub fn use_code(seat: &Seat<'_>, text: &str, to: &str, visit: &Visit) -> Answer 
 }
 
 /// Counts the outcome of a code that was shown.
-pub fn tell(seat: &Seat<'_>, verdict: &Result<Code, CodeFate>) {
+pub fn tell(seat: &Seat<'_>, verdict: &Result<Code, CodeFate>, visit: &Visit) {
     let room = &seat.rules.room.name;
     let fate = verdict.as_ref().map_or_else(|fate| *fate, |_| CodeFate::Accepted);
     seat.shared.metrics.code(fate);
     match verdict {
-        Ok(code) => tracing::debug!(%room, code = %code.id, grants = %code.grant, "a code was shown"),
-        Err(fate) => tracing::debug!(%room, reason = fate.as_str(), "a code was refused"),
+        Ok(code) => tracing::debug!(
+            %room, request_id = %visit.id, code = %code.id, grants = %code.grant, "a code was shown"
+        ),
+        Err(fate) => {
+            tracing::debug!(%room, request_id = %visit.id, reason = fate.as_str(), "a code was refused");
+        }
     }
 }
 
@@ -215,10 +219,10 @@ fn send_on(back: HeaderValue, cookie: Option<HeaderValue>) -> Answer {
 }
 
 pub fn refuse_code(seat: &Seat<'_>, here: &str, fate: CodeFate, visit: &Visit) -> Answer {
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let facts = PageFacts {
         code: Some(fate),
-        ..PageFacts::new(&id, visit.wall, here)
+        ..PageFacts::new(id, visit.wall, here)
     };
     let rendered = seat.rules.pages.render(PageKind::CodeRefused, &facts, visit);
     let mut response = page(status_of(fate), fate.as_str(), rendered);
@@ -249,7 +253,7 @@ pub fn refuse_app(seat: &Seat<'_>, head: &Parts, visit: &Visit) -> Option<Answer
         .to_str()
         .map_err(|_| CodeFate::Unknown)
         .and_then(|text| judge_code(seat, parted(text).0, visit));
-    tell(seat, &verdict);
+    tell(seat, &verdict, visit);
     Some(refuse_code_to_app(seat, verdict.err()?, visit))
 }
 

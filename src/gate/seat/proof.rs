@@ -133,7 +133,7 @@ pub fn ask(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
     if visit.kind.is_navigation() {
         return ask_page(seat, visit, asked);
     }
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let status = StatusCode::PRECONDITION_REQUIRED;
     let work = Work {
         challenge: &asked.challenge,
@@ -142,7 +142,7 @@ pub fn ask(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
         most: proof::most(asked.price),
         wait: asked.wait_secs,
     };
-    let body = Problem::new(status, "proof", &id)
+    let body = Problem::new(status, "proof", id)
         .room(seat.rules.room.name.as_str())
         .work(work);
     let response = json(status, "proof", problem::CONTENT_TYPE, body.to_json());
@@ -155,7 +155,7 @@ fn ask_page(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
     let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
         return seat.shared.unavailable(pages, visit);
     };
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
@@ -166,7 +166,7 @@ fn ask_page(seat: &Seat<'_>, visit: &Visit, asked: &Asked) -> Answer {
             most: proof::most(asked.price),
             wait_secs: asked.wait_secs,
         }),
-        ..PageFacts::new(&id, visit.wall, visit.here())
+        ..PageFacts::new(id, visit.wall, visit.here())
     };
     let status = match visit.kind {
         Kind::Navigation if visit.aim == Aim::Shop => seat.rules.room.waiting_status,

@@ -162,24 +162,24 @@ pub async fn by_code(seat: &Seat<'_>, visit: &Visit, edition: Edition) -> Option
     let used = match shown {
         Ok(used) if needs(seat, &used.code, visit) => used,
         Ok(_) => return None,
-        Err(fate) => return Some(denied(seat, fate)),
+        Err(fate) => return Some(denied(seat, fate, visit)),
     };
     if let Err(fate) = unspent(seat, parted(seat.shown.code()?).0, used.code.clone()) {
-        return Some(denied(seat, fate));
+        return Some(denied(seat, fate, visit));
     }
     // The rooms lack the lane that this gate has read of in its file.
     let Some(redeem) = redeem(seat, &used, visit) else {
-        return Some(denied(seat, CodeFate::NotNow));
+        return Some(denied(seat, CodeFate::NotNow, visit));
     };
     let bypass = redeem.bypass;
     Some(match seat.shared.replica.redeem(redeem).await {
         Ok(granted) => joined_by(seat, &used.code, granted, visit, edition),
-        Err(Denied::Refused) if bypass && !takes_bypass(seat) => denied(seat, CodeFate::NoBypass),
+        Err(Denied::Refused) if bypass && !takes_bypass(seat) => denied(seat, CodeFate::NoBypass, visit),
         Err(Denied::Refused) => Joined::Refused,
-        Err(Denied::Spent) => denied(seat, CodeFate::Spent),
-        Err(Denied::NotNow) => denied(seat, CodeFate::NotNow),
-        Err(Denied::Doubtful) => denied(seat, CodeFate::InDoubt),
-        Err(Denied::Expired) => denied(seat, CodeFate::Expired),
+        Err(Denied::Spent) => denied(seat, CodeFate::Spent, visit),
+        Err(Denied::NotNow) => denied(seat, CodeFate::NotNow, visit),
+        Err(Denied::Doubtful) => denied(seat, CodeFate::InDoubt, visit),
+        Err(Denied::Expired) => denied(seat, CodeFate::Expired, visit),
     })
 }
 
@@ -216,8 +216,8 @@ fn takes_bypass(seat: &Seat<'_>) -> bool {
     room.is_some_and(|room| room.settings.takes_bypass())
 }
 
-fn denied(seat: &Seat<'_>, fate: CodeFate) -> Joined {
-    codes::tell(seat, &Err(fate));
+fn denied(seat: &Seat<'_>, fate: CodeFate, visit: &Visit) -> Joined {
+    codes::tell(seat, &Err(fate), visit);
     Joined::CodeRefused(fate)
 }
 
@@ -226,7 +226,10 @@ fn joined_by(seat: &Seat<'_>, code: &Code, granted: Granted, visit: &Visit, edit
     if new {
         let room = &seat.rules.room.name;
         seat.shared.metrics.code(CodeFate::Used);
-        tracing::info!(%room, code = %code.id, grants = %code.grant, lane = lane.0, number = number.n, "a code was used");
+        tracing::info!(
+            %room, request_id = %visit.id, code = %code.id, grants = %code.grant, lane = lane.0, number = number.n,
+            "a code was used"
+        );
     }
     let identity = ownership::joins_as(seat).first().copied();
     let joined = arrival::joined(seat, visit, edition, (lane, TicketPlace::Numbered(number)), identity);

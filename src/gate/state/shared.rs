@@ -14,7 +14,7 @@ use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
 use crate::pages::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
-use crate::proxy::{self, Body, is_trusted};
+use crate::proxy::{self, Body, X_REQUEST_ID, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Mode, RoomName, Wall};
 use crate::router::{Brings, InRoom, LineOf, PerSource, Routed, Router};
@@ -31,7 +31,7 @@ use crate::gate::bounds::sockets::Sockets;
 use crate::gate::bounds::unadmitted::Unadmitted;
 use crate::gate::meter::Meter;
 use crate::gate::request::visit::{self, Visit};
-use crate::gate::request::{method, payload, preflight};
+use crate::gate::request::{method, payload, preflight, trace};
 use crate::gate::verdict::answers::{Answer, Refusal};
 
 /// The parts of a gate besides its configuration.
@@ -94,6 +94,7 @@ pub struct Record {
     method: Method,
     uri: Uri,
     user_agent: Option<HeaderValue>,
+    traceparent: Option<HeaderValue>,
 }
 
 impl Shared {
@@ -338,11 +339,20 @@ impl Shared {
             method: head.method.clone(),
             uri: head.uri.clone(),
             user_agent: visit::user_agent(head),
+            traceparent: trace::parent(&head.headers),
         })
     }
 
     /// The closing step of every request.
-    pub fn finish(&self, visit: &Visit, record: Option<Record>, room: Option<usize>, answer: Answer) -> Response<Body> {
+    pub fn finish(
+        &self,
+        visit: &Visit,
+        record: Option<Record>,
+        room: Option<usize>,
+        mut answer: Answer,
+    ) -> Response<Body> {
+        let headers = answer.response.headers_mut();
+        headers.insert(X_REQUEST_ID, visit.id.value().clone());
         let requests = room.map_or(&self.outside, |at| &self.rules[at].requests);
         requests.count(answer.outcome);
         if answer.upstream.is_none() {
@@ -350,7 +360,8 @@ impl Shared {
         }
         if let (Some(log), Some(record)) = (&self.access, record) {
             log.record(&Access {
-                id: visit.id,
+                id: visit.id.as_str(),
+                trace: record.traceparent.as_ref().and_then(trace::id),
                 client: visit.client,
                 method: &record.method,
                 path: record.uri.path(),

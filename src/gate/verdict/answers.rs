@@ -68,7 +68,7 @@ impl Refusal<'_> {
     /// The refusal as the requester can read it: a page, JSON, or a line of text.
     #[must_use]
     pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
-        let id = visit.id.to_string();
+        let id = visit.id.as_str();
         let mut response = if visit.kind.is_navigation() {
             let facts = PageFacts {
                 message: self.message,
@@ -76,13 +76,13 @@ impl Refusal<'_> {
                 sign_in: self.sign_in,
                 retry_after_secs: self.retry_after_secs,
                 not_sent: visit.kind != Kind::Navigation,
-                ..PageFacts::new(&id, visit.wall, visit.here())
+                ..PageFacts::new(id, visit.wall, visit.here())
             };
             page(self.status, self.word, pages.render(self.page, &facts, visit))
         } else if matches!(visit.kind, Kind::Passive | Kind::Crawler) {
             plain(self.status, self.word)
         } else {
-            let body = Problem::new(self.status, self.word, &id).detail(self.message);
+            let body = Problem::new(self.status, self.word, id).detail(self.message);
             let body = self.room.map_or(body.clone(), |room| body.room(room));
             let body = self
                 .retry_after_secs
@@ -152,5 +152,5 @@ pub const CLOSED_RETRY_SECS: u32 = 60;
 /// Spreads people's questions; nothing depends on its quality.
 #[must_use]
 pub fn jitter() -> u16 {
-    crate::logging::RequestId::fresh().low_bits()
+    fastrand::u16(..)
 }

@@ -114,7 +114,7 @@ impl LinePage<'_> {
             crowded,
         };
         let settings = &room_view.settings;
-        let id = visit.id.to_string();
+        let id = visit.id.as_str();
         let facts = PageFacts {
             not_sent: visit.kind != Kind::Navigation,
             message: seat.rules.message(room_view, visit.languages()),
@@ -126,7 +126,7 @@ impl LinePage<'_> {
                 turn: Some(turn),
                 ..line_facts(seat, visit, room_view)
             }),
-            ..PageFacts::new(&id, visit.wall, visit.here())
+            ..PageFacts::new(id, visit.wall, visit.here())
         };
         let (kind, word) = match waiting {
             Some(_) => (PageKind::Waiting, "waiting"),
@@ -170,7 +170,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
     if let Some(stage) = room_view.early() {
         return early_page(seat, visit, room_view, &stage);
     }
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
@@ -180,7 +180,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
             stock: StockFacts::over(room_view, won, visit.wall),
             ..line_facts(seat, visit, room_view)
         }),
-        ..PageFacts::new(&id, visit.wall, visit.here())
+        ..PageFacts::new(id, visit.wall, visit.here())
     };
     let rendered = seat.rules.pages.render(kind, &facts, visit);
     let mut response = page(StatusCode::SERVICE_UNAVAILABLE, word, rendered);
@@ -192,7 +192,7 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
 
 /// The countdown to the moment from which on visitors can join.
 fn early_page(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stage) -> Answer {
-    let id = visit.id.to_string();
+    let id = visit.id.as_str();
     let refresh_ms = pace::early_ms(stage.window.begins.since(visit.wall), jitter());
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
@@ -201,7 +201,7 @@ fn early_page(seat: &Seat<'_>, visit: &Visit, room_view: &RoomView, stage: &Stag
             refresh_ms,
             ..line_facts(seat, visit, room_view)
         }),
-        ..PageFacts::new(&id, visit.wall, visit.here())
+        ..PageFacts::new(id, visit.wall, visit.here())
     };
     let status = match visit.kind {
         Kind::Navigation if visit.aim == Aim::Shop => seat.rules.room.waiting_status,

@@ -12,6 +12,7 @@ mod forwarded;
 mod hung_up;
 mod parameters;
 mod quiet;
+mod request_ids;
 mod slots;
 mod sockets;
 mod stock;

@@ -26,6 +26,8 @@ fn log_lines_are_json_and_hold_no_token_no_query_and_no_whole_address() {
     let forwarded = format!("Accept: text/html\r\nX-Forwarded-For: {CLIENT}\r\n");
     let mut inside = gate.insider();
     inside.asks("GET /seats?secret=hush", &forwarded, "");
+    let traced = "X-Request-Id: edge-7\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
+    inside.asks("GET /traced", &format!("{forwarded}{traced}"), "");
     let mut waiting = gate.visitor();
     let page = waiting.asks("GET /deep?secret=hush", &forwarded, "");
     assert_eq!(page.word(), "waiting");
@@ -51,6 +53,13 @@ fn log_lines_are_json_and_hold_no_token_no_query_and_no_whole_address() {
         "{line}"
     );
     assert_eq!(line["client.address"], "203.0.113.0", "{line}");
+    assert!(line["trace_id"].is_null(), "{line}");
+    let log = fs::read_to_string(site.path("access.log")).unwrap();
+    let traced = log.lines().find(|line| line.contains("/traced")).map(parsed).unwrap();
+    assert_eq!(
+        (&traced[0]["request_id"], &traced[0]["trace_id"]),
+        (&"edge-7".into(), &"4bf92f3577b34da6a3ce929d0e0e4736".into())
+    );
 
     let tokens: Vec<String> = inside.jar.values().chain(waiting.jar.values()).cloned().collect();
     assert!(tokens.len() >= 2, "{tokens:?}");

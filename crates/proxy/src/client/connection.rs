@@ -33,6 +33,7 @@ use crate::client::framing::{self, Malformed};
 use crate::client::guard::Guard;
 use crate::client::http2;
 use crate::client::request_body::{self, Progress, RequestBody};
+use crate::client::request_id::{RequestId, X_REQUEST_ID};
 use crate::error::BoxError;
 use crate::listen::transport::WriteHalf;
 use crate::settings::ServerSettings;
@@ -302,6 +303,7 @@ pub(crate) fn refusal(malformed: Malformed) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static(MALFORMED));
+    headers.insert(X_REQUEST_ID, RequestId::fresh().value().clone());
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if malformed == Malformed::Connect {
         headers.insert(ALLOW, METHODS);

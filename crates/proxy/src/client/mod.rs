@@ -9,4 +9,5 @@ pub(crate) mod http2;
 pub(crate) mod noted;
 pub(crate) mod proto;
 pub(crate) mod request_body;
+pub(crate) mod request_id;
 pub(crate) mod socket;
