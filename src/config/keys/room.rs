@@ -136,7 +136,11 @@ pub(super) const ROOM: Table = Table {
         ),
         duration("end_grace", 0..=DAY)
             .or("30s")
-            .about("Time from a response of `ends_on` or `completes_on` to the end of the session."),
+            .about(
+                "Time from a response of `ends_on` or `completes_on` to the end of the session, in which the visitor can \
+                 still load the receipt. The slot is free after it: in a full room each second here is a second for \
+                 which the next visitor waits. `Ropeline-Session: end` from the upstream frees the slot at once.",
+            ),
         duration("outage_extension", 0..=7 * DAY)
             .unset("one `session_duration`")
             .about(

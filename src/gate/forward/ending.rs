@@ -106,8 +106,13 @@ impl Endable {
             return;
         };
         let rules = &shared.rules[at];
-        let (after_ms, edition) = (rules.room.end_grace_ms, self.edition);
-        let note = match rules.ends(self.met, status).max(word.and_then(said)) {
+        let (edition, said) = (self.edition, word.and_then(said));
+        // The shop says `end` when nothing more is to be loaded; behind a route that ends a session, more may be.
+        let after_ms = match said {
+            Some(Ending::End) => 0,
+            _ => rules.room.end_grace_ms,
+        };
+        let note = match rules.ends(self.met, status).max(said) {
             Some(Ending::Complete) if !self.buys => return,
             Some(Ending::Complete) => Note::Complete { edition, after_ms },
             Some(Ending::End) if self.is_former => return,

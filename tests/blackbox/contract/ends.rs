@@ -34,8 +34,9 @@ const ENDS: &str = "ends_on = [{ route = \"/receipt/*\", status = 200 }]";
 
 #[tokio::test]
 async fn the_shop_ends_a_session_with_a_field_that_the_visitor_never_sees() {
-    for target in ["/say-end", "/say-complete"] {
-        let house = House::scripted(ENDING, &format!("{ONE}\nend_grace = \"0s\""), "").await;
+    // `end` is at once, and does not wait for `end_grace`.
+    for (target, grace) in [("/say-end", "30 min"), ("/say-complete", "0s")] {
+        let house = House::scripted(ENDING, &format!("{ONE}\nend_grace = \"{grace}\""), "").await;
         let mut inside = house.inside().await;
         let answer = inside.page(target).await;
         assert!(
