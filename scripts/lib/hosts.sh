@@ -38,6 +38,8 @@ host() {
     ip -n "$1" link set lo up
     ip -n "$1" addr add "$2/24" dev eth0
     ip -n "$1" link set eth0 up
+    # Port 80 for every user, as in a container; on a machine systemd or root opens it.
+    ip netns exec "$1" sysctl -qw net.ipv4.ip_unprivileged_port_start=0
     echo "$2 $1" >>"$HOSTS/hosts"
 }
 
