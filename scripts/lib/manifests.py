@@ -33,6 +33,8 @@ BREAKS = [
     ("config.yaml", 'admin_listen = "0.0.0.0:9925"', 'admin_listen = "0.0.0.0:9926"', "admin_listen"),
     ("config.yaml", "secrets/token-key", "secrets/key", "brings no"),
     ("secret.yaml", "stringData:", "strings:", "strings"),
+    ("gate.yaml", "drop: [ALL]", "drop: []", "keeps a capability"),
+    ("valkey.yaml", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "writable"),
     ("valkey.yaml", "key: store-password", "key: password", "no key password"),
     ("network.yaml", "podSelector: {}", "podSelector: all", "'all' is not of type"),
     ("network.yaml", "port: 6379", "port: 6380", "6380"),
@@ -153,6 +155,7 @@ def references(documents):
             has = ports(pods(selector["matchLabels"]))
             found += [f"NetworkPolicy {name}: no port {port['port']}" for port in rule["ports"] if port["port"] not in has]
     for pod in templates:
+        found += loose(pod["spec"])
         for volume in pod["spec"].get("volumes", []):
             for kind, key, field in [("ConfigMap", "configMap", "name"), ("Secret", "secret", "secretName")]:
                 if key in volume and volume[key][field] not in by_kind[kind]:
@@ -172,6 +175,22 @@ def references(documents):
         found += [f"ServiceMonitor: no key {end['authorization']['credentials']['key']}" for end in monitor["spec"]["endpoints"]
                   if end["authorization"]["credentials"]["key"] not in secret]
     return found + of_the_gate(by_kind["Deployment"]["ropeline"]["spec"]["template"]["spec"], configuration, secret)
+
+
+def loose(pod):
+    """Where a pod may do more than it must. The namespace enforces most of it (Pod Security, restricted), but only in a cluster."""
+    if not pod["securityContext"].get("runAsNonRoot") or pod["securityContext"]["seccompProfile"]["type"] != "RuntimeDefault":
+        yield "a pod may run as root, or without seccomp"
+    if pod.get("automountServiceAccountToken") is not False:
+        yield "a pod has a token of the API server"
+    for box in pod["containers"]:
+        context = box["securityContext"]
+        if context["capabilities"]["drop"] != ["ALL"] or context["allowPrivilegeEscalation"]:
+            yield f"{box['name']} keeps a capability, or may get one"
+        if not context["readOnlyRootFilesystem"]:
+            yield f"{box['name']} has a writable root file system"
+        if "memory" not in box["resources"]["limits"]:
+            yield f"{box['name']} has no limit of memory"
 
 
 def of_the_gate(pod, configuration, secret):
