@@ -323,7 +323,7 @@ let examined = 0, examining = false;
 const todo = one => [one.command ?? [one.file, one.line].filter(Boolean).join(':'), one.key].filter(Boolean).join(': ');
 const finding = one => make('li', { className: one.severity },
   make('p', {}, make('span', { className: 'tag' }, one.severity), ` ${one.check}: ${one.message}`),
-  ...(one.remedy ? [make('p', { className: 'note' }, make('code', {}, todo(one)), ` ${one.remedy}`)] : []));
+  ...(one.remedy ? [make('p', { className: 'note' }, make('code', {}, todo(one)), `: ${one.remedy}`)] : []));
 
 async function examine() {
   if (examining) return;

@@ -216,6 +216,11 @@ async fn the_doctors_findings_stand_above_the_rooms_the_worst_first() {
         assert!(order.as_str().unwrap().starts_with("fault"), "{order}");
         let folded = "return document.querySelectorAll('#doctor-fine li.fine').length > 3 && !document.getElementById('doctor-fine').open";
         assert_eq!(browser.run(folded).await, json!(true));
+        let heading = "return document.getElementById('doctor-title').getBoundingClientRect().height";
+        assert!(
+            browser.run(heading).await.as_f64().unwrap() < 40.0,
+            "its heading is on one line"
+        );
         browser.screenshot(name).await;
         browser.click("#doctor-fine summary").await;
         browser.click("#examine").await;
