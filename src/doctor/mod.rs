@@ -4,6 +4,7 @@
 //! Checks run side by side, each within [`WITHIN`]; what several need (the shop's answers, the store's) is asked for once. What only
 //! a running gate knows comes in a [`Running`].
 
+mod check;
 mod checks;
 mod finding;
 mod look;

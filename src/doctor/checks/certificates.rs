@@ -1,7 +1,7 @@
 //! Until when the certificates shown to visitors are good.
 
-use super::Checking;
 use crate::dates::rfc3339;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::subject::Subject;

@@ -2,7 +2,7 @@
 //!
 //! Schedules follow the store's clock and countdowns the gate's; codes, passes and signatures have dates by the gate's.
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::note::Note;

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::subject::{Running, Subject};

@@ -1,6 +1,6 @@
 //! Whether the running gate does its work, with the configuration in its file.
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::{Finding, capital};
 use crate::doctor::look::Look;
 

@@ -1,6 +1,6 @@
 //! Whether every gate takes what the others sign: else a visitor who comes to another gate has no place.
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::note::{KeyMark, Note, marks};

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::subject::{Load, Subject};

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit};
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 

@@ -1,6 +1,6 @@
 //! Whether the shop answers, as the gate asks it: the same TLS, host, socket and signature.
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::subject::{Shop, Subject};

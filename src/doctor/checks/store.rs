@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Checking;
+use crate::doctor::check::Checking;
 use crate::doctor::finding::{Finding, capital};
 use crate::doctor::look::Look;
 use crate::doctor::subject::Subject;
