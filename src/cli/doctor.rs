@@ -2,6 +2,7 @@
 //!
 //! It examines the file and this machine by itself, asks a running gate for what only that knows, and merges both.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ fn found(args: &DoctorArgs) -> Vec<Finding> {
     let by_gate = by_gate.unwrap_or_else(|failure| vec![no_gate(file, &failure)]);
     findings.extend(by_file.and_then(|thread| thread.join().ok()).unwrap_or_default());
     findings.extend(back_door);
-    doctor::merged(findings, by_gate)
+    doctor::merged(&findings, &by_gate)
 }
 
 /// The file's own mistakes, and what it says where it has none.
@@ -192,11 +193,8 @@ fn text(findings: &[Finding]) -> String {
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     let [faults, warnings, fine] = [Severity::Fault, Severity::Warning, Severity::Fine].map(count);
     let several = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    text += &format!(
-        "{}, {}, {fine} fine\n",
-        several(faults, "fault"),
-        several(warnings, "warning")
-    );
+    let (faults, warnings) = (several(faults, "fault"), several(warnings, "warning"));
+    let _ = writeln!(text, "{faults}, {warnings}, {fine} fine");
     text
 }
 

@@ -52,7 +52,7 @@ async fn all(look: Look<'_>) -> Vec<Finding> {
         };
         let mut found = found.unwrap_or_else(|_| late());
         for finding in &mut found {
-            finding.check = check.name.to_owned();
+            check.name.clone_into(&mut finding.check);
         }
         found
     });
@@ -62,13 +62,13 @@ async fn all(look: Look<'_>) -> Vec<Finding> {
 /// The findings of a file and those of the gate that runs, as one list. Of each check the worse counts, and the gate's where both are
 /// as bad. Of a check that looks at the process, only the gate's counts.
 #[must_use]
-pub fn merged(of_file: Vec<Finding>, of_gate: Vec<Finding>) -> Vec<Finding> {
+pub fn merged(of_file: &[Finding], of_gate: &[Finding]) -> Vec<Finding> {
     let worst = |findings: &[Finding], check: &str| {
         let of_check = findings.iter().filter(|finding| finding.check == check);
         of_check.map(|finding| finding.severity).min()
     };
     let is_of_process = |check: &str| CHECKS.iter().any(|one| one.name == check && one.of_process);
-    let gate_counts = |check: &str| match (worst(&of_file, check), worst(&of_gate, check)) {
+    let gate_counts = |check: &str| match (worst(of_file, check), worst(of_gate, check)) {
         (_, None) => false,
         (None, Some(_)) => true,
         (Some(file), Some(gate)) => is_of_process(check) || gate <= file,
@@ -93,21 +93,21 @@ mod tests {
     #[test]
     fn of_two_views_the_worse_counts_and_of_the_process_the_gates() {
         use Severity::{Fault, Fine, Warning};
-        let file = vec![
+        let file = [
             finding("shop", Fine, "file"),
             finding("certificates", Fault, "file"),
             finding("store", Fine, "file"),
             finding("open-files", Fault, "file"),
             finding("file", Warning, "file"),
         ];
-        let gate = vec![
+        let gate = [
             finding("shop", Fault, "gate"),
             finding("certificates", Fine, "gate"),
             finding("store", Fine, "gate"),
             finding("open-files", Fine, "gate"),
             finding("keys", Warning, "gate"),
         ];
-        let merged = merged(file, gate);
+        let merged = merged(&file, &gate);
         let told: Vec<_> = merged
             .iter()
             .map(|one| (one.check.as_str(), one.message.as_str()))

@@ -208,16 +208,12 @@ fn place(peers: &mut Vec<Peer>, (address, oddity): (IpAddr, Oddity), now: Durati
     };
     let least = |(_, one): &(usize, &Peer)| (now.saturating_sub(one.last) < KEPT, one.weight(), one.last);
     let full = peers.len() >= MOST_PEERS;
-    match peers.iter().enumerate().min_by_key(least).filter(|_| full) {
-        Some((at, _)) => {
-            peers[at] = new;
-            at
-        }
-        None => {
-            peers.push(new);
-            peers.len() - 1
-        }
+    if let Some((at, _)) = peers.iter().enumerate().min_by_key(least).filter(|_| full) {
+        peers[at] = new;
+        return at;
     }
+    peers.push(new);
+    peers.len() - 1
 }
 
 /// An address as one peer: in IPv6 a /64 is.

@@ -32,6 +32,7 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
 }
 
 /// From when on a difference matters, in milliseconds.
+#[derive(Clone, Copy)]
 struct Tolerance {
     warning_ms: u64,
     fault_ms: u64,
