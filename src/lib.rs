@@ -16,6 +16,7 @@ pub mod config;
 pub mod crawlers;
 pub mod dates;
 pub mod demo;
+pub mod doctor;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;

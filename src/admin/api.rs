@@ -5,6 +5,7 @@
 
 mod additions;
 mod codes;
+mod doctor;
 mod load;
 mod orders;
 mod probe;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use additions::{Addition, Additions, RemoveRoom, RoomAdded, RoomChange, RoomRemoved, Untaken};
 pub use codes::{SpentCode, SpentCodes};
+pub use doctor::Doctor;
 pub use load::{Load, LoadControl, Shop};
 pub use orders::{Call, Called, Change, Changed, Changes, EndHealing, History, LaneOf, Messages, Raise, Reset, Skip};
 pub use probe::Probe;

@@ -4,6 +4,7 @@
 //! with the reason and changes nothing. A change is answered once it is in the log. `docs/reference/admin-api.md` has the API with curl.
 
 pub mod api;
+mod examination;
 mod handlers;
 mod history;
 mod http;

@@ -8,6 +8,7 @@ use super::http::access::Entrance;
 use super::readiness::Readiness;
 use super::reloads::Reloads;
 use super::upgrades::Upgrades;
+use crate::doctor::Subject;
 use crate::metrics::Metrics;
 use crate::proxy::{Stats, UpstreamServers};
 use crate::replica::Replica;
@@ -47,6 +48,8 @@ pub struct Options {
     pub patience: Duration,
     /// How often the rooms' figures are noted for plots.
     pub sample_every: Duration,
+    /// What the doctor examines of the configuration.
+    pub examined: Arc<Subject>,
     /// `None`: the process is not to be replaced by another in place.
     pub upgrades: Option<Upgrades>,
 }
@@ -61,6 +64,7 @@ impl Default for Options {
             outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),
             sample_every: Duration::from_secs(10),
+            examined: Arc::default(),
             upgrades: None,
         }
     }

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::examination::Examination;
 use super::history::History;
 use super::live::Live;
 use super::metrics::exposition::Exposition;
@@ -11,6 +12,7 @@ use super::readiness::Readiness;
 use super::reloads::Reloads;
 use crate::metrics::Metrics;
 use crate::replica::Replica;
+use crate::tls::Tls;
 use ropeline_ids::RoomName;
 
 /// State that handlers share; cheap to clone.
@@ -25,6 +27,10 @@ pub struct Inner {
     pub live: Live,
     pub reloads: Reloads,
     pub history: History,
+    /// `None`: no listener speaks TLS.
+    pub tls: Option<Arc<Tls>>,
+    /// The last examination; held while one is under way.
+    pub examination: Arc<tokio::sync::Mutex<Examination>>,
     /// Held while a room is changed.
     pub changing: tokio::sync::Mutex<()>,
 }
@@ -49,6 +55,8 @@ impl Shared {
             replica: handles.replica,
             metrics: handles.metrics,
             readiness: handles.readiness,
+            tls: handles.tls,
+            examination: Arc::default(),
             changing: tokio::sync::Mutex::default(),
         }))
     }

@@ -15,5 +15,6 @@ mod secured;
 mod service;
 pub mod signals;
 pub mod start;
+pub mod subject;
 pub mod systemd;
 pub mod upgrade;

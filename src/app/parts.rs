@@ -1,15 +1,18 @@
 //! The parts of a gate, made from its configuration: at the start and at each reload.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::admin::{self, Entrance, May, Named, Token};
 use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Upstream, UpstreamTls};
+use crate::doctor::descriptors_needed;
 use crate::proxy::{self, ServerSettings, UpstreamSettings};
 use crate::room::{RoomName, Settings};
 use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 
 use super::error::StartError;
 use super::own_key;
+use super::subject::subject;
 
 /// The rooms of the file, as the log has them. Of those that operators added it has its own word.
 pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
@@ -63,10 +66,9 @@ pub fn server_settings(server: &Server) -> ServerSettings {
     }
 }
 
-/// A forwarded request takes two descriptors; too few turn visitors away before `max_connections` does.
+/// Too few descriptors turn visitors away before `max_connections` does.
 pub fn warn_of_few(descriptors: u64, max_connections: usize) {
-    let needed = u64::try_from(max_connections).unwrap_or(u64::MAX).saturating_mul(2);
-    if descriptors < needed {
+    if descriptors < descriptors_needed(max_connections) {
         tracing::warn!(
             descriptors,
             max_connections,
@@ -134,6 +136,7 @@ pub fn admin_options(config: &Config) -> admin::Options {
         .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
     let open = config.rooms.iter().filter(|room| room.on_outage == OnOutage::Open);
     admin::Options {
+        examined: Arc::new(subject(config)),
         open_in_outage: open.map(|room| room.name.clone()).collect(),
         entrance: Entrance {
             token: bearer(token),

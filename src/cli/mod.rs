@@ -3,6 +3,7 @@
 mod check;
 mod code;
 mod demo;
+mod doctor;
 mod log;
 mod output;
 mod page;
@@ -27,6 +28,7 @@ Examples:
   ropeline run --upstream http://127.0.0.1:3000     protect a whole shop with the default settings
   ropeline run --config config.toml                 use the settings of a file
   ropeline check config.toml                        list every mistake of a configuration
+  ropeline doctor config.toml                       say what is wrong before a sale, and what to write where
   ropeline reload                                   apply the edited file; sessions and places stay
   ropeline top                                      watch the waiting lines";
 
@@ -44,6 +46,8 @@ enum Command {
     Run(run::RunArgs),
     /// Check a configuration and list all its mistakes
     Check(check::CheckArgs),
+    /// Say what is wrong before a sale, and what to write where
+    Doctor(doctor::DoctorArgs),
     /// Start a shop, a gate and a room for two on this machine
     Demo(demo::DemoArgs),
     /// Apply the edited configuration file without a restart
@@ -92,6 +96,7 @@ pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),

@@ -1,6 +1,6 @@
 //! The configuration: everything that an operator sets, in types that hold no wrong value.
 
-use super::document::{InForce, describe};
+use super::document::{InForce, Places, describe};
 use super::room::Room;
 use super::server::crawlers::Crawlers;
 use super::server::forward_auth::Asker;
@@ -34,6 +34,7 @@ pub struct Config {
     pub own_limits: OwnLimits,
     pub crawlers: Crawlers,
     pub logging: LoggingConfig,
+    pub places: Places,
     pub(super) in_force: Vec<InForce>,
 }
 

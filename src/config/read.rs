@@ -8,7 +8,7 @@ use toml::de::DeTable;
 
 use super::configuration::Config;
 use super::document::added::{AddedRoom, AddedTable};
-use super::document::{Mistake, Mistakes, Origin, Overrides, Reader, files};
+use super::document::{Mistake, Mistakes, Origin, Overrides, Places, Reader, files};
 use super::report::Report;
 use super::{room, server, upstream};
 
@@ -97,6 +97,7 @@ pub(super) fn report(
     if report.mistakes.is_empty() {
         report.config = config.map(|config| Config {
             in_force: notes.in_force,
+            places: Places::new(path, notes.origins),
             ..config
         });
     }
@@ -142,6 +143,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
         own_limits,
         crawlers,
         logging,
+        places: Places::default(),
         in_force: Vec::new(),
     })
 }

@@ -8,6 +8,7 @@ mod fate;
 mod gauge;
 mod latency;
 mod outcome;
+mod peers;
 mod prices;
 mod process;
 mod register;
@@ -24,6 +25,7 @@ pub use fate::{CodeFate, LookupFate};
 pub use gauge::{Level, Raised};
 pub use latency::Latency;
 pub use outcome::{Outcome, UpstreamFault};
+pub use peers::{Oddity, Peers, Sight};
 pub use prices::Prices;
 pub use process::Process;
 
@@ -58,6 +60,8 @@ pub struct Metrics {
     pub admin_refused: Counter,
     /// Upgrades after which this process went on.
     pub upgrades_failed: Counter,
+    /// What requests show of `trusted_proxies`; no metric.
+    pub peers: Arc<Peers>,
 }
 
 impl Metrics {
@@ -80,6 +84,7 @@ impl Metrics {
             admin_changes: Counter::default(),
             admin_refused: Counter::default(),
             upgrades_failed: Counter::default(),
+            peers: Arc::default(),
         }
     }
 

@@ -317,11 +317,40 @@ function standing(gate) {
   by('gate').className = words.length > 1 ? 'trouble' : '';
 }
 
+// The doctor's findings: the worst first, those that are fine folded away.
+const EXAMINE_MS = 60000;
+let examined = 0, examining = false;
+const todo = one => [one.command ?? [one.file, one.line].filter(Boolean).join(':'), one.key].filter(Boolean).join(': ');
+const finding = one => make('li', { className: one.severity },
+  make('p', {}, make('span', { className: 'tag' }, one.severity), ` ${one.check}: ${one.message}`),
+  ...(one.remedy ? [make('p', { className: 'note' }, make('code', {}, todo(one)), `: ${one.remedy}`)] : []));
+
+async function examine() {
+  if (examining) return;
+  examining = true;
+  put(by('doctor-sum'), 'Examining…');
+  try {
+    const { findings } = await ask('doctor');
+    const of = severity => findings.filter(one => one.severity === severity);
+    const [faults, warnings, fine] = ['fault', 'warning', 'fine'].map(of);
+    by('findings').replaceChildren(...[...faults, ...warnings].map(finding));
+    by('doctor-fine').lastElementChild.replaceChildren(...fine.map(finding));
+    put(by('doctor-fine').firstElementChild, `Fine: ${fine.map(one => one.check).filter((name, i, all) => all.indexOf(name) === i).join(', ')}`);
+    by('doctor-fine').hidden = !fine.length;
+    const count = (list, what) => `${list.length} ${what}${list.length === 1 ? '' : 's'}`;
+    put(by('doctor-sum'), `${count(faults, 'fault')}, ${count(warnings, 'warning')} at ${new Date().toLocaleTimeString()}`);
+    by('doctor-sum').className = faults.length ? 'trouble' : '';
+  } catch (error) { put(by('doctor-sum'), 'Not examined: ' + error.message); }
+  examined = Date.now();
+  examining = false;
+}
+
 async function look() {
   clearTimeout(timer);
   try {
     const [rooms, upstreams, gates] = await Promise.all(['rooms', 'upstreams', 'gates'].map(path => ask(path)));
-    by('enter').hidden = true; by('around').hidden = false; by('forget').hidden = !token;
+    by('enter').hidden = true; by('around').hidden = by('doctor').hidden = false; by('forget').hidden = !token;
+    if (Date.now() - examined > EXAMINE_MS && !document.hidden) examine();
     standing(rooms.gate);
     // One that is not taken here may be the one that is in the way.
     const untaken = new Set((rooms.gate.untaken || []).map(one => one.room));
@@ -343,7 +372,7 @@ async function look() {
 function enter(why) {
   token = ''; sessionStorage.removeItem(KEY);
   by('rooms').replaceChildren(); cards.clear();
-  by('around').hidden = by('forget').hidden = true; by('enter').hidden = false;
+  by('around').hidden = by('doctor').hidden = by('forget').hidden = true; by('enter').hidden = false; examined = 0;
   put(by('gate'), 'Waiting for the token'); tell(why); by('token').focus();
 }
 
@@ -353,6 +382,7 @@ by('enter').addEventListener('submit', event => {
   sessionStorage.setItem(KEY, token); tell('');
   look();
 });
+by('examine').addEventListener('click', examine);
 by('forget').addEventListener('click', () => { clearTimeout(timer); enter('The token is forgotten.'); });
 document.addEventListener('visibilitychange', () => { if (!document.hidden && by('enter').hidden) look(); });
 look();

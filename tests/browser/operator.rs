@@ -193,6 +193,43 @@ async fn an_added_room_that_the_gate_cannot_take_is_removed_there_too() {
     removes(&browser, "its page is gone").await;
 }
 
+#[tokio::test]
+async fn the_doctors_findings_stand_above_the_rooms_the_worst_first() {
+    // More than any system lets a process open.
+    let server = format!("{TOKENS}\nmax_connections = 9000000");
+    let gate = hall::open_serving(&server, 1, "").await;
+    for (look, name) in [
+        (Look::default(), "doctor-desktop"),
+        (
+            Look {
+                phone: true,
+                ..Look::default()
+            },
+            "doctor-phone",
+        ),
+    ] {
+        let browser = enters(&gate, look).await;
+        let page = browser.shows("and max_connections = 9000000 can need 18000000").await;
+        assert!(page.contains("server.max_connections"), "{page}");
+        let order = "return [...document.querySelectorAll('#findings > li')].map(one => one.className).join()";
+        let order = browser.run(order).await;
+        assert!(order.as_str().unwrap().starts_with("fault"), "{order}");
+        let folded = "return document.querySelectorAll('#doctor-fine li.fine').length > 3 && !document.getElementById('doctor-fine').open";
+        assert_eq!(browser.run(folded).await, json!(true));
+        let heading = "return document.getElementById('doctor-title').getBoundingClientRect().height";
+        assert!(
+            browser.run(heading).await.as_f64().unwrap() < 40.0,
+            "its heading is on one line"
+        );
+        browser.screenshot(name).await;
+        browser.click("#doctor-fine summary").await;
+        browser.click("#examine").await;
+        browser.shows("The shop at 127.0.0.1").await;
+        let wide = "return document.documentElement.scrollWidth <= window.innerWidth";
+        assert_eq!(browser.run(wide).await, json!(true));
+    }
+}
+
 /// Says why the room drop goes, in the question that is open, and sees it go.
 async fn removes(browser: &Browser, reason: &str) {
     browser.fill("#sure-reason", reason).await;

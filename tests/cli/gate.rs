@@ -109,6 +109,15 @@ impl Gate {
         });
     }
 
+    /// As [`Gate::lives`], where the operator's side asks for this token.
+    pub fn lives_with(&self, token: &str) {
+        until("calls", || {
+            let field = format!("Authorization: Bearer {token}\r\n");
+            let gate = &Visitor::new(self.admin).asks("GET /api/v1/gates", &field, "").json()["gate"];
+            (gate["condition"] == "live").then_some(())
+        });
+    }
+
     /// Waits until it knows that its store is away.
     pub fn is_cut_off(&self) {
         until("the outage", || {

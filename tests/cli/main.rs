@@ -5,6 +5,7 @@
 
 mod codes;
 mod commands;
+mod doctor;
 mod gate;
 mod program;
 mod rehearse;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 
 use serde_json::Value;
+use socket2::{Domain, Socket as Socket2, Type};
 
 use crate::PATIENCE;
 
@@ -17,6 +18,8 @@ const SCRIPT: &str = "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fe
 #[derive(Clone)]
 pub struct Visitor {
     pub at: SocketAddr,
+    /// The address that the visitor comes from; the system's choice without one.
+    pub from: Option<IpAddr>,
     pub jar: BTreeMap<String, String>,
 }
 
@@ -45,7 +48,16 @@ impl Visitor {
     pub fn new(at: SocketAddr) -> Self {
         Self {
             at,
+            from: None,
             jar: BTreeMap::new(),
+        }
+    }
+
+    /// One who comes from this address.
+    pub fn from(at: SocketAddr, from: IpAddr) -> Self {
+        Self {
+            from: Some(from),
+            ..Self::new(at)
         }
     }
 
@@ -117,7 +129,7 @@ impl Visitor {
     }
 
     fn writes(&self, line: &str, fields: &str, body: &str) -> Coming {
-        let mut stream = TcpStream::connect(self.at).expect("somebody listens there");
+        let mut stream = self.connects().expect("somebody listens there");
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let pairs: Vec<String> = self.jar.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let cookies = if pairs.is_empty() {
@@ -131,6 +143,16 @@ impl Visitor {
             stream,
             read: Vec::new(),
         }
+    }
+
+    fn connects(&self) -> std::io::Result<TcpStream> {
+        let Some(from) = self.from else {
+            return TcpStream::connect(self.at);
+        };
+        let socket = Socket2::new(Domain::for_address(self.at), Type::STREAM, None)?;
+        socket.bind(&SocketAddr::new(from, 0).into())?;
+        socket.connect(&self.at.into())?;
+        Ok(socket.into())
     }
 
     pub fn keep(&mut self, answer: &Answer) {

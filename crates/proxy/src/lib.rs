@@ -72,7 +72,7 @@ pub use detached::{Detachable, read_rest};
 pub use error::{BodyError, BoxError, Fault, ForwardError, Kind};
 pub use forward::Forward;
 pub use hygiene::{connection_reaches_too_far, hosts_said, is_alias, is_said_of_client, is_taken};
-pub use listen::address::{client_address, is_trusted};
+pub use listen::address::{client_address, is_trusted, last_forwarded_for};
 pub use listen::listener::{Endpoint, Listener};
 pub use listen::proxy_protocol;
 pub use listen::serve::{Bounds, Drained, Server, raise_descriptor_limit, serve};
@@ -87,6 +87,7 @@ pub use stage::Stage;
 pub use stats::Stats;
 pub use upstream::Upstream;
 pub use upstream::servers::{
-    Health, Outlook, Standing, UpstreamError, UpstreamServers, check_authorities, check_name, visitors_tls,
+    Examined, Found, Health, NotFound, Outlook, Standing, UpstreamError, UpstreamServers, check_authorities,
+    check_name, examine, visitors_tls,
 };
 pub use upstream::tunnel::is_asked_for as asks_for_tunnel;

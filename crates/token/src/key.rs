@@ -95,7 +95,7 @@ pub struct SignerMark {
     /// The key's id, and its audience if it has one; for display.
     pub name: String,
     /// First bytes of a MAC. They differ for two secrets with the same id.
-    print: [u8; 8],
+    pub print: [u8; 8],
 }
 
 impl Keyring {

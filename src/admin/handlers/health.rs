@@ -31,7 +31,7 @@ pub async fn ready(State(shared): State<Shared>) -> Response {
     health(reasons, degraded(&shared.replica))
 }
 
-fn degraded(replica: &Replica) -> Vec<String> {
+pub fn degraded(replica: &Replica) -> Vec<String> {
     let gate = view::gate::standing(replica);
     let cut_off = gate
         .cut_off_secs

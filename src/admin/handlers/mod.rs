@@ -3,6 +3,7 @@
 pub mod additions;
 pub mod change;
 pub mod codes;
+pub mod doctor;
 pub mod draws;
 pub mod gates;
 pub mod health;

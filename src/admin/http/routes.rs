@@ -13,6 +13,7 @@ use super::static_files;
 use crate::admin::api;
 use crate::admin::handlers::additions;
 use crate::admin::handlers::codes;
+use crate::admin::handlers::doctor;
 use crate::admin::handlers::draws;
 use crate::admin::handlers::gates;
 use crate::admin::handlers::health;
@@ -347,6 +348,12 @@ fn of_gates() -> Vec<Endpoint> {
             "The shop's servers, as this gate sees them",
         )
         .gives::<api::Upstreams>(),
+        get(
+            "/api/v1/doctor",
+            doctor::show,
+            "What is wrong with this gate, its shop, store and machine, and what to write where",
+        )
+        .gives::<api::Doctor>(),
         get(reload::RELOAD, reload::show, "What became of the last reload").gives::<api::Reload>(),
         post(reload::RELOAD, reload::reload, "Read the file again").gives::<api::Reload>(),
     ]

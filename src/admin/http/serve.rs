@@ -11,6 +11,7 @@ use tower::ServiceExt as _;
 
 use super::caller::Peer;
 use super::router::router;
+use crate::admin::examination::{Notes, leave_notes};
 use crate::admin::history::Sampling;
 use crate::admin::live::Live;
 use crate::admin::options::{Handles, Options};
@@ -33,6 +34,7 @@ pub struct AdminServer {
     address: SocketAddr,
     live: Live,
     _sampling: Sampling,
+    _notes: Notes,
 }
 
 impl AdminServer {
@@ -67,6 +69,7 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
     let shared = Shared::new(handles, options);
     let live = shared.live.clone();
     let sampling = shared.history.follow(shared.replica.clone())?;
+    let notes = leave_notes(live.clone(), shared.replica.gate())?;
     let router = router(shared);
     // Separate counts: operators are not visitors.
     let stats = Arc::new(Stats::default());
@@ -79,6 +82,7 @@ pub fn serve(listener: TcpListener, handles: Handles, options: Options) -> Resul
         address,
         live,
         _sampling: sampling,
+        _notes: notes,
     })
 }
 

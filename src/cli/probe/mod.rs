@@ -19,6 +19,7 @@ use super::output::say;
 use super::rehearse::place::{Aim, Place, authorities};
 use super::remote::{self, AdminArgs, Failure, encoded, parsed};
 use crate::admin::api;
+use crate::doctor::refuses;
 use attacks::{Attack, Expect, Site, all};
 use exchange::{Answer, Head, exchange, exchange_http2};
 
@@ -208,14 +209,37 @@ fn told(answer: &Answer) -> String {
 
 /// The shop's own address: no connection, or a refusal.
 async fn back_door(url: &str, site: &Site<'_>) -> Result<bool, Failure> {
-    let aim = Aim::named(url)?;
-    let place = aim.place(site.host, None)?;
-    let answer = exchange(&place, &site.request("GET", site.path, "", "").bytes()).await;
-    let shut = match &answer {
-        Answer::Silent(_) | Answer::Closed => true,
-        Answer::Head(head) => matches!(head.status, 401 | 403 | 421),
-    };
+    let answer = around(url, site).await?;
+    let shut = is_shut(&answer);
     let verdict = if shut { "kept    " } else { "REACHED " };
     say(&format!("{verdict} the back door {}: {}\n", plain(url), told(&answer)));
     Ok(shut)
+}
+
+/// What answers at an address that a client without the gate finds; `None` where nothing does, or it refuses.
+pub async fn answers(url: &str) -> Result<Option<String>, Failure> {
+    let host = Aim::named(url)?.authority;
+    let site = Site {
+        host: &host,
+        room: "",
+        path: "/",
+        is_whole: false,
+        outside: &[],
+        parameter: None,
+        account: None,
+    };
+    let answer = around(url, &site).await?;
+    Ok((!is_shut(&answer)).then(|| told(&answer)))
+}
+
+async fn around(url: &str, site: &Site<'_>) -> Result<Answer, Failure> {
+    let place = Aim::named(url)?.place(site.host, None)?;
+    Ok(exchange(&place, &site.request("GET", site.path, "", "").bytes()).await)
+}
+
+fn is_shut(answer: &Answer) -> bool {
+    match answer {
+        Answer::Silent(_) | Answer::Closed => true,
+        Answer::Head(head) => http::StatusCode::from_u16(head.status).is_ok_and(refuses),
+    }
 }

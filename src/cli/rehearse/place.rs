@@ -169,7 +169,8 @@ pub fn authorities(file: Option<&Path>) -> Result<Option<Vec<u8>>, Failure> {
     std::fs::read(file).map(Some).map_err(wrong)
 }
 
-fn reachable(address: SocketAddr) -> SocketAddr {
+/// Where a listener at this address can be reached from its own machine.
+pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),

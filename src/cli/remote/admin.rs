@@ -9,10 +9,12 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 
 use crate::cli::output::plain;
+use crate::cli::rehearse::place::reachable;
 use crate::cli::remote::client::{Client, DEFAULT_ADMIN, Failure, Raw};
+use crate::config::Admin;
 
 /// How to reach the admin listener.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct AdminArgs {
     /// The gate's admin listener
     #[arg(long, global = true, value_name = "URL", env = "ROPELINE_ADMIN", default_value = DEFAULT_ADMIN)]
@@ -35,6 +37,18 @@ impl AdminArgs {
     /// A client of that listener.
     pub fn client(&self) -> Result<Client, Failure> {
         Client::new(&self.admin, self.token()?)
+    }
+
+    /// As [`Self::client`]; where no option names the listener, it is that of this configuration, with its token.
+    pub fn client_of(&self, own: Option<&Admin>) -> Result<Client, Failure> {
+        let Some(own) = own.filter(|_| self.admin == DEFAULT_ADMIN) else {
+            return self.client();
+        };
+        let tokens = own.token.iter().chain(own.tokens.iter().map(|named| &named.token));
+        let of_file = tokens
+            .map(|token| String::from_utf8_lossy(token.expose()).into_owned())
+            .next();
+        Client::new(&reachable(own.listen).to_string(), self.token()?.or(of_file))
     }
 
     fn token(&self) -> Result<Option<String>, Failure> {

@@ -41,6 +41,8 @@ pub struct Visit {
     /// How long the gate has waited for its body.
     pub waited: Duration,
     pub client: IpAddr,
+    /// The other end of the connection.
+    pub peer: IpAddr,
     pub hop: Arc<Hop>,
     pub peer_trusted: bool,
     /// The socket belongs to this visitor alone, so bytes that it has taken have reached the visitor.
@@ -76,6 +78,7 @@ impl Visit {
             wall: time::wall(),
             waited: Duration::ZERO,
             client: client_address(peer, headers, trusted),
+            peer,
             hop: Arc::clone(conn.hop()),
             peer_trusted,
             direct: !peer_trusted && !conn.is_multiplexed(),
@@ -108,6 +111,7 @@ impl Visit {
             wall: time::wall(),
             waited: Duration::ZERO,
             client: IpAddr::from([192, 0, 2, 1]),
+            peer: IpAddr::from([192, 0, 2, 1]),
             hop: Arc::new(Hop::of(
                 ([192, 0, 2, 1], 4711).into(),
                 ([192, 0, 2, 2], 80).into(),

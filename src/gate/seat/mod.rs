@@ -4,6 +4,7 @@ pub mod codes;
 pub mod cookie_writer;
 pub mod credentials;
 pub mod ownership;
+mod peers;
 pub mod proof;
 pub mod reader;
 pub mod redeem;
@@ -51,6 +52,7 @@ impl<'a> Seat<'a> {
         for by in shown.signers() {
             shared.was_shown(by, visit.wall);
         }
+        peers::note(&shared.metrics.peers, &shown, head, visit);
         Self {
             shared,
             rules,

@@ -1,6 +1,6 @@
 //! The names of the log's keys: all under one hash tag, so that in a cluster one node has them all.
 
-use crate::room::StateHash;
+use crate::room::{GateId, StateHash};
 
 /// The keys of one log. `docs/guides/redis.md` describes them.
 pub(super) struct Keys {
@@ -49,6 +49,11 @@ impl Keys {
         })
     }
 
+    /// String: what a gate tells the others, apart from the log.
+    pub fn note(&self, gate: GateId) -> String {
+        format!("{}:gate:{:016x}", self.tag, gate.0)
+    }
+
     /// The keys that every gate uses, each with the type that it has.
     pub fn shared(&self) -> [(&str, &'static str); 4] {
         [
@@ -74,6 +79,7 @@ mod tests {
             .into_iter()
             .chain(own.map(String::as_str));
         assert!(all.into_iter().all(|key| key.starts_with("{shop}:")));
+        assert_eq!(keys.note(GateId(10)), "{shop}:gate:000000000000000a");
         assert_eq!(keys.root(&[0xAB; 32]), format!("{{shop}}:root:{}", "ab".repeat(32)));
     }
 }

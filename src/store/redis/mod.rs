@@ -7,6 +7,7 @@
 
 mod check;
 mod entries;
+mod examine;
 mod fault;
 mod keys;
 mod link;
@@ -33,6 +34,7 @@ use super::{
 };
 use crate::room::{Position, StateHash, Wall};
 
+pub use self::examine::{Examined, NOTE_LASTS, examine, leave_note};
 pub use self::url::{RedisUrl, UrlError};
 
 /// The log in a shared store.
@@ -63,6 +65,17 @@ impl Default for Options {
             ca: None,
             connect_timeout: Duration::from_secs(1),
             response_timeout: Duration::from_secs(3),
+        }
+    }
+}
+
+impl Options {
+    fn dial(self, url: &RedisUrl) -> Dial {
+        Dial {
+            tls: url.tls,
+            ca: self.ca,
+            connect_timeout: self.connect_timeout,
+            response_timeout: self.response_timeout,
         }
     }
 }
@@ -115,13 +128,7 @@ impl RedisLog {
         }
         let own = getrandom::u64().map_err(|error| refused(format!("the system gives no randomness ({error})")))?;
         let keys = Keys::new(&options.prefix, own);
-        let dial = Dial {
-            tls: url.tls,
-            ca: options.ca,
-            connect_timeout: options.connect_timeout,
-            response_timeout: options.response_timeout,
-        };
-        let route = Route::new(url.clone(), dial, keys.head.clone());
+        let route = Route::new(url.clone(), options.dial(url), keys.head.clone());
         let mut wire = Wire::new(route, keys, looks);
         match wire.connect() {
             Ok(()) => {}

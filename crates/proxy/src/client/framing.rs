@@ -9,6 +9,7 @@ use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 
 use crate::client::noted::{Noted, OWN_PREFIX};
+use crate::listen::address::FORWARDED_FOR;
 
 /// Why a request is refused; the connection is closed after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -126,7 +127,10 @@ impl<'h> Lines<'h> {
                 TE => noted.te = true,
                 UPGRADE => noted.upgrade = true,
                 VIA => noted.via = true,
-                _ => noted.own |= name.as_str().starts_with(OWN_PREFIX),
+                _ => {
+                    noted.own |= name.as_str().starts_with(OWN_PREFIX);
+                    noted.forwarded_for |= name.as_str() == FORWARDED_FOR.as_str();
+                }
             }
         }
         lines

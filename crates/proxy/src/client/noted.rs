@@ -6,6 +6,7 @@
 pub struct Noted {
     pub connection: bool,
     pub expect: bool,
+    pub forwarded_for: bool,
     pub te: bool,
     pub upgrade: bool,
     pub via: bool,
@@ -18,6 +19,7 @@ impl Noted {
     pub const UNKNOWN: Self = Self {
         connection: true,
         expect: true,
+        forwarded_for: true,
         te: true,
         upgrade: true,
         via: true,
@@ -27,6 +29,7 @@ impl Noted {
     pub(crate) const NOTHING: Self = Self {
         connection: false,
         expect: false,
+        forwarded_for: false,
         te: false,
         upgrade: false,
         via: false,

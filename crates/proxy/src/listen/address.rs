@@ -33,6 +33,16 @@ pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> I
     client
 }
 
+/// What the nearest proxy says in `X-Forwarded-For`, as it stands there; `None` without the field.
+#[must_use]
+pub fn last_forwarded_for(headers: &HeaderMap) -> Option<&[u8]> {
+    let last = headers.get_all(&FORWARDED_FOR).iter().next_back()?;
+    last.as_bytes()
+        .rsplit(|byte| *byte == b',')
+        .next()
+        .map(<[u8]>::trim_ascii)
+}
+
 /// An address as proxies write it: bare, with a port, or in brackets.
 fn parse(entry: &[u8]) -> Option<IpAddr> {
     let entry = std::str::from_utf8(entry).ok()?.trim();
@@ -44,7 +54,8 @@ fn parse(entry: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+/// The clients that proxies on the way have seen, each proxy behind the one before it.
+pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 #[cfg(test)]
 mod tests {
@@ -81,6 +92,19 @@ mod tests {
         assert_eq!(seen("10.0.0.1", &["[2001:db8::1]:4711"]), "2001:db8::1");
         assert_eq!(seen("10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
         assert_eq!(seen("10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");
+    }
+
+    #[test]
+    fn the_nearest_proxys_word_is_the_last_one() {
+        let last = |lines: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(FORWARDED_FOR, line.parse().unwrap());
+            }
+            last_forwarded_for(&headers).map(|last| String::from_utf8_lossy(last).into_owned())
+        };
+        assert_eq!(last(&["1.1.1.1", "2.2.2.2, 3.3.3.3 "]).as_deref(), Some("3.3.3.3"));
+        assert_eq!((last(&[""]).as_deref(), last(&[])), (Some(""), None));
     }
 
     #[test]

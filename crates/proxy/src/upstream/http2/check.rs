@@ -1,7 +1,8 @@
 //! A health check: one request on a connection of its own.
 
+use http::Request;
+use http::response::Parts;
 use http::uri::Scheme;
-use http::{Request, StatusCode};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http2::Builder;
@@ -10,12 +11,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use super::message;
 use crate::upstream::servers::UpstreamStream;
 
-/// The status of the answer.
+/// The head of the answer.
 pub(crate) async fn ask(
     stream: UpstreamStream,
     scheme: Scheme,
     mut request: Request<Empty<Bytes>>,
-) -> Result<StatusCode, String> {
+) -> Result<Parts, String> {
     message::outgoing(&mut request, scheme).ok_or("the check's Host is none")?;
     let handshake = Builder::new(TokioExecutor::new())
         .max_header_list_size(HEAD_BYTES)
@@ -31,7 +32,7 @@ pub(crate) async fn ask(
     };
     tokio::select! {
         answer = answer => match answer {
-            Ok(answer) => Ok(answer.status()),
+            Ok(answer) => Ok(answer.into_parts().0),
             Err(error) => Err(format!("the check was not answered: {error}")),
         },
         () = driving => Err(String::new()),

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::{Arc, Weak};
 
 use http::header::{CONNECTION, HOST, USER_AGENT};
+use http::response::Parts;
 use http::{HeaderValue, Request, StatusCode};
 use http_body_util::Empty;
 use hyper::body::Bytes;
@@ -13,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Inner;
-use super::dial::Dial;
+use super::dial::{Dial, DialError};
 use super::health::now_ms;
 use super::protocol::Protocol;
 use super::stream::UpstreamStream;
@@ -126,21 +127,38 @@ impl Course {
 
 /// Runs one check; the error describes the failure.
 async fn ask(check: &HealthCheck, dial: &Dial, target: &Target) -> Result<(), String> {
-    let (stream, protocol) = dial
-        .connect(target, dial.most(target))
-        .await
-        .map_err(|error| error.to_string())?;
-    let status = match protocol {
-        Protocol::Http1 => status(stream, request(check, target)).await?,
-        Protocol::Http2 => http2::ask(stream, target.scheme(), request(check, target)).await?,
-    };
-    if check.statuses.contains(&status.as_u16()) {
+    let answer = answer(request(check, target), dial, target).await;
+    let (head, _) = answer.map_err(|error| error.to_string())?;
+    if check.statuses.contains(&head.status.as_u16()) {
         return Ok(());
     }
-    Err(told(status))
+    Err(told(head.status))
 }
 
-async fn status(stream: UpstreamStream, request: Request<Empty<Bytes>>) -> Result<StatusCode, String> {
+/// Why a request over a connection of its own has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unanswered {
+    #[error(transparent)]
+    Dial(#[from] DialError),
+    #[error("{0}")]
+    Exchange(String),
+}
+
+/// The head of the answer to one request over a connection of its own, and the protocol that is spoken on it.
+pub(super) async fn answer(
+    request: Request<Empty<Bytes>>,
+    dial: &Dial,
+    target: &Target,
+) -> Result<(Parts, Protocol), Unanswered> {
+    let (stream, protocol) = dial.connect(target, dial.most(target)).await?;
+    let head = match protocol {
+        Protocol::Http1 => over_http1(stream, request).await,
+        Protocol::Http2 => http2::ask(stream, target.scheme(), request).await,
+    };
+    Ok((head.map_err(Unanswered::Exchange)?, protocol))
+}
+
+async fn over_http1(stream: UpstreamStream, request: Request<Empty<Bytes>>) -> Result<Parts, String> {
     let handshake = http1::Builder::new()
         .max_buf_size(HEAD_BYTES)
         .handshake(TokioIo::new(stream));
@@ -148,14 +166,14 @@ async fn status(stream: UpstreamStream, request: Request<Empty<Bytes>>) -> Resul
     let answer = async {
         let answer = sender.send_request(request).await;
         answer
-            .map(|answer| answer.status())
+            .map(|answer| answer.into_parts().0)
             .map_err(|error| format!("the check was not answered: {error}"))
     };
     // The connection works only while it is polled, and may end as soon as the answer arrives; a body is left unread.
     let mut answer = pin!(answer);
     tokio::select! {
         biased;
-        status = &mut answer => status,
+        head = &mut answer => head,
         _ = connection => answer.await,
     }
 }
@@ -168,15 +186,19 @@ fn request(check: &HealthCheck, target: &Target) -> Request<Empty<Bytes>> {
     let mut request = Request::new(Empty::new());
     *request.uri_mut() = check.path.clone().into();
     let headers = request.headers_mut();
+    headers.insert(HOST, check.host.clone().unwrap_or_else(|| own_host(target)));
+    headers.insert(USER_AGENT, HeaderValue::from_static("ropeline-health"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    request
+}
+
+/// The `Host` for a server that is given no other.
+pub(super) fn own_host(target: &Target) -> HeaderValue {
     let own = match target.address() {
         Address::Tcp(_) => HeaderValue::from_str(&target.place().to_string()).ok(),
         Address::Unix(_) => None,
     };
-    let host = check.host.clone().or(own);
-    headers.insert(HOST, host.unwrap_or(HeaderValue::from_static("localhost")));
-    headers.insert(USER_AGENT, HeaderValue::from_static("ropeline-health"));
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    request
+    own.unwrap_or(HeaderValue::from_static("localhost"))
 }
 
 const HEAD_BYTES: usize = 16 * 1024;

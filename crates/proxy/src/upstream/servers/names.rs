@@ -77,7 +77,13 @@ impl Names {
         targets
     }
 
-    async fn look_up(&mut self) {
+    /// The configured servers whose name has no address.
+    pub(super) fn nameless(&self) -> impl Iterator<Item = String> {
+        let without = self.entries.iter().filter(|entry| entry.addresses.is_empty());
+        without.map(|entry| entry.server.place.to_string())
+    }
+
+    pub(super) async fn look_up(&mut self) {
         let pending = self
             .entries
             .iter_mut()

@@ -1,0 +1,70 @@
+//! The parts of a configuration that the doctor examines.
+
+use http::HeaderValue;
+use http::uri::PathAndQuery;
+
+use crate::config::{Config, Listen, StoreKind, Upstream};
+use crate::doctor::{Load, SharedStore, Shop, Subject};
+use crate::store::redis;
+
+use super::parts::{signer, upstream_settings};
+
+/// What the doctor examines of this configuration.
+#[must_use]
+pub fn subject(config: &Config) -> Subject {
+    let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
+    Subject {
+        places: config.places.clone(),
+        shop: config.upstream.as_ref().map(|upstream| shop(config, upstream)),
+        store: match &config.store.kind {
+            StoreKind::Embedded { .. } => None,
+            StoreKind::Redis(url) => Some(SharedStore {
+                url: url.clone(),
+                options: redis::Options {
+                    prefix: config.store.prefix.clone(),
+                    ca: config.store.ca_file.as_ref().map(|file| file.pem.clone()),
+                    ..redis::Options::default()
+                },
+            }),
+        },
+        certificates: config.tls.certificates.clone(),
+        trusted: config.server.trusted_proxies.clone(),
+        has_unix_listener: config.server.listen.iter().any(unix),
+        load: Load {
+            max_connections: config.server.max_connections,
+            has_tls: !config.tls.listen.is_empty(),
+            has_http2: config.tls.http2,
+            buffer_memory: config
+                .upstream
+                .as_ref()
+                .map_or(0, |upstream| upstream.uploads.buffer_memory),
+        },
+    }
+}
+
+fn shop(config: &Config, upstream: &Upstream) -> Shop {
+    let check = upstream.check.as_ref();
+    Shop {
+        settings: upstream_settings(Some(upstream)),
+        path: check.map_or(PathAndQuery::from_static("/"), |check| check.path.clone()),
+        host: upstream
+            .host
+            .clone()
+            .or_else(|| check.and_then(|check| check.host.clone()))
+            .or_else(|| host_of_rooms(config)),
+        statuses: check.map(|check| check.statuses.clone()),
+        // `check` has refused a key that no signer can be made of.
+        signer: signer(config).ok().flatten(),
+    }
+}
+
+/// The first host of a room that is one host: what the shop is asked for by visitors.
+fn host_of_rooms(config: &Config) -> Option<HeaderValue> {
+    let mut hosts = config
+        .rooms
+        .iter()
+        .flat_map(|room| &room.hosts)
+        .map(ToString::to_string);
+    let host = hosts.find(|host| !host.contains('*'))?;
+    HeaderValue::try_from(host).ok()
+}

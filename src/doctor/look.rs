@@ -1,0 +1,91 @@
+//! What several checks look at, asked for once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, Method, header};
+use tokio::sync::OnceCell;
+
+use super::subject::{Running, Shop, Subject};
+use crate::proxy::{Examined, examine};
+use crate::store::Unavailable;
+use crate::store::redis::{self, Examined as StoreExamined};
+use crate::time;
+use crate::token::RequestSigner;
+use ropeline_ids::GateId;
+
+/// A subject under examination.
+pub struct Look<'s> {
+    pub subject: &'s Subject,
+    /// `None`: only the file and the machine are examined.
+    pub running: Option<&'s Running>,
+    shop: OnceCell<Result<Vec<Examined>, String>>,
+    store: OnceCell<Option<Result<Arc<StoreExamined>, Unavailable>>>,
+}
+
+impl<'s> Look<'s> {
+    pub fn new(subject: &'s Subject, running: Option<&'s Running>) -> Self {
+        Self {
+            subject,
+            running,
+            shop: OnceCell::new(),
+            store: OnceCell::new(),
+        }
+    }
+
+    /// The shop's answers to a request as the gate sends it; none without a shop. An error names a certificate that cannot be used.
+    pub async fn shop(&self) -> &Result<Vec<Examined>, String> {
+        let ask = async || match &self.subject.shop {
+            Some(shop) => asked(shop, true).await,
+            None => Ok(Vec::new()),
+        };
+        self.shop.get_or_init(ask).await
+    }
+
+    /// The shared store; `None` without one.
+    pub async fn store(&self) -> Option<&Result<Arc<StoreExamined>, Unavailable>> {
+        let ask = async || {
+            let store = self.subject.store.clone()?;
+            let gates = self.others();
+            let look = move || redis::examine(&store.url, store.options, &gates);
+            let seen = tokio::task::spawn_blocking(look).await.ok()?;
+            Some(seen.map(Arc::new))
+        };
+        self.store.get_or_init(ask).await.as_ref()
+    }
+
+    /// The other gates that are there now, whose notes [`Self::store`] reads, in this order.
+    pub fn others(&self) -> Vec<GateId> {
+        let Some(running) = self.running else {
+            return Vec::new();
+        };
+        let there = running
+            .gates
+            .iter()
+            .filter(|gate| gate.heard_ago < SILENT && gate.id != running.me);
+        there.map(|gate| gate.id).collect()
+    }
+}
+
+/// Asks every server of the shop, with the gate's signature if it has one, or as a client that goes round the gate.
+pub async fn asked(shop: &Shop, by_gate: bool) -> Result<Vec<Examined>, String> {
+    let mut fields = HeaderMap::new();
+    if let Some(host) = &shop.host {
+        fields.insert(header::HOST, host.clone());
+    }
+    let sign = |signer: &RequestSigner| {
+        let signature = signer.sign(Method::GET.as_str(), shop.path.as_str(), "", time::wall());
+        HeaderValue::try_from(signature).ok()
+    };
+    if let Some(signature) = shop.signer.as_ref().filter(|_| by_gate).and_then(sign) {
+        fields.insert("ropeline-signature", signature);
+    }
+    let examined = examine(&shop.settings, &shop.path, &fields, ANSWER_WITHIN).await;
+    examined.map_err(|error| error.to_string())
+}
+
+/// How long the shop may take to answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// A gate that has not spoken for so long is gone, or about to be.
+const SILENT: Duration = Duration::from_secs(10);

@@ -1,0 +1,84 @@
+//! What is examined: parts of a configuration, and what a running gate knows besides.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use http::HeaderValue;
+use http::uri::PathAndQuery;
+use ipnet::IpNet;
+
+use crate::config::Places;
+use crate::metrics::Sight;
+use crate::proxy::UpstreamSettings;
+use crate::store::redis::{self, RedisUrl};
+use crate::tls::{Files, InForce};
+use crate::token::{RequestSigner, SignerMark};
+use ropeline_ids::GateId;
+
+/// What a configuration has to be examined.
+#[derive(Debug, Default)]
+pub struct Subject {
+    pub places: Places,
+    /// `None`: the gate only answers proxies that ask.
+    pub shop: Option<Shop>,
+    /// `None`: the store is a folder of this gate's own.
+    pub store: Option<SharedStore>,
+    /// Those of the listeners with TLS.
+    pub certificates: Vec<Files>,
+    pub trusted: Vec<IpNet>,
+    pub has_unix_listener: bool,
+    pub load: Load,
+}
+
+/// The way to the shop.
+#[derive(Debug)]
+pub struct Shop {
+    pub settings: UpstreamSettings,
+    /// The page that is asked for, and the host.
+    pub path: PathAndQuery,
+    pub host: Option<HeaderValue>,
+    /// Good answers, where the operator has said which are.
+    pub statuses: Option<RangeInclusive<u16>>,
+    pub signer: Option<RequestSigner>,
+}
+
+/// A store that gates share.
+#[derive(Clone, Debug)]
+pub struct SharedStore {
+    pub url: RedisUrl,
+    pub options: redis::Options,
+}
+
+/// What the configuration lets come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Load {
+    pub max_connections: usize,
+    pub has_tls: bool,
+    pub has_http2: bool,
+    /// Of request bodies, in bytes.
+    pub buffer_memory: u64,
+}
+
+/// What only a running gate knows.
+#[derive(Debug)]
+pub struct Running {
+    /// Why the gate cannot do its work, or does it only in part.
+    pub troubles: Vec<String>,
+    /// When the last configuration was refused, if it was.
+    pub refused_reload: Option<String>,
+    pub sights: Vec<Sight>,
+    pub me: GateId,
+    /// The gates that share the rooms, with this one.
+    pub gates: Vec<Gate>,
+    /// The keys, the first signs.
+    pub keys: Vec<SignerMark>,
+    /// Certificates in force.
+    pub certificates: Vec<InForce>,
+}
+
+/// A gate on the roster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Gate {
+    pub id: GateId,
+    pub heard_ago: Duration,
+}
