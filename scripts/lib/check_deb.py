@@ -10,15 +10,18 @@ import json
 import os
 import re
 import resource
+import subprocess
 import sys
 import time
 import urllib.request
 
-from restarts import Failed, Stream, TOGETHER, Visitor, check, patiently, places, shop
+from restarts import Failed, Stream, TLS, TOGETHER, Visitor, check, patiently, places, shop
 
 WAITING = 1000
 INSIDE = 8
 UNITS = "ropeline.socket ropeline.service"
+# With one that is off unless enabled.
+ALL_UNITS = f"{UNITS} ropeline-tls.socket"
 CONFIG = "/etc/ropeline/config.toml"
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -119,9 +122,9 @@ async def admin(path):
     return await asyncio.to_thread(http, path)
 
 
-async def inside_the_shop(count=1):
+async def inside_the_shop(count=1, port=80, secured=None):
     """So many, as fast as the rate lets them in."""
-    visitors = [Visitor(80) for _ in range(count)]
+    visitors = [Visitor(port, secured) for _ in range(count)]
     for visitor in visitors:
 
         async def is_inside():
@@ -161,7 +164,7 @@ async def full_disk(machine):
 async def install(machine):
     said = await machine.does(installed("package"))
     check(f"says which command starts it: {said}", "systemctl enable --now ropeline" in said)
-    for unit in UNITS.split():
+    for unit in ALL_UNITS.split():
         states = await machine.asked(f"systemctl is-active {unit}; systemctl is-enabled {unit}")
         check(f"{unit} is {states}", states == "inactive\ndisabled")
     owners = await machine.does(f"stat --format '%a %U:%G' /etc/ropeline {CONFIG} /usr/bin/ropeline && id --name --user ropeline")
@@ -223,6 +226,41 @@ async def requests(machine):
     await inside_the_shop()
     passed = await machine.does("systemctl show --property=Listen --value ropeline.socket")
     return f"systemd passes {passed}; a visitor gets the shop's page"
+
+
+def issue(machine, host):
+    """A certificate and its key, which root owns and the group of the gate may read."""
+    folder = machine.path("/etc/ropeline")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+         "-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}", "-addext", "basicConstraints=critical,CA:FALSE",
+         "-keyout", f"{folder}/shop.key", "-out", f"{folder}/shop.pem"], check=True, capture_output=True,
+    )
+    os.chown(f"{folder}/shop.key", 0, os.stat(folder).st_gid)
+    os.chmod(f"{folder}/shop.key", 0o640)
+    os.chmod(f"{folder}/shop.pem", 0o644)
+
+
+async def tls(machine):
+    issue(machine, "one.shop.test")
+    text = machine.read(CONFIG)
+    files = 'certificates = [{ cert_file = "/etc/ropeline/shop.pem", key_file = "/etc/ropeline/shop.key" }]'
+    machine.write(CONFIG, text.replace("[upstream]", f'[tls]\nlisten = ["systemd:tls"]\n{files}\n\n[upstream]'))
+    words = re.search(r"^#   (systemctl enable .*)$", machine.read("/usr/lib/systemd/system/ropeline-tls.socket"), re.M)[1]
+    await machine.does(words)
+    await empties(machine)
+    await inside_the_shop(1, 443, TLS)
+    await inside_the_shop()
+
+    async def is_new():
+        _, writer = await asyncio.open_connection("127.0.0.1", 443, ssl=TLS)
+        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        return b"two.shop.test" in shown
+
+    issue(machine, "two.shop.test")
+    await patiently("the new certificate", is_new)
+    return "`ropeline-tls.socket` enabled: visitors over TLS on port 443 too; a renewed certificate, readable for the group, is shown"
 
 
 async def security(machine):
@@ -421,7 +459,7 @@ async def restart(machine, line):
 
 async def remove(machine):
     await machine.does("apt-get remove --yes ropeline")
-    states = await machine.asked(f"systemctl is-active {UNITS}")
+    states = await machine.asked(f"systemctl is-active {ALL_UNITS}")
     check(f"nothing runs: {states}", set(states.split()) == {"inactive"})
     try:
         await Visitor(80).asks("GET /")
@@ -441,7 +479,7 @@ async def install_again(machine):
     check("the edited config.toml is kept", machine.read(CONFIG) == config)
     states = await machine.asked(f"systemctl is-active {UNITS}")
     check(f"not started: {states}", set(states.split()) == {"inactive"})
-    await machine.does("systemctl enable --now ropeline")
+    await machine.does("systemctl enable --now ropeline-tls.socket ropeline")
     await patiently("a live log", live)
     await empties(machine)
     return "not started; the edited config.toml is still there, and starts"
@@ -471,11 +509,11 @@ async def purge(machine):
     user = await machine.does("getent passwd ropeline")
     states = await machine.asked("systemctl list-units --all --no-legend 'ropeline*'")
     check(f"no unit remains: {states} {said}", states == "")
-    return f"nothing remains but /etc/ropeline/environment, which the operator wrote, and the user: `{user}`"
+    return f"nothing remains but what the operator put into /etc/ropeline, and the user: `{user}`"
 
 
 async def steps(machine):
-    for step in (full_disk, install, start_without_a_shop, start, requests, security, reload, bad_reload, logrotate):
+    for step in (full_disk, install, start_without_a_shop, start, requests, tls, security, reload, bad_reload, logrotate):
         await shown(step, machine)
     line = await Line.forms(machine)
     try:
