@@ -1,10 +1,11 @@
 //! The configuration from outside: files that are good, files that are bad with every message expected, the shipped
-//! `config.toml` and `docs/reference/configuration.md` held against the table of keys.
+//! `config.toml` and `docs/reference/configuration.md` held against the table of keys, the file of the packages.
 
 mod bad;
 mod docs;
 mod examples;
 mod good;
+mod packaged;
 mod schema;
 mod shipped;
 mod shop_tls;
