@@ -31,12 +31,13 @@ pub enum RunError {
 }
 
 /// Starts, waits for SIGTERM or SIGINT, drains; so too when the rooms have stopped by a fault of the program. A second signal
-/// ends at once.
+/// ends at once. `greet` is called when visitors are served and the log lines of the start are written.
 pub fn run(
     config: Config,
     metrics: Metrics,
     (mut source, logging): (Source, &Logging),
     former: &mut Option<Predecessor>,
+    greet: impl FnOnce(&Running),
 ) -> Result<(), RunError> {
     let program = Program::own()?;
     let starter = former.is_none().then(|| Parent::find(config::environment));
@@ -78,6 +79,8 @@ pub fn run(
     supervisor.ready();
     // It waits only for this.
     let _ = reloader.send(());
+    logging.flusher()();
+    greet(&running);
     let mut desk = Upgrader::new(given, wishes, former.clone(), metrics);
     let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());
     let told = signals.wait_or(async {

@@ -13,6 +13,7 @@ mod replay;
 mod report;
 mod run;
 mod simulate;
+mod summary;
 mod verify_draw;
 
 use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, winners};
