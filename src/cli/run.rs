@@ -23,6 +23,7 @@ use super::summary::Summary;
 Examples:
   ropeline run --upstream http://127.0.0.1:3000
   ropeline run --config /etc/ropeline/config.toml
+  ropeline run --config /etc/ropeline/config.toml --first-start       the rooms' very first start
   ropeline run --upstream http://127.0.0.1:3000 --listen 0.0.0.0:8080      reachable from other machines
 
 Without --config and --upstream, config.toml in the current folder is used if it exists.
@@ -42,6 +43,10 @@ pub struct RunArgs {
     /// Address of the admin listener; overrides the file
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<String>,
+    /// Where the store is empty, call visitors at once: it is the first start of these rooms, or nobody can be inside any more.
+    /// Without it they are called once the passes of a log that may have been lost have run out
+    #[arg(long)]
+    first_start: bool,
     /// Print every setting in force before the start
     #[arg(long)]
     print_config: bool,
@@ -111,7 +116,13 @@ pub fn run(args: &RunArgs) -> ExitCode {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
     let greet = |running: &Running| say(&summary.text(running));
-    match lifecycle::run(config, metrics, (source, &logging), &mut former, greet) {
+    match lifecycle::run(
+        config,
+        metrics,
+        (source, &logging),
+        (&mut former, args.first_start),
+        greet,
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             upgrade::failed(former.as_mut(), &error.to_string());

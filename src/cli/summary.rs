@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::app::running::Running;
 use crate::config::{Config, Room, StoreKind};
 use crate::proxy::Endpoint;
+use crate::replica::{Condition, Replica};
 
 use super::output::plain;
 
@@ -67,6 +68,7 @@ impl Summary {
         rows.push(["dashboard".to_owned(), admin]);
         rows.extend(self.rooms.clone());
         rows.push(["data".to_owned(), self.data.clone()]);
+        rows.extend(opening(running.replica()).map(|text| ["opening".to_owned(), text]));
         rows.push(["first".to_owned(), self.first.clone()]);
         let widest = rows.iter().map(|[name, _]| name.chars().count()).max().unwrap_or(0);
         let version = env!("CARGO_PKG_VERSION");
@@ -93,6 +95,15 @@ fn first(config: &Config, file: Option<&Path>, warnings: usize) -> String {
         1 => format!("look at the warning of `ropeline check {file}`"),
         more => format!("look at the {more} warnings of `ropeline check {file}`"),
     }
+}
+
+/// Why no visitor is called yet, after a start from nothing.
+fn opening(replica: &Replica) -> Option<String> {
+    let view = replica.view();
+    let starts = matches!(replica.condition(), Condition::Opening | Condition::Live);
+    let opens = starts && view.rooms.values().any(|room| view.is_opening(room));
+    let text = "the store is empty: calls begin once passes of a lost log have run out; none was lost: --first-start";
+    opens.then(|| text.to_owned())
 }
 
 fn limits(room: &Room) -> String {
