@@ -3,6 +3,8 @@
 mod check;
 mod code;
 mod demo;
+mod init;
+mod keygen;
 mod log;
 mod output;
 mod page;
@@ -45,6 +47,10 @@ enum Command {
     Run(run::RunArgs),
     /// Check a configuration and list all its mistakes
     Check(check::CheckArgs),
+    /// Ask for the settings that matter first, and write a configuration
+    Init(init::InitArgs),
+    /// Make a secret for [tokens] keys or signature_key
+    Keygen(keygen::KeygenArgs),
     /// Start a shop, a gate and a room for two on this machine
     Demo(demo::DemoArgs),
     /// Apply the edited configuration file without a restart
@@ -93,6 +99,8 @@ pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Keygen(args) => keygen::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),
