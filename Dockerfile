@@ -21,6 +21,8 @@ COPY --from=build --chown=65532:65532 /image/data /data
 USER 65532:65532
 WORKDIR /data
 VOLUME /data
+# On loopback the gate could be reached from inside the container alone. A config that names its listeners still holds.
+ENV ROPELINE_LISTEN=0.0.0.0:8080
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD ["/ropeline", "healthcheck"]

@@ -204,7 +204,7 @@ fn run(program: &str, file: &Path) -> Process {
         .expect("a log file");
     Process::start(
         Command::new(program)
-            .args(["run", "--config"])
+            .args(["run", "--first-start", "--config"])
             .arg(file)
             .current_dir(folder)
             .stdout(Stdio::null())

@@ -166,7 +166,7 @@ impl Gate {
         let log = File::create(folder.join(format!("gate-{index}.log"))).expect("a log file");
         let process = Process::start(
             Command::new(binary)
-                .args(["run", "--config"])
+                .args(["run", "--first-start", "--config"])
                 .arg(&file)
                 .current_dir(folder)
                 .stdout(Stdio::null())

@@ -272,8 +272,8 @@ class Bench:
             text, arguments = {
                 "haproxy": (HAPROXY, ["haproxy", "-db", "-f"]),
                 "caddy": (CADDY, ["caddy", "run", "--adapter", "caddyfile", "--config"]),
-                "gate": (GATE, [os.path.abspath(self.options.gate), "run", "--config"]),
-                "before": (GATE, [os.path.abspath(self.options.before or ""), "run", "--config"]),
+                "gate": (GATE, [os.path.abspath(self.options.gate), "run", *self.first_start(name), "--config"]),
+                "before": (GATE, [os.path.abspath(self.options.before or ""), "run", *self.first_start(name), "--config"]),
             }[name]
             path = os.path.join(self.folder, f"{name}.conf")
             with open(path, "w", encoding="utf-8") as file:
@@ -285,6 +285,14 @@ class Bench:
             # Ready it is before: it takes some seconds to begin a log, and numbers nobody until then.
             wait_for(process, values["admin"], "/api/v1/gates", lambda said: json.loads(said)["gate"]["condition"] == "live")
         return process, port, tls
+
+    def first_start(self, name):
+        """The option of a first start, which early builds lack."""
+        if name not in ("gate", "before"):
+            return []
+        binary = self.options.gate if name == "gate" else self.options.before
+        told = subprocess.run([os.path.abspath(binary), "run", "--help"], capture_output=True, text=True, check=True)
+        return ["--first-start"] if "--first-start" in told.stdout else []
 
     def bare(self, values):
         command = [os.path.abspath(self.options.bare), "--return-bytes", str(len(values["status"]))]

@@ -118,7 +118,7 @@ class Trial:
         return f"redis://127.0.0.1:{self.redis_port}"
 
     def start(self, counted=False):
-        command = [os.path.abspath(self.options.gate), "run", "--config", "gate.toml"]
+        command = [os.path.abspath(self.options.gate), "run", "--first-start", "--config", "gate.toml"]
         if counted:
             tool = ["--tool=callgrind", "--separate-threads=yes", f"--toggle-collect={CONNECTION}", f"--callgrind-out-file={self.folder}/counts"]
             command = ["valgrind", *tool, *command]

@@ -247,7 +247,7 @@ session_duration = "20 min"
             ' exec "$@"'
         )
         process = subprocess.Popen(
-            ["/bin/sh", "-c", shell, "sh", self.binary, "run", "--config", "config.toml"],
+            ["/bin/sh", "-c", shell, "sh", self.binary, "run", "--first-start", "--config", "config.toml"],
             cwd=self.folder,
             stdin=self.front.fileno(),
             stdout=self.secured.fileno(),

@@ -36,7 +36,7 @@ pub struct Rooms {
 /// How the gate stands to its log.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// starting, live, healing, frozen, behind, or failed: ended by a fault of the program.
+    /// starting, live, opening, healing, frozen, behind, or failed: ended by a fault of the program.
     #[serde(default)]
     pub condition: String,
     /// Seconds since the last read of the log, while that is too long ago and calls pause.
@@ -101,6 +101,9 @@ pub struct Room {
     /// While the room waits for visitors of a lost log: seconds until it calls again, at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healing_secs: Option<u64>,
+    /// It waits for them, and nothing has shown yet that a log was lost: most likely this one is the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opening: bool,
     pub lines: u64,
     #[serde(flatten)]
     pub figures: Figures,

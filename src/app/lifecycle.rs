@@ -31,12 +31,14 @@ pub enum RunError {
 }
 
 /// Starts, waits for SIGTERM or SIGINT, drains; so too when the rooms have stopped by a fault of the program. A second signal
-/// ends at once.
+/// ends at once. `greet` is called when visitors are served and the log lines of the start are written. For `first_start` see
+/// [`start::open`].
 pub fn run(
     config: Config,
     metrics: Metrics,
     (mut source, logging): (Source, &Logging),
-    former: &mut Option<Predecessor>,
+    (former, first_start): (&mut Option<Predecessor>, bool),
+    greet: impl FnOnce(&Running),
 ) -> Result<(), RunError> {
     let program = Program::own()?;
     let starter = former.is_none().then(|| Parent::find(config::environment));
@@ -51,7 +53,7 @@ pub fn run(
         former.check_store(&config.store).map_err(StartError::from)?;
     }
     let bound = start::bind(&config, former.as_mut())?;
-    let opened = start::open(&config, &metrics, former.as_mut())?;
+    let opened = start::open(&config, &metrics, former.as_mut(), first_start)?;
     // Before a visitor comes in: the paths of rooms that only the store has are not to be open for a moment.
     let config = source.with_rooms(&opened.additions(), &reloads).unwrap_or(config);
     let operator = Operator {
@@ -78,6 +80,8 @@ pub fn run(
     supervisor.ready();
     // It waits only for this.
     let _ = reloader.send(());
+    logging.flusher()();
+    greet(&running);
     let mut desk = Upgrader::new(given, wishes, former.clone(), metrics);
     let looks = reload::look_at_rooms(running.replica().clone(), reloads.clone());
     let told = signals.wait_or(async {

@@ -10,7 +10,7 @@ mod listeners;
 mod own_key;
 pub mod parts;
 pub mod reload;
-mod running;
+pub mod running;
 mod secured;
 mod service;
 pub mod signals;

@@ -20,10 +20,12 @@ pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
     rooms.map(|room| (room.name.clone(), room.settings.clone())).collect()
 }
 
-/// A gate without a data folder always has configured keys.
-pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartError> {
+/// The keys, and whether they are of now, so that no ticket and no pass can be good yet. A gate without a data folder always
+/// has configured keys.
+pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<(Keyring, bool), StartError> {
     let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
-        return Ok(Keyring::for_audiences(config.keys.clone(), &config.audiences)?);
+        let configured = Keyring::for_audiences(config.keys.clone(), &config.audiences)?;
+        return Ok((configured, false));
     };
     let own = own_key::load_or_make(folder)?;
     let path = own.path.display();
@@ -32,7 +34,8 @@ pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<Keyring, StartE
     }
     let id = KeyId::new("own").expect("a plain word is a key id");
     let secret = Secret::new(own.secret);
-    Ok(Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?)
+    let keyring = Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?;
+    Ok((keyring, own.new))
 }
 
 /// The signer of forwarded requests, if there is one.

@@ -101,8 +101,13 @@ pub fn bind(config: &Config, former: Option<&mut Predecessor>) -> Result<Bound, 
 }
 
 /// The second stage: opens the store and reads the rooms. A process before this one serves visitors until it is asked for an
-/// embedded store, so all other steps that may fail come first.
-pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predecessor>) -> Result<Opened, StartError> {
+/// embedded store, so all other steps that may fail come first. `first_start` is the operator's word that no log was lost.
+pub fn open(
+    config: &Config,
+    metrics: &Metrics,
+    mut former: Option<&mut Predecessor>,
+    first_start: bool,
+) -> Result<Opened, StartError> {
     let takes_over = former.is_some();
     let access = config
         .logging
@@ -126,11 +131,14 @@ pub fn open(config: &Config, metrics: &Metrics, mut former: Option<&mut Predeces
             open_embedded(folder, &config.store)?
         }
     };
-    let keyring = known.map_or_else(|| parts::keyring(config, folder.as_deref()), Ok)?;
+    let (keyring, new) = known.map_or_else(|| parts::keyring(config, folder.as_deref()), Ok)?;
     if config.keys.is_empty() {
         tracing::info!("tickets and passes are signed with this gate's own key");
     }
-    let options = replica_options(&config.store, keyring.clone(), takes_over);
+    let options = replica::Options {
+        first_start: (first_start || new) && !takes_over,
+        ..replica_options(&config.store, keyring.clone(), takes_over)
+    };
     let (replica, thread) = Replica::start(log, parts::rooms(config), options)?;
     let thread = OpenStore::new(thread);
     if takes_over {
@@ -241,7 +249,7 @@ fn serve_admin(
 /// A gate whose rooms are frozen, or that has read none of them, does not take over from a process whose rooms go on.
 fn check_rooms(replica: &Replica) -> Result<(), StartError> {
     match replica.condition() {
-        Condition::Starting => Err(StartError::Still(
+        Condition::Starting | Condition::Opening => Err(StartError::Still(
             "the store has not let it read the rooms, which the gate that runs has in memory; upgrade when the store answers",
         )),
         Condition::Behind { .. } => Err(StartError::Still(

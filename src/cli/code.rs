@@ -140,7 +140,7 @@ pub(super) fn keys_with(path: &std::path::Path, added: &[config::AddedRoom]) -> 
             "there is no key yet: set [tokens] keys, or start the gate once".to_owned(),
         ));
     }
-    let keyring = parts::keyring(&config, folder.as_deref()).map_err(|error| unusable(error.to_string()))?;
+    let (keyring, _) = parts::keyring(&config, folder.as_deref()).map_err(|error| unusable(error.to_string()))?;
     Ok((config, keyring))
 }
 

@@ -71,7 +71,7 @@ fn serve(args: &DemoArgs) -> Result<(), Box<dyn std::error::Error>> {
     let folder = folder(args)?;
     let config = config(args, shop_address, &folder)?;
     let bound = start::bind(&config, None)?;
-    let opened = start::open(&config, &metrics, None)?;
+    let opened = start::open(&config, &metrics, None, false)?;
     let operator = Operator {
         metrics,
         reloads: Reloads::new().0,

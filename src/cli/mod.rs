@@ -4,6 +4,8 @@ mod check;
 mod code;
 mod demo;
 mod doctor;
+mod init;
+mod keygen;
 mod log;
 mod output;
 mod page;
@@ -14,6 +16,7 @@ mod replay;
 mod report;
 mod run;
 mod simulate;
+mod summary;
 mod verify_draw;
 
 use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, winners};
@@ -48,6 +51,10 @@ enum Command {
     Check(check::CheckArgs),
     /// Say what is wrong before a sale, and what to write where
     Doctor(doctor::DoctorArgs),
+    /// Ask for the settings that matter first, and write a configuration
+    Init(init::InitArgs),
+    /// Make a secret for [tokens] keys or signature_key
+    Keygen(keygen::KeygenArgs),
     /// Start a shop, a gate and a room for two on this machine
     Demo(demo::DemoArgs),
     /// Apply the edited configuration file without a restart
@@ -97,6 +104,8 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Init(args) => init::run(&args),
+        Command::Keygen(args) => keygen::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Reload(args) => reload::run(&args),
         Command::Rooms(args) => rooms::run(&args),

@@ -13,6 +13,11 @@ pub fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
+/// A text as TOML writes it.
+pub fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
 /// A field of CSV, as RFC 4180 has it. SECURITY: a line's name is a stranger's word; one that a spreadsheet would take for a formula is led by
 /// an apostrophe.
 pub fn csv_field(text: &str) -> String {

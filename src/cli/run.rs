@@ -8,12 +8,14 @@ use clap::Args;
 use crate::app::error::StartError;
 use crate::app::lifecycle::{self, RunError};
 use crate::app::reload::Source;
+use crate::app::running::Running;
 use crate::app::upgrade::{self, Predecessor};
 use crate::config::{self, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
 use super::output::{EXIT_CONFIG, say};
+use super::summary::Summary;
 
 /// Arguments of `ropeline run`.
 #[derive(Debug, Args)]
@@ -21,9 +23,12 @@ use super::output::{EXIT_CONFIG, say};
 Examples:
   ropeline run --upstream http://127.0.0.1:3000
   ropeline run --config /etc/ropeline/config.toml
-  ropeline run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
+  ropeline run --config /etc/ropeline/config.toml --first-start       the rooms' very first start
+  ropeline run --upstream http://127.0.0.1:3000 --listen 0.0.0.0:8080      reachable from other machines
 
 Without --config and --upstream, config.toml in the current folder is used if it exists.
+Visitors are served at 127.0.0.1:8080, unless --listen, [server] listen in the file or ROPELINE_LISTEN says otherwise, in
+this order.
 Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store cannot be used")]
 pub struct RunArgs {
     /// The configuration file
@@ -32,12 +37,19 @@ pub struct RunArgs {
     /// The shop's URL, such as <http://127.0.0.1:3000>; overrides the file
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
-    /// Address for visitors; overrides the file
+    /// Address for visitors, such as 0.0.0.0:8080 for every address of this machine; overrides the file
     #[arg(long, value_name = "ADDRESS")]
     listen: Vec<String>,
     /// Address of the admin listener; overrides the file
     #[arg(long, value_name = "ADDRESS")]
     admin_listen: Option<String>,
+    /// Where the store is empty, call visitors at once: it is the first start of these rooms, or nobody can be inside any more.
+    /// Without it they are called once the passes of a log that may have been lost have run out
+    #[arg(long)]
+    first_start: bool,
+    /// Print every setting in force before the start
+    #[arg(long)]
+    print_config: bool,
 }
 
 impl RunArgs {
@@ -52,6 +64,12 @@ impl RunArgs {
 
     fn overrides(&self) -> Overrides {
         let mut overrides = Overrides::none();
+        let places = config::environment(LISTEN).unwrap_or_default();
+        let places = places.split(',').map(str::trim).filter(|place| !place.is_empty());
+        let places: Vec<String> = places.map(str::to_owned).collect();
+        if !places.is_empty() {
+            overrides = overrides.fallback("server.listen", LISTEN, &places);
+        }
         if let Some(url) = &self.upstream {
             overrides = overrides.text("upstream.url", "--upstream", url);
         }
@@ -81,7 +99,10 @@ pub fn run(args: &RunArgs) -> ExitCode {
             return ExitCode::from(EXIT_CONFIG);
         }
     };
-    say(&(config.describe() + "\n"));
+    if args.print_config {
+        say(&(config.describe() + "\n"));
+    }
+    let summary = Summary::of(&config, args.file(), warnings.len());
     let metrics = Metrics::new();
     let options = logging::Options {
         format: config.logging.format,
@@ -94,7 +115,14 @@ pub fn run(args: &RunArgs) -> ExitCode {
     for warning in &warnings {
         tracing::warn!(%warning, "something in the configuration is odd");
     }
-    match lifecycle::run(config, metrics, (source, &logging), &mut former) {
+    let greet = |running: &Running| say(&summary.text(running));
+    match lifecycle::run(
+        config,
+        metrics,
+        (source, &logging),
+        (&mut former, args.first_start),
+        greet,
+    ) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             upgrade::failed(former.as_mut(), &error.to_string());
@@ -117,6 +145,10 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("ropeline: {error}");
     ExitCode::FAILURE
 }
+
+/// Where visitors are served if neither an option nor the file says: the image of the container sets it, since loopback is of
+/// no use in there, and a file that names its listeners still holds.
+const LISTEN: &str = "ROPELINE_LISTEN";
 
 /// `EX_SOFTWARE` of `sysexits.h`: not the operator's mistake, and worth another start.
 const EXIT_SOFTWARE: u8 = 70;

@@ -1,6 +1,6 @@
 //! The configuration: everything that an operator sets, in types that hold no wrong value.
 
-use super::document::{InForce, Places, describe};
+use super::document::{InForce, Origin, Places, describe};
 use super::room::Room;
 use super::server::crawlers::Crawlers;
 use super::server::forward_auth::Asker;
@@ -43,6 +43,14 @@ impl Config {
     #[must_use]
     pub fn describe(&self) -> String {
         describe::describe(&self.in_force)
+    }
+
+    /// Whether a key of a section, such as `total_active_users` of `room[0]`, is set nowhere.
+    #[must_use]
+    pub fn is_default(&self, section: &str, name: &str) -> bool {
+        let of_key = |entry: &&InForce| entry.section == section && entry.name == name;
+        let entry = self.in_force.iter().find(of_key);
+        entry.is_some_and(|entry| entry.origin == Origin::Defaults)
     }
 
     /// The router over all rooms and limits; its room and limit numbers are places in [`Config::rooms`] and

@@ -138,6 +138,7 @@ pub(super) struct Words {
     pub why_full: String,
     pub why_busy: String,
     pub why_resting: String,
+    pub why_opening: String,
     pub why_healing: String,
     pub why_cut_off: String,
     pub why_back: String,

@@ -236,6 +236,7 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
         Stall::Full => &words.why_full,
         Stall::Busy => &words.why_busy,
         Stall::Resting => &words.why_resting,
+        Stall::Opening => &words.why_opening,
         Stall::Healing => &words.why_healing,
         Stall::CutOff => &words.why_cut_off,
         Stall::Slower => &words.why_slower,

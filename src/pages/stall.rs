@@ -21,6 +21,8 @@ pub enum Stall {
     Busy,
     /// No visitor is called until the upstream has recovered, or until its load is known.
     Resting,
+    /// The log has just begun. Were another lost before it, its visitors would come back in this time.
+    Opening,
     /// Something was lost; tickets are being collected.
     Healing,
     /// This gate cannot reach the store.
@@ -40,7 +42,11 @@ impl Stall {
     #[must_use]
     pub fn of(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Self> {
         if view.healing_of(room).is_some() {
-            return Some(if room.sale.lost { Self::Draw } else { Self::Healing });
+            return Some(match () {
+                () if room.sale.lost => Self::Draw,
+                () if view.is_opening(room) => Self::Opening,
+                () => Self::Healing,
+            });
         }
         if view.alarm {
             return Some(Self::CutOff);
@@ -70,12 +76,12 @@ impl Stall {
         }
     }
 
-    /// The same, with the time that is left while healing: whole minutes, so that it is news once a minute.
+    /// The same, with the time that is left while opening or healing: whole minutes, so that it is news once a minute.
     #[must_use]
     pub fn pause(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Pause> {
         let stall = Self::of(view, room, line, now)?;
         let until = view.healing_of(room);
-        let left = until.filter(|_| stall == Self::Healing);
+        let left = until.filter(|_| matches!(stall, Self::Opening | Self::Healing));
         Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
     }
 
@@ -95,6 +101,7 @@ impl Stall {
             Self::Full => "full",
             Self::Busy => "busy",
             Self::Resting => "resting",
+            Self::Opening => "opening",
             Self::Healing => "healing",
             Self::CutOff => "cut_off",
             Self::Slower => "slower",
@@ -114,7 +121,7 @@ pub fn whole_minutes(ms: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::room::testing::Hand;
-    use crate::room::{Drawing, Epoch, LaneId, LineName, Number, Schedule, Settings, Window};
+    use crate::room::{Drawing, Epoch, LaneId, LineName, Number, Schedule, Settings, State, Window};
 
     fn stall(hand: &mut Hand) -> Option<Stall> {
         let view = hand.state.view();
@@ -143,6 +150,26 @@ mod tests {
             assert_eq!(stall(&mut hand), Some(Stall::Held));
             assert_eq!(line.estimate(LaneId(0), 1, view.clock), None);
         }
+    }
+
+    #[test]
+    fn a_log_that_nothing_shows_to_follow_another_is_opening_until_a_token_of_that_one_comes() {
+        let lost = |state: State| {
+            let mut hand = Hand::of(state, Settings::default());
+            let mut section = Hand::section();
+            section.joins.push((LaneId(0), 1));
+            hand.hear(1_000, section);
+            let before = stall(&mut hand);
+            let mut section = Hand::section();
+            section.marks.push((LaneId(0), Number { epoch: Epoch(3), n: 2 }));
+            hand.hear(1_000, section);
+            (before, stall(&mut hand))
+        };
+        assert_eq!(
+            lost(State::empty(7, false)),
+            (Some(Stall::Opening), Some(Stall::Healing))
+        );
+        assert_eq!(lost(State::empty(7, true)), (None, Some(Stall::Healing)));
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub struct Status<'a> {
     /// Why no visitor is called just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Stall>,
-    /// While healing, after how many seconds calls go on at the latest, in whole minutes.
+    /// While opening or healing, after how many seconds calls go on at the latest, in whole minutes.
     #[serde(rename = "resumes", skip_serializing_if = "Option::is_none")]
     pub resumes_secs: Option<u32>,
     /// `false` where all that is left of the stock goes to people ahead, as things stand; absent otherwise.

@@ -17,7 +17,7 @@ use super::CUT_OFF_AFTER;
 use super::calls::Calls;
 use super::failing::Failure;
 use super::inbox::{INBOX, Message, Unrecorded};
-use super::options::Options;
+use super::options::{Charge, Options};
 use super::protocol::{Protocol, Setup, placeholder};
 use super::publish::{Condition, Shared, Stats, ViewGuard};
 use super::worker::Worker;
@@ -91,6 +91,8 @@ impl Replica {
         }
         let gate = GateId(getrandom::u64().map_err(StartError::Randomness)?);
         let (knows, read_within) = (options.knows, options.read_within);
+        // A gate that takes over waits: the one before has the rooms, and begins the log with them.
+        let early = options.charge == Charge::Own;
         let archive = options
             .archive
             .as_ref()
@@ -118,6 +120,7 @@ impl Replica {
             messages,
             shared: Arc::clone(&shared),
             ready,
+            early,
             released: release,
             logs: given,
         };

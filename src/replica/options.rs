@@ -20,6 +20,9 @@ pub struct Options {
     pub archive: Option<PathBuf>,
     /// The keys from which secrets of draws are made; without them this gate neither promises nor makes any.
     pub keyring: Option<Keyring>,
+    /// No log was lost before, whose visitors may still come: where the log begins from nothing at this start, it is taken for
+    /// the first. SECURITY: if that is wrong, visitors are called who find the slots taken.
+    pub first_start: bool,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
     /// How far this gate decides about the configured rooms at the start.
@@ -48,6 +51,7 @@ impl Default for Options {
             knows: VERSION,
             archive: None,
             keyring: None,
+            first_start: false,
             read_within: CUT_OFF_AFTER,
             charge: Charge::Own,
             goodbye_within: Duration::from_secs(5),

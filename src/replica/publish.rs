@@ -60,6 +60,8 @@ pub enum Condition {
     /// The log is being read.
     Starting,
     Live,
+    /// There is no log, and this gate knows of none before: the first one is about to begin.
+    Opening,
     /// A new log has no root yet: the gates agree on the state with which it starts. `left` is log time until the `missing`
     /// gates are no longer awaited.
     Healing {

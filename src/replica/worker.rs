@@ -22,6 +22,8 @@ pub(super) struct Worker {
     pub shared: Arc<Shared>,
     /// Notified when visitors can be numbered, when that is impossible for now, or for good.
     pub ready: SyncSender<()>,
+    /// Also where the store is empty and is to be asked again.
+    pub early: bool,
     /// Notified when the log is closed, after the goodbye.
     pub released: SyncSender<()>,
     /// Another log to go on with then; closed when there will be none.
@@ -108,7 +110,8 @@ impl Worker {
     }
 
     fn tell_ready(&self) {
-        if self.shared.opened() || self.shared.frozen() || self.shared.failed().is_some() {
+        let is_empty = self.early && self.protocol.asks_again();
+        if self.shared.opened() || self.shared.frozen() || self.shared.failed().is_some() || is_empty {
             let _ = self.ready.try_send(());
         }
     }

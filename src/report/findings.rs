@@ -181,7 +181,7 @@ pub struct Change {
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Interruption {
-    /// `silence`, `no root`, `alarm`, `adopting` or `healing`.
+    /// `silence`, `no root`, `alarm`, `adopting`, `healing` or `opening`.
     pub kind: &'static str,
     pub from: Stamp,
     /// `None` where it goes on at the end.

@@ -60,11 +60,15 @@ fn rendered(shown: &Shown<'_>) -> Result<String, minijinja::Error> {
 }
 
 /// Pauses by their names in the findings.
-const KINDS: [(&str, &str); 5] = [
+const KINDS: [(&str, &str); 6] = [
     ("silence", "no gate reached the log, or its clock was set"),
     ("no root", "nobody called: a new log waited for its root"),
     ("alarm", "nobody called: the gates' states differed"),
     ("adopting", "nobody called: a gate brought back an epoch"),
+    (
+        "opening",
+        "nobody called: the log had just begun, and visitors of a lost one might come",
+    ),
     ("healing", "nobody called: everything had been lost, visitors came back"),
 ];
 

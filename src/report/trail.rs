@@ -111,11 +111,13 @@ impl Trail {
 
     /// Follows why no visitor is called.
     fn stands(&mut self, view: &View, stamp: &Stamp) {
+        let rooms = || view.rooms.values();
         let why = match () {
             () if !view.rooted => Some("no root"),
             () if view.alarm => Some("alarm"),
             () if view.adopting.is_some() => Some("adopting"),
-            () if view.rooms.values().any(|room| view.healing_of(room).is_some()) => Some("healing"),
+            () if rooms().any(|room| view.healing_of(room).is_some() && !view.is_opening(room)) => Some("healing"),
+            () if rooms().any(|room| view.is_opening(room)) => Some("opening"),
             () => None,
         };
         if why == self.standing {

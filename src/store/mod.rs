@@ -115,8 +115,6 @@ pub struct Loaded {
     pub epoch: u64,
     /// The highest epoch that ever left a trace here; a new log stands above it.
     pub last_known: u64,
-    /// There was never a log here, for certain: nothing can have been lost.
-    pub new: bool,
     /// The last life ended with [`Occasion::Last`]: nothing can have been lost.
     pub clean: bool,
     /// The snapshots do not lead to the end of the last log: part of it is missing.

@@ -196,7 +196,9 @@ impl Rootless {
         }
     }
 
-    fn anything_is_known(&self) -> bool {
+    /// A gate has reported that it has read a log before.
+    #[must_use]
+    pub fn anything_is_known(&self) -> bool {
         self.spoken.values().any(|position| *position != Position::default())
     }
 

@@ -261,7 +261,10 @@ async function update(room, added) {
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
   held.healing.hidden = room.healing_secs === undefined;
-  put(held.healing.firstChild, `Visitors of a lost log come back: nobody is called for ${count(room.healing_secs ?? 0)} seconds.`);
+  const soon = `nobody is called for ${count(room.healing_secs ?? 0)} seconds`;
+  put(held.healing.firstChild, room.opening
+    ? `The room is opening: ${soon}, in which visitors inside would come back, if a log was lost. If this is the first start, nobody is to be waited for.`
+    : `Visitors of a lost log come back: ${soon}.`);
   const told = room.rehearsal;
   held.rehearsal.hidden = !told;
   if (told) put(held.rehearsal.firstChild, `A rehearsal by ${told.by} is under way, until ${clock(told.until)} at most: ${count(told.waiting)} of those waiting, `

@@ -139,7 +139,7 @@ fn a_store_in_a_folder_has_calls_and_no_connections() {
 fn calls_and_resets_asked_for_while_the_store_is_away_are_refused_and_never_done() {
     let patient = Patient::start();
     let Patient { gate, link, .. } = &patient;
-    gate.until("calls", || gate.replica.view().healing_until.is_none());
+    gate.until("calls", || gate.replica.condition() == Condition::Live);
     gate.patch("main", r#"{"rate": 0}"#).ok();
     gate.join("main", "");
     link.set(Toxic::Refuse);

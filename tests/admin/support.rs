@@ -297,6 +297,7 @@ fn with_rooms(
 ) -> (Replica, ReplicaThread) {
     let options = replica::Options {
         keyring: Some(keyring()),
+        first_start: true,
         ..replica::Options::default()
     };
     Replica::start_with(log, rooms, options, apply).expect("a replica")

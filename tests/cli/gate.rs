@@ -66,14 +66,22 @@ impl Site {
         self.folder.path().join(file)
     }
 
-    /// Starts a gate, and waits until it serves.
+    /// Starts a gate, and waits until it serves. Where the store is empty, nobody is inside by what it held before.
     pub fn start(&self) -> Gate {
+        Gate::serving(Program::start(self.folder.path(), &["run", "--first-start"]))
+    }
+
+    /// As [`Site::start`], by an operator who does not say that the start is the first.
+    pub fn start_again(&self) -> Gate {
         Gate::serving(Program::start(self.folder.path(), &["run"]))
     }
 
     /// As [`Site::start`], with a disk that a test can fill.
     pub fn start_on_small_disk(&self) -> Gate {
-        Gate::serving(Program::start_on_small_disk(self.folder.path(), &["run"]))
+        Gate::serving(Program::start_on_small_disk(
+            self.folder.path(),
+            &["run", "--first-start"],
+        ))
     }
 
     /// Runs another command in the folder, to its end.

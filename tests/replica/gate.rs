@@ -61,7 +61,10 @@ impl Site {
                 wall,
                 ..store::Options::default()
             },
-            options: Options::default(),
+            options: Options {
+                first_start: true,
+                ..Options::default()
+            },
             rooms: vec![(
                 main(),
                 Settings {

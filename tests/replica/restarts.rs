@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use ropeline::replica::Note;
 use ropeline::room::{Change, Mode, Overrides, RoomName, Settings, Standing};
 
-use crate::gate::{Site, hold, main, number};
+use crate::gate::{Gate, Site, hold, main, number};
 
 #[test]
 fn after_a_stop_the_same_log_goes_on() {
@@ -100,18 +101,33 @@ fn sessions_outlive_a_crash_and_hold_their_slots() {
 }
 
 #[test]
-fn a_brand_new_folder_calls_at_once_and_one_that_lost_its_files_waits() {
-    let site = Site::new(1);
+fn a_first_start_calls_at_once_and_one_that_may_follow_a_loss_waits_for_those_inside() {
+    let mut site = Site::new(1);
     let gate = site.start();
-    assert!(gate.replica.view().healing_until.is_none());
     let first = gate.numbered();
     assert!(matches!(gate.standing(first), Standing::Called(_)));
+    gate.stop();
+    let gate = site.start();
+    let room = |gate: &Gate| Arc::clone(&gate.replica.view().rooms[&main()]);
+    assert!(
+        room(&gate).healing_until(gate.replica.now()).is_none(),
+        "the log is there"
+    );
     gate.stop();
     for file in ["log.redb", "snapshot"] {
         fs::remove_file(site.path().join(file)).unwrap();
     }
+    site.options.first_start = false;
     let gate = site.start();
-    assert!(gate.replica.view().healing_until.is_some(), "somebody may be inside");
+    let next = gate.numbered();
+    assert!(
+        matches!(gate.standing(next), Standing::Waiting(_)),
+        "somebody may be inside"
+    );
+    assert!(
+        gate.replica.view().is_opening(&room(&gate)),
+        "no token has shown a loss"
+    );
     gate.stop();
 }
 

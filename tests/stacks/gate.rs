@@ -65,7 +65,7 @@ impl Gate {
         fs::create_dir_all(folder)?;
         fs::write(folder.join("config.toml"), config(shop))?;
         let mut child = Command::new(program)
-            .args(["run", "--config", "config.toml"])
+            .args(["run", "--first-start", "--config", "config.toml"])
             .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -66,6 +66,7 @@ pub fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
     api::Room {
         from: origin(shared, name).to_owned(),
         let_past: opens && shared.replica.cut_off().is_some(),
+        opening: shared.replica.view().is_opening(view),
         ..room
     }
 }

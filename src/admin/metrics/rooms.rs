@@ -61,12 +61,17 @@ impl Collector for RoomFigures {
         });
         gauges(&mut encoder, "mode", "1 for the mode that is in force", modes)?;
         encode_phases(&mut encoder, &view.rooms)?;
-        let healing = view.rooms.iter().map(|(room, view)| {
-            let left_ms = view.healing_until(now).map_or(0, |until| until.since(now));
-            (of_room(room), left_ms.div_ceil(1_000))
-        });
+        let waits = |opening: bool| {
+            let view = &view;
+            view.rooms.iter().map(move |(room, of)| {
+                let until = of.healing_until(now).filter(|_| view.is_opening(of) == opening);
+                (of_room(room), until.map_or(0, |until| until.since(now)).div_ceil(1_000))
+            })
+        };
         let help = "Until a room calls again, where visitors of a lost log come back; 0 where it does";
-        gauges(&mut encoder, "room_healing_seconds", help, healing)?;
+        gauges(&mut encoder, "room_healing_seconds", help, waits(false))?;
+        let help = "Until a room of a log that has just begun calls, where nothing was lost so far; 0 where it does";
+        gauges(&mut encoder, "room_opening_seconds", help, waits(true))?;
         load::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;

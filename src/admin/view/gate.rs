@@ -66,7 +66,7 @@ pub fn standing(replica: &Replica) -> api::Gate {
     let silent = match condition {
         Condition::Starting | Condition::Live => replica.cut_off(),
         // In these the rooms stand still whether or not the store answers.
-        Condition::Healing { .. } | Condition::Frozen { .. } | Condition::Behind { .. } => None,
+        Condition::Opening | Condition::Healing { .. } | Condition::Frozen { .. } | Condition::Behind { .. } => None,
     };
     let failing = failure.as_ref().map(|failure| failure.lasts);
     let mut gate = api::Gate {
@@ -83,23 +83,21 @@ pub fn standing(replica: &Replica) -> api::Gate {
         }
         Condition::Frozen { at } => gate.frozen_at = Some(spelled(at)),
         Condition::Behind { version } => gate.behind_version = Some(version),
-        Condition::Starting | Condition::Live => {}
+        Condition::Starting | Condition::Opening | Condition::Live => {}
     }
     gate
 }
 
-/// Seconds until the rooms call again, at the latest: gates agree on a root, an epoch is brought back, or marks are collected.
+/// Seconds until the rooms call again, at the latest: gates agree on a root, or an epoch is brought back.
 pub fn healing_secs(replica: &Replica) -> Option<u64> {
     let (view, now) = (replica.view(), replica.now());
-    let of_rooms = [view.healing_until, view.adopting].into_iter().flatten();
-    let of_rooms = of_rooms.filter(|_| has_read(&view));
-    let left = of_rooms.map(|until| until.since(now));
+    let adopting = view.adopting.filter(|_| has_read(&view));
+    let left = adopting.map(|until| until.since(now));
     let of_log = match replica.condition() {
         Condition::Healing { left, .. } => u64::try_from(left.as_millis()).ok(),
         _ => None,
     };
-    left.chain(of_log)
-        .max()
+    left.max(of_log)
         .filter(|left| *left > 0 || of_log.is_some())
         .map(|left| left.div_ceil(1_000))
 }
@@ -119,6 +117,7 @@ pub fn word(replica: &Replica) -> &'static str {
     match replica.condition() {
         Condition::Starting => "starting",
         Condition::Live => "live",
+        Condition::Opening => "opening",
         Condition::Healing { .. } => "healing",
         Condition::Frozen { .. } => "frozen",
         Condition::Behind { .. } => "behind",
@@ -126,7 +125,7 @@ pub fn word(replica: &Replica) -> &'static str {
 }
 
 /// Every word that [`word`] has.
-pub const CONDITIONS: [&str; 6] = ["starting", "live", "healing", "frozen", "behind", FALLEN];
+pub const CONDITIONS: [&str; 7] = ["starting", "live", "opening", "healing", "frozen", "behind", FALLEN];
 
 /// The word for a gate whose replica has ended by an internal error.
 const FALLEN: &str = "failed";
@@ -160,6 +159,7 @@ pub fn unready(replica: &Replica) -> Option<String> {
             "behind: the log has gone on with machine version {version}, which this gate does not run"
         )),
         _ if replica.has_opened() || replica.failure().is_some() => None,
+        Condition::Opening => Some("opening: the log is about to begin, and nobody is numbered yet".to_owned()),
         Condition::Healing { .. } => Some("starting: a new log begins, and nobody is numbered yet".to_owned()),
         _ => Some("starting: the log is being read, and nobody is numbered yet".to_owned()),
     }

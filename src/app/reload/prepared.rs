@@ -35,7 +35,7 @@ pub(super) enum Access {
 
 impl Prepared {
     pub(super) fn make(live: &Live, config: &Config) -> Result<Self, StartError> {
-        let keyring = parts::keyring(config, live.folder.as_deref())?;
+        let (keyring, _) = parts::keyring(config, live.folder.as_deref())?;
         let gate_parts = GateParts {
             keyring: keyring.clone(),
             signer: parts::signer(config)?,

@@ -180,6 +180,9 @@ pub fn troubles(gate: &api::Gate) -> String {
     if gate.condition == "starting" {
         text += "The gate has not read its log yet.\n";
     }
+    if gate.condition == "opening" {
+        text += "The gate is opening: it found no log, and is about to begin one.\n";
+    }
     if gate.condition == "failed" {
         text += "The gate's replica has ended by a fault of the program: the rooms stand still until the gate is started again.\n";
     }

@@ -11,6 +11,8 @@ pub(in crate::config) struct Override {
     pub(in crate::config) key: &'static str,
     pub(in crate::config) option: &'static str,
     pub(in crate::config) node: Node<'static>,
+    /// A value in the file is used instead, where there is one.
+    pub(in crate::config) yields: bool,
 }
 
 /// A key with the value in force, as TOML; secrets masked.

@@ -191,11 +191,16 @@ impl<'s> Section<'s> {
     }
 
     fn find(&self, path: &str, name: &str) -> Option<(Origin, &Node<'_>)> {
-        if let Some(over) = self.reader.overrides.iter().find(|over| over.key == path) {
-            return Some((Origin::Option(over.option), &over.node));
-        }
-        let node = self.table?.get(name)?;
-        Some((self.written.at(node.span().start), node))
+        let over = |yields: bool| {
+            let mut overrides = self.reader.overrides.iter();
+            let over = overrides.find(|over| over.key == path && over.yields == yields)?;
+            Some((Origin::Option(over.option), &over.node))
+        };
+        let written = || {
+            let node = self.table?.get(name)?;
+            Some((self.written.at(node.span().start), node))
+        };
+        over(false).or_else(written).or_else(|| over(true))
     }
 
     fn preset<T>(&self, key: &'static Key, path: &str, read: impl Fn(&Node<'_>, &Form) -> Read<T>) -> Option<T> {

@@ -9,10 +9,12 @@ pub(super) const SERVER: Table = Table {
     about: "The listeners, and the limits on connections and requests.",
     keys: &[
         list("listen", &LISTENER)
-            .or("[\"0.0.0.0:8080\"]")
+            .or("[\"127.0.0.1:8080\"]")
             .about(
-                "The listeners for visitors. Clients on a Unix socket are treated as 127.0.0.1. `\"systemd\"` stands \
-                    for all sockets that systemd passes, `\"systemd:NAME\"` for those with that name.",
+                "The listeners for visitors: `0.0.0.0:8080` is port 8080 on every address of the machine. Clients on a \
+                    Unix socket are treated as 127.0.0.1. `\"systemd\"` stands for all sockets that systemd passes, \
+                    `\"systemd:NAME\"` for those with that name. The environment variable ROPELINE_LISTEN, a list \
+                    separated by commas, replaces the default.",
             )
             .at_start(),
         text("unix_mode", "an octal mode in quotes, such as \"0660\" or \"0600\"")

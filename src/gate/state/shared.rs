@@ -286,6 +286,9 @@ impl Shared {
     /// The reason that stops all lines of this gate, which no view knows.
     #[must_use]
     pub fn outage(&self) -> Option<Pause> {
+        if self.replica.condition() == Condition::Opening && self.replica.failure().is_none() {
+            return Some((Stall::Opening, None));
+        }
         // The time left is the log's own, and stands still while the store does not answer.
         if let Condition::Healing { left, .. } = self.replica.condition()
             && self.replica.failure().is_none()

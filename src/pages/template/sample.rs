@@ -259,6 +259,7 @@ fn waiting() -> Vec<Case> {
             "waiting-full",
             stall(Stall::Full, turn(14, "X1C2-V3B4", some(120, 900))),
         ),
+        state("waiting-opening", stall(Stall::Opening, turn(15, "N5M6-Q7W9", None))),
         state("waiting-healing", stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))),
         state(
             "waiting-healing-long",

@@ -26,6 +26,8 @@ pub(super) struct Context {
     pub leaving: Leaving,
     pub retry: Retry,
     pub shared: Arc<Shared>,
+    /// As [`Options::first_start`](crate::replica::Options::first_start), until a log is there.
+    first_start: bool,
     foreign: Foreign,
 }
 
@@ -33,6 +35,7 @@ impl Context {
     pub fn new(identity: Identity, reader: Reader, configured: Configured, shared: Arc<Shared>) -> Self {
         Self {
             leaving: Leaving::new(identity.options().goodbye_within),
+            first_start: identity.options().first_start,
             identity,
             reader,
             configured,
@@ -41,6 +44,28 @@ impl Context {
             retry: Retry::default(),
             foreign: Foreign::default(),
         }
+    }
+
+    /// A log that begins now is the first.
+    pub fn is_first_start(&self) -> bool {
+        self.first_start
+    }
+
+    /// The rooms of a log that begins from nothing.
+    pub fn no_rooms(&self, epoch: u64) -> State {
+        if self.first_start {
+            return State::first(epoch);
+        }
+        tracing::info!(
+            "the store is empty: if a log was lost, visitors who are inside come back with their passes, so no room calls \
+             before those have run out; if there was none, start with --first-start, or run `ropeline rooms end-healing ROOM`"
+        );
+        State::empty(epoch, false)
+    }
+
+    /// There is a log: one that begins later in this life takes the place of this one.
+    pub fn has_log(&mut self) {
+        self.first_start = false;
     }
 
     /// The log failed: it is left alone for a moment.

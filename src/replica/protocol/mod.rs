@@ -201,6 +201,11 @@ impl Protocol {
         }
     }
 
+    /// The store is empty, and is asked again after a pause.
+    pub(in crate::replica) fn asks_again(&self) -> bool {
+        matches!(&self.phase, Phase::Starting(starting) if starting.finds_nothing())
+    }
+
     /// The view in force.
     #[must_use]
     pub fn view(&self) -> Arc<View> {
@@ -337,7 +342,10 @@ impl Protocol {
                 Err(at) => Phase::Frozen(Box::new(Frozen::new(context, at, None, now))),
             },
             Transition::Follow { epoch, old } => Phase::Rootless(Box::new(Rootless::new(context, epoch, old, now))),
-            Transition::Live(state, checkpoints) => Phase::Live(Box::new(Live::new(*state, *checkpoints))),
+            Transition::Live(state, checkpoints) => {
+                context.has_log();
+                Phase::Live(Box::new(Live::new(*state, *checkpoints)))
+            }
             Transition::Freeze(at, old) => Phase::Frozen(Box::new(Frozen::new(context, at, old, now))),
             Transition::FallBehind(version) => {
                 tracing::error!(
@@ -365,7 +373,8 @@ impl Protocol {
             return;
         };
         let shared = &self.context.shared;
-        if !matches!(self.phase, Phase::Live(_)) {
+        // No log is to answer before there is one.
+        if !matches!(condition, Condition::Live | Condition::Opening) {
             shared.sent(now);
         }
         shared.set_missing(match &self.phase {
@@ -418,8 +427,9 @@ impl Phase {
         Some(match self {
             // When they are read anew in the middle of a life, the rooms are as they were a moment ago.
             Self::Starting(_) | Self::CatchingUp(_) if context.outgoing.has_joined() => context.shared.condition(),
+            Self::Starting(starting) if starting.finds_nothing() => Condition::Opening,
             Self::Starting(_) | Self::CatchingUp(_) => Condition::Starting,
-            Self::Beginning(_) => Beginning::condition(),
+            Self::Beginning(beginning) => beginning.condition(),
             Self::Rootless(rootless) => rootless.condition(),
             Self::Live(_) => context.live_condition(),
             Self::Frozen(frozen) => frozen.condition(),

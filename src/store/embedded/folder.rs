@@ -11,8 +11,6 @@ use ropeline_ids::{Position, Wall};
 /// A data folder that this process alone uses while the value lives; the lock ends with the process, however it ends.
 pub(super) struct Folder {
     path: PathBuf,
-    /// No process ever took it before.
-    pub new: bool,
     _lock: File,
 }
 
@@ -36,12 +34,10 @@ impl Folder {
     /// Makes the folder if need be (mode 0700) and takes it; `None` when another process has it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        let new = !fs::exists(path.join(LOCK))?;
         let lock = private().truncate(false).open(path.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(Self {
                 path: path.to_owned(),
-                new,
                 _lock: lock,
             })),
             Err(TryLockError::WouldBlock) => Ok(None),

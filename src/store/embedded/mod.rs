@@ -287,7 +287,6 @@ impl Log for Embedded {
             ..Loaded::default()
         };
         let Some(part) = self.part()? else {
-            loaded.new = self.folder.new && loaded.last_known == 0;
             loaded.snapshots.extend(file);
             return Ok(loaded);
         };

@@ -270,7 +270,6 @@ impl Log for RedisLog {
         Ok(Loaded {
             epoch,
             last_known: epoch.max(kept),
-            new: false,
             // Another gate may be at work: nothing is lost by starting from where the log is.
             clean: epoch != 0,
             torn: false,

@@ -3,6 +3,8 @@
 mod bad_input;
 mod check;
 mod gates;
+mod init;
+mod keygen;
 mod probe;
 
 use std::fs;
@@ -18,9 +20,11 @@ pub fn nobody_listens() -> SocketAddr {
 #[test]
 fn the_help_of_every_command_holds_an_example() {
     let folder = tempfile::tempdir().unwrap();
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 13] = [
         &[],
         &["run"],
+        &["init"],
+        &["keygen"],
         &["check"],
         &["demo"],
         &["rooms"],

@@ -11,11 +11,14 @@ mod sockets;
 mod systemd;
 mod tls;
 
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use crate::gate::{Gate, Site, line_with};
 use crate::program::Program;
 use crate::shop::Shop;
+use crate::until;
 
 /// Any free port, on both sides.
 const ANYWHERE: [&str; 4] = ["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
@@ -27,17 +30,20 @@ fn an_upstream_is_all_it_needs() {
     let args = [&["run", "--upstream", &url][..], &ANYWHERE].concat();
     let gate = Gate::serving(Program::start(folder.path(), &args));
 
-    let said = gate.program.out();
-    for line in [
-        &format!("url = \"{}\"", shop.url())[..],
-        "name = \"shop\"",
-        "routes = [\"/*\"]",
-        "total_active_users = 100",
-        "mode = \"auto\"",
-        "listen = [\"127.0.0.1:0\"]",
+    let said = until("the summary", || {
+        Some(gate.program.out()).filter(|said| said.contains("first"))
+    });
+    for part in [
+        &format!("is in front of {}.", shop.address)[..],
+        &format!("visitors   http://{}/", gate.address),
+        &format!("dashboard  http://{}/", gate.admin),
+        "/*: at most 100 inside at once",
+        "ropeline-data",
+        "ropeline init",
     ] {
-        assert!(said.lines().any(|said| said == line), "{line} is not said:\n{said}");
+        assert!(said.contains(part), "{part} is not said:\n{said}");
     }
+    assert!(said.lines().count() <= 10 && !said.contains(" = "), "{said}");
 
     let key = folder.path().join("ropeline-data/token.key");
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -69,7 +75,7 @@ fn the_values_in_force_are_printed_and_secrets_masked() {
          routes = [\"/seats/*\"]\nrequests = 5\nwindow = \"10s\""
     );
     let site = Site::new("claim_deadline = \"80s\"", &tables);
-    let gate = site.start();
+    let gate = Gate::serving(Program::start(&site.path(""), &["run", "--print-config"]));
     let said = gate.program.out();
     for line in ["claim_deadline = \"80s\"", "window = \"10s\"", "total_active_users = 1"] {
         assert!(said.lines().any(|said| said == line), "{line} is not said:\n{said}");
@@ -78,6 +84,42 @@ fn the_values_in_force_are_printed_and_secrets_masked() {
     assert!(!site.path("data/token.key").exists(), "a configured key is enough");
     let ended = gate.stop();
     assert!(!ended.err.contains(secret) && ended.code == Some(0), "{ended:?}");
+}
+
+/// A gate whose file has this line for its listeners, with ROPELINE_LISTEN and options.
+fn listening(env: &str, line: &str, options: &[&str]) -> (Site, Program) {
+    let site = Site::new("", "");
+    site.edit("listen = [\"127.0.0.1:0\"]\n", line);
+    let var = format!("ROPELINE_LISTEN={env}");
+    let args = [&[&var, env!("CARGO_BIN_EXE_ropeline"), "run"], options].concat();
+    let program = Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &args);
+    (site, program)
+}
+
+#[test]
+fn an_option_for_the_listeners_goes_before_the_file_and_the_file_before_the_environment() {
+    let listens = |env: &str, line: &str, options: &[&str]| {
+        let (_site, program) = listening(env, line, options);
+        let listens = Gate::serving(program).logs("serving")["listen"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let ip = |place: &str| place.parse::<SocketAddr>().unwrap().ip().to_string();
+        listens.split(", ").map(ip).collect::<Vec<_>>().join(" ")
+    };
+    let line = "listen = [\"127.0.0.3:0\"]\n";
+    assert_eq!(listens("127.0.0.2:0", "", &[]), "127.0.0.2");
+    assert_eq!(listens("127.0.0.2:0, 127.0.0.5:0", "", &[]), "127.0.0.2 127.0.0.5");
+    assert_eq!(listens("127.0.0.2:0", line, &[]), "127.0.0.3");
+    assert_eq!(listens("127.0.0.2:0", line, &["--listen", "127.0.0.4:0"]), "127.0.0.4");
+
+    let (_site, program) = listening("nowhere", "", &[]);
+    let ended = program.ended();
+    assert_eq!(ended.code, Some(78), "{ended:?}");
+    assert!(
+        ended.err.contains("ROPELINE_LISTEN: server.listen: \"nowhere\""),
+        "{ended:?}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod audit;
 mod failing;
+mod first;
 mod folder;
 mod fresh;
 mod healing;

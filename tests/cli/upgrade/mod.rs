@@ -37,7 +37,7 @@ impl Old {
     pub fn start(site: &Site) -> Self {
         let binary = site.path("ropeline");
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ropeline"), &binary).unwrap();
-        let gate = Gate::serving(Program::start_as(&binary, &site.path(""), &["run"]));
+        let gate = Gate::serving(Program::start_as(&binary, &site.path(""), &["run", "--first-start"]));
         Self { gate, binary }
     }
 

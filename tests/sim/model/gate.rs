@@ -60,7 +60,7 @@ pub struct Asking {
 }
 
 impl Gate {
-    pub fn start((life, knows): (u64, u16), (now, wall): (Time, Wall), chance: &mut Chance) -> Self {
+    pub fn start((life, knows, first_start): (u64, u16, bool), (now, wall): (Time, Wall), chance: &mut Chance) -> Self {
         let mut own = chance.branch();
         let gate = GateId(own.next());
         let protocol = Protocol::new(Setup {
@@ -68,6 +68,7 @@ impl Gate {
             rooms: rooms::configured(wall),
             options: Options {
                 knows,
+                first_start,
                 keyring: Some(judge::KEYRING.clone()),
                 ..Options::default()
             },

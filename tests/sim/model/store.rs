@@ -184,7 +184,6 @@ impl Server {
         Loaded {
             epoch: data.epoch,
             last_known: data.epoch.max(kept),
-            new: false,
             clean: data.epoch != 0,
             torn: false,
             time: self.wall(now),

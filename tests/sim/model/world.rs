@@ -227,7 +227,9 @@ impl World {
         self.lives += 1;
         let knows = self.slots[slot].knows;
         let wall = self.servers[0].wall(self.now);
-        let gate = Gate::start((self.lives, knows), (self.now, wall), &mut self.chance);
+        // The gates of the beginning know that no log was before; those that come later know nothing.
+        let first = self.lives <= u64::try_from(self.slots.len()).unwrap_or(u64::MAX);
+        let gate = Gate::start((self.lives, knows, first), (self.now, wall), &mut self.chance);
         self.note(format_args!("gate {slot} starts as {:x}", gate.id().0));
         self.slots[slot].gate = Some(gate);
         self.go_on(slot);

@@ -290,7 +290,7 @@ impl Line {
 
     /// The lane, with the number's epoch in its table if a genuine token proves that it was lost.
     pub fn known_lane(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> Option<&mut Lane> {
-        let from = m.clock.max(rules.heals_until).max(m.first_call);
+        let from = m.clock.max(rules.heals_until);
         let lane = self.lane(id)?;
         if lane.epochs.find(number) == Found::Lost {
             match m.past.prove(number, m.clock) {

@@ -17,6 +17,6 @@ pub(crate) struct Rules<'a> {
 impl Rules<'_> {
     /// Before this time only an operator's command calls visitors.
     pub fn quiet_until(&self, m: &Context) -> Clock {
-        self.heals_until.max(m.quiet_until())
+        self.heals_until.max(m.barred_until)
     }
 }

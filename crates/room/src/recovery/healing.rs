@@ -3,8 +3,12 @@
 //! A ticket or a pass of an unknown epoch proves that the log before was lost with every gate. Tickets last long and any
 //! visitor may keep one. So each kind of token stops its own room once in a log, for a bounded time, and an operator can end
 //! it.
+//!
+//! A visitor inside may show the pass late: a page is read for minutes. So a log begun from nothing stops its rooms as a pass
+//! would, before any was shown, unless it is certain that no log was lost.
 
 use crate::codec::codec;
+use crate::lane::record::SLACK_MS;
 use crate::settings::Settings;
 use crate::view::{RoomView, View};
 use ropeline_ids::{Clock, Epoch};
@@ -61,12 +65,22 @@ impl Healing {
             return false;
         }
         let until = now.plus(match proof {
-            Proof::Ticket => settings.grace_ms / 2,
-            Proof::Pass => settings.session_ms,
+            Proof::Ticket => generation_ms(settings),
+            Proof::Pass => pass_ms(settings),
         });
         let longer = until > self.until;
         self.until = self.until.max(until);
         longer
+    }
+
+    /// The room is new in a log that may have taken the place of a lost one, whose clock began with the log. All passes of the
+    /// lost one are older than this log, so none that is shown later stops the room for longer.
+    pub fn suspect(&mut self, settings: &Settings, now: Clock) {
+        let until = Clock(pass_ms(settings).max(generation_ms(settings)) + SLACK_MS);
+        if now < until {
+            self.until = until;
+            self.here.pass = true;
+        }
     }
 
     /// Gates have brought back all that was lost. Says whether the room was stopped.
@@ -90,12 +104,28 @@ impl Healing {
     }
 }
 
+/// Present visitors check in within a generation.
+fn generation_ms(settings: &Settings) -> u64 {
+    settings.grace_ms / 2
+}
+
+/// The longest time for which a pass is good that no request renews: a session's, or a call's.
+fn pass_ms(settings: &Settings) -> u64 {
+    settings.session_ms.max(settings.claim_deadline_ms)
+}
+
 impl View {
     /// Set while no visitor is called in a room because of a loss: the clock at which that ends at the latest.
     #[must_use]
     pub fn healing_of(&self, room: &RoomView) -> Option<Clock> {
-        let of_all = self.healing_until.max(self.adopting);
-        of_all.max(room.healing_until(self.clock))
+        self.adopting.max(room.healing_until(self.clock))
+    }
+
+    /// The room waits for the visitors of a lost log, and no token has proven yet that there was one: most likely the log is
+    /// the first.
+    #[must_use]
+    pub fn is_opening(&self, room: &RoomView) -> bool {
+        self.adopting.is_none() && room.healing_until(self.clock).is_some() && !self.past.lacks_an_epoch()
     }
 }
 

@@ -179,6 +179,12 @@ impl Room {
         higher
     }
 
+    /// The room is new in a log whose predecessor may be lost.
+    pub fn suspect(&mut self, m: &Context) {
+        self.healing.suspect(self.terms.in_force(), m.clock);
+        self.reschedule(m);
+    }
+
     /// Forgets every line, its numbers never to be issued again.
     pub fn close(&mut self, m: &mut Context) {
         for name in self.lines.names() {
@@ -550,7 +556,7 @@ fn rules<'a>(terms: &'a Terms, healing: &Healing) -> Rules<'a> {
 }
 
 fn waits_for_lost(healing: &Healing, m: &Context) -> bool {
-    m.clock < m.quiet_until() || m.clock < healing.until()
+    m.is_barred() || m.clock < healing.until()
 }
 
 /// Codes in one batch, each with the longest name of a line.

@@ -16,8 +16,9 @@ pub(crate) struct Context {
     pub silent_ms: u64,
     /// How long the store took to answer the entry's gate the last time.
     pub lag_ms: u64,
-    /// No visitor is called before, in rooms that were begun from nothing: visitors of an earlier log may come.
-    pub first_call: Clock,
+    /// The log was begun from nothing, and another may have been lost before it: visitors who are inside by passes of that
+    /// one may come to any room. See [`Healing::suspect`](crate::recovery::healing::Healing::suspect).
+    pub unproven: bool,
     /// No visitor is called before, not even by an operator: a gate brings an epoch back, or the rooms stand still. The end
     /// of time while the end is not known.
     pub barred_until: Clock,
@@ -35,15 +36,18 @@ pub(crate) struct Context {
 /// Most visitors that one entry numbers: a bound on memory, far above what a gate can receive between two batches.
 const MAX_JOINS: u32 = 1 << 20;
 
+/// Snapshots have the milliseconds here for which a log that proves nothing once waited.
+const UNPROVEN: u64 = 5_000;
+
 impl Context {
     /// Before the first entry of a log, or from a snapshot; the state computes the fields that apply until the next entry.
-    pub fn new((clock, time): (Clock, Wall), first_call: Clock, past: Arc<Past>) -> Self {
+    pub fn new((clock, time): (Clock, Wall), unproven: bool, past: Arc<Past>) -> Self {
         Self {
             clock,
             time,
             silent_ms: 0,
             lag_ms: 0,
-            first_call,
+            unproven,
             barred_until: Clock(0),
             held_until: Clock(0),
             adopts: None,
@@ -69,11 +73,6 @@ impl Context {
         1_000 + 3 * self.lag_ms.min(1_000)
     }
 
-    /// No visitor is called before in any room.
-    pub fn quiet_until(&self) -> Clock {
-        self.barred_until.max(self.first_call)
-    }
-
     pub fn is_barred(&self) -> bool {
         self.clock < self.barred_until
     }
@@ -92,11 +91,13 @@ impl Context {
 impl Codec for Context {
     fn write(&self, w: &mut Writer) {
         w.put(&(self.clock, self.time));
-        w.put(&self.first_call);
+        w.put(&Clock(if self.unproven { UNPROVEN } else { 0 }));
         w.put(&self.past);
     }
 
     fn read(r: &mut Reader) -> Read<Self> {
-        Ok(Self::new(r.get()?, r.get()?, r.get()?))
+        let at = r.get()?;
+        let unproven = r.get::<Clock>()? != Clock(0);
+        Ok(Self::new(at, unproven, r.get()?))
     }
 }

@@ -39,9 +39,6 @@ use crate::version::{NEWEST, OLDEST, VERSION};
 use crate::view::View;
 use ropeline_ids::{Clock, Epoch, GateId, Position, RoomName, Wall};
 
-/// How long no visitor is called in a log begun from nothing, unless it is certain that nothing was lost.
-const FIRST_CALL_MS: u64 = 5_000;
-
 /// How soon an empty entry is due while all rooms are empty: sooner than the step that the clock makes at most.
 pub const IDLE_TICK_MS: u64 = 4_800;
 
@@ -59,16 +56,15 @@ pub struct State {
 }
 
 impl State {
-    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms, and no visitor is
-    /// called for 5 s of log time. `proven_new` says that there cannot have been a log before, for example because the file
-    /// was just made together with its folder: then the first visitor is called at once.
+    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms. `proven_new` says that
+    /// no log was lost before it whose visitors may still come: then each room calls its first visitor at once. Otherwise it
+    /// calls none until every session of that log is over, or known again.
     #[must_use]
     pub fn empty(epoch: u64, proven_new: bool) -> Self {
-        let first_call = Clock(if proven_new { 0 } else { FIRST_CALL_MS });
         let past = Arc::new(Past::new(Epoch(epoch)));
         Self {
             head: Head::new(epoch),
-            context: Context::new((Clock(0), Wall(0)), first_call, past),
+            context: Context::new((Clock(0), Wall(0)), !proven_new, past),
             roster: Roster::default(),
             versions: Versions::new(VERSION),
             checkpoints: Checkpoints::new(Clock(0)),
@@ -76,6 +72,15 @@ impl State {
             rooms: Rooms::default(),
             published: None,
         }
+    }
+
+    /// As [`State::empty`], where it is an operator's word, or follows from the gates' keys, that no visitor of a lost log can
+    /// come. Single-use codes that were issued before the log are not taken all the same.
+    #[must_use]
+    pub fn first(epoch: u64) -> Self {
+        let mut state = Self::empty(epoch, false);
+        state.context.unproven = false;
+        state
     }
 
     /// Applies one entry. Total and deterministic. Nothing changes by an entry that was applied before, that is of another
@@ -220,8 +225,7 @@ impl State {
             chain: self.chain(),
             clock: context.clock,
             time: context.time,
-            healing_until: Some(context.first_call).filter(|first| context.clock < *first),
-            quiet_until: context.quiet_until(),
+            quiet_until: context.barred_until,
             adopting: self.recovery.adopting().until().filter(|until| context.clock < *until),
             version: self.version(),
             rooted: self.rooted(),
@@ -378,6 +382,7 @@ impl State {
             }
             self.rooms.apply(&entry.batch, self.recovery.codes_mut(), m, effects);
             if self.recovery.adopted(entry, m) {
+                m.unproven = false;
                 self.rooms.all_mut().for_each(|room| room.end_healing(m));
             }
             self.recovery.believe(entry);

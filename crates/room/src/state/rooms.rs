@@ -9,6 +9,7 @@ use crate::entry::effects::{Changed, Effects, Redeemed};
 use crate::entry::{Batch, Change, Entry, RoomChange};
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::room::Room;
+use crate::settings::Settings;
 use crate::state::additions::Additions;
 use crate::state::context::Context;
 use crate::view::RoomView;
@@ -144,8 +145,7 @@ impl Rooms {
         match (self.rooms.get_mut(&change.room), &change.change) {
             (None, Change::Configure(settings)) if !full => {
                 let edition = if new { begins } else { Edition(0) };
-                let mut room = Room::of(edition, revision);
-                room.configure(settings.bounded(), m);
+                let room = room(edition, revision, settings, m);
                 self.rooms.insert(change.room.clone(), room);
             }
             (None, Change::Add(addition)) if !full => {
@@ -155,8 +155,7 @@ impl Rooms {
                 if !fits && m.adopts.is_none() {
                     return Changed::Refused;
                 }
-                let mut room = Room::of(begins, revision);
-                room.configure(addition.settings.bounded(), m);
+                let room = room(begins, revision, &addition.settings, m);
                 self.rooms.insert(change.room.clone(), room);
                 let said = (change.who.as_ref(), m.time);
                 if fits {
@@ -313,6 +312,15 @@ fn deed(change: &RoomChange, before: &Before, room: &Room) -> Option<Deed> {
         }),
         _ => None,
     }
+}
+
+fn room(edition: Edition, revision: u64, settings: &Settings, m: &mut Context) -> Room {
+    let mut room = Room::of(edition, revision);
+    room.configure(settings.bounded(), m);
+    if m.unproven {
+        room.suspect(m);
+    }
+    room
 }
 
 fn taken(is: bool) -> Changed {

@@ -34,7 +34,15 @@ impl Hand {
 
     /// With [`Hand::room`], by its first entry.
     pub fn with_room(settings: Settings) -> Self {
-        let mut hand = Self::new(GateId(1));
+        Self::of(State::empty(7, true), settings)
+    }
+
+    /// As [`Hand::with_room`], in a log that begins with this state.
+    pub fn of(state: State, settings: Settings) -> Self {
+        let mut hand = Self {
+            state,
+            ..Self::new(GateId(1))
+        };
         hand.change(0, Change::Configure(settings));
         hand
     }

@@ -154,7 +154,7 @@ mod tests {
         let past = Arc::new(Past::new(Epoch(1)));
         let settings = Arc::new(Settings::default());
         let line = Line::new(&settings, &past, Clock(0));
-        let context = Context::new((Clock(0), Wall(0)), Clock(0), past);
+        let context = Context::new((Clock(0), Wall(0)), false, past);
         let rules = Rules {
             settings: &settings,
             heals_until: Clock(0),

@@ -40,8 +40,6 @@ pub struct View {
     pub clock: Clock,
     /// Log time of the last entry.
     pub time: Wall,
-    /// Set while no visitor is called in any room because the log began from nothing: the clock at which it ends.
-    pub healing_until: Option<Clock>,
     /// Set while no visitor is called because a gate brings back an epoch: the clock at which that ends at the latest.
     pub adopting: Option<Clock>,
     /// No visitor is called because the gates do not agree on their states.

@@ -128,6 +128,8 @@ impl Gate {
             .unwrap();
         let child = Command::new(crate::program())
             .arg("run")
+            // None of the tests' visitors was inside at a log that was lost.
+            .arg("--first-start")
             .arg("--config")
             .arg(self.config())
             .current_dir(self.folder.path())

@@ -62,6 +62,8 @@ impl Gate {
         let process = Process::start(
             Command::new(crate::program())
                 .arg("run")
+                // A log that the tests let a store lose is one whose visitors they bring back themselves.
+                .arg("--first-start")
                 .arg("--config")
                 .arg(folder.path().join(CONFIG)),
         );

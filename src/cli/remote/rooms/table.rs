@@ -166,7 +166,13 @@ fn notes(room: &api::Room) -> String {
              virtual; end it with ropeline rehearse --room {name} --end"
         );
     }
-    if let Some(secs) = room.healing_secs {
+    if let Some(secs) = room.healing_secs.filter(|_| room.opening) {
+        let _ = writeln!(
+            text,
+            "{name}: opening, calls in {secs} s: visitors inside would come back by then, if a log was lost; if none was: ropeline \
+             rooms end-healing {name}"
+        );
+    } else if let Some(secs) = room.healing_secs {
         let _ = writeln!(
             text,
             "{name}: healing for {secs} s more: visitors of a lost log come back, nobody is called; end it with ropeline rooms \
@@ -290,6 +296,7 @@ mod tests {
             load_control: None,
             let_past: false,
             healing_secs: None,
+            opening: false,
             rehearsal: None,
             lines: 1,
             figures: api::Figures {

@@ -88,6 +88,7 @@ fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<Page
         Stall::Full,
         Stall::Busy,
         Stall::Resting,
+        Stall::Opening,
         Stall::Healing,
         Stall::CutOff,
         Stall::Slower,
@@ -99,7 +100,7 @@ fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<Page
         let turn = TurnFacts {
             notice: Some(notice),
             stall: Some(stall),
-            resumes_secs: (stall == Stall::Healing).then_some(86_340),
+            resumes_secs: matches!(stall, Stall::Opening | Stall::Healing).then_some(86_340),
             ..turn
         };
         let line = LineFacts {

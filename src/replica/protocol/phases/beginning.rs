@@ -15,6 +15,8 @@ pub struct Beginning {
     /// The epoch that it takes the place of.
     seen: u64,
     epoch: u64,
+    /// This gate has no rooms from before.
+    from_nothing: bool,
     log: Log,
 }
 
@@ -45,7 +47,7 @@ impl Beginning {
         } = new;
         let known = match &basis {
             Basis::Rooms(state) | Basis::Torn(state) => state.position().epoch,
-            Basis::Nothing { .. } => 0,
+            Basis::Nothing => 0,
         };
         let random = u32::try_from(context.identity.random() & 0x00FF_FFFF).unwrap_or(0);
         let last_known = last_known.max(seen).max(known);
@@ -56,12 +58,18 @@ impl Beginning {
                 sequence: 0,
             });
         };
+        let from_nothing = matches!(basis, Basis::Nothing);
         let log = match basis {
             basis if context.identity.alone() => Self::own(context, epoch, basis),
             Basis::Rooms(state) | Basis::Torn(state) => Self::shared(context, Some(state)),
-            Basis::Nothing { .. } => Self::shared(context, None),
+            Basis::Nothing => Self::shared(context, None),
         };
-        Ok(Self { seen, epoch, log })
+        Ok(Self {
+            seen,
+            epoch,
+            from_nothing,
+            log,
+        })
     }
 
     fn own(context: &mut Context, epoch: u64, basis: Basis) -> Log {
@@ -73,7 +81,7 @@ impl Beginning {
                 state.begin(epoch, Root::Own);
                 state
             }
-            Basis::Nothing { new } => State::empty(epoch, new).with_version(context.identity.knows()),
+            Basis::Nothing => context.no_rooms(epoch).with_version(context.identity.knows()),
         };
         if !goes_on {
             // SECURITY: a folder that was never taken before does not prove that no code was used: another folder may have
@@ -128,7 +136,10 @@ impl Beginning {
                 Transition::Live(Box::new(state), Box::new(checkpoints))
             }
             (Begun::Begun, Log::Shared { old, .. }) => {
-                tracing::warn!(epoch, "a new log has begun; the gates agree on what it starts from");
+                match &old {
+                    Some(_) => tracing::warn!(epoch, "a new log has begun; the gates agree on what it starts from"),
+                    None => tracing::info!(epoch, "a log has begun; the gates agree on what it starts from"),
+                }
                 Transition::Follow { epoch, old }
             }
             (Begun::Lost { epoch: 0 }, Log::Own { state, .. }) => Transition::restart(Some(state), None),
@@ -146,7 +157,10 @@ impl Beginning {
         }
     }
 
-    pub fn condition() -> Condition {
+    pub fn condition(&self) -> Condition {
+        if self.from_nothing {
+            return Condition::Opening;
+        }
         Condition::Healing {
             left: Duration::from_secs(15),
             missing: 0,

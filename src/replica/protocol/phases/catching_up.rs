@@ -145,7 +145,7 @@ impl CatchingUp {
             // Later answers may be lost, unless this gate itself went on from there.
             Some(state) if alone && known != Some(state.position()) => Basis::Torn(state),
             Some(state) => Basis::Rooms(state),
-            None => Basis::Nothing { new: false },
+            None => Basis::Nothing,
         };
         Transition::begin(epoch, self.last_known, basis)
     }

@@ -44,6 +44,8 @@ impl Rootless {
         if let Some(old) = &mut old {
             context.publish_first(old, now);
         }
+        // Nobody has read anything, as the operator says: no gate is waited for.
+        let root_now = old.is_none() && context.is_first_start();
         Self {
             sum: store::Rootless::new(epoch),
             old,
@@ -53,7 +55,7 @@ impl Rootless {
             acknowledged: false,
             named: false,
             left: false,
-            root_now: false,
+            root_now,
             gone_on: false,
         }
     }
@@ -74,6 +76,9 @@ impl Rootless {
     }
 
     pub fn condition(&self) -> Condition {
+        if self.old.is_none() && !self.sum.anything_is_known() {
+            return Condition::Opening;
+        }
         Condition::Healing {
             left: Duration::from_millis(self.sum.left_ms()),
             missing: self.sum.missing().count(),
@@ -168,7 +173,7 @@ impl Rootless {
             snapshot(marked.as_ref().unwrap_or(state), time)
         } else {
             let version = self.sum.known_by_all().unwrap_or(context.identity.knows());
-            snapshot(&State::empty(0, false).with_version(version), time)
+            snapshot(&context.no_rooms(0).with_version(version), time)
         };
         let saving = Saving::Root(snapshot.hash());
         let occasion = Occasion::Root;
@@ -214,7 +219,7 @@ impl Rootless {
             }
             Exchanged::Broken { epoch } if epoch > at.epoch => Break(Transition::Follow { epoch, old: self.old }),
             Exchanged::Broken { epoch } => {
-                let basis = self.old.map_or(Basis::Nothing { new: false }, Basis::Rooms);
+                let basis = self.old.map_or(Basis::Nothing, Basis::Rooms);
                 Break(Transition::begin(epoch, at.epoch, basis))
             }
         }

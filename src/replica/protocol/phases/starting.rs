@@ -35,6 +35,11 @@ impl Starting {
         }
     }
 
+    /// There was no log when the store was asked.
+    pub fn finds_nothing(&self) -> bool {
+        self.empty
+    }
+
     pub fn next(&self, now: Duration) -> Turn {
         if self.again > now {
             return Turn::Wait(self.again);
@@ -51,7 +56,6 @@ impl Starting {
             clean,
             torn,
             last_known,
-            new,
         } = loaded;
         context.reader.loaded(time, skips);
         let alone = context.identity.alone();
@@ -60,6 +64,10 @@ impl Starting {
         let found = snapshots.into_iter().find_map(|base| Some((decode(&base)?, base)));
         if unreadable && found.is_none() {
             return Transition::FallBehind(NEWEST + 1);
+        }
+        if context.is_first_start() && (epoch != 0 || found.is_some()) {
+            tracing::warn!("the store has a log, so this is no first start: start without --first-start from now on");
+            context.has_log();
         }
         if let Some((state, base)) = found {
             let answered = state.answered(context.identity.gate());
@@ -77,13 +85,13 @@ impl Starting {
         if epoch != 0 && !alone {
             return Transition::Follow { epoch, old };
         }
-        if !alone && !self.empty && old.is_none() {
+        if !alone && !self.empty && old.is_none() && !context.is_first_start() {
             tracing::info!("the store is empty: asking again in three seconds, in case it is just coming up");
             return Transition::AskAgain;
         }
         let basis = match old {
             Some(state) => Basis::Rooms(state),
-            None => Basis::Nothing { new },
+            None => Basis::Nothing,
         };
         Transition::begin(epoch, last_known, basis)
     }

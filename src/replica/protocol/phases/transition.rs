@@ -70,8 +70,8 @@ pub enum Basis {
     Rooms(State),
     /// The rooms some time before the end of a log that one gate had to itself.
     Torn(State),
-    /// No state; `new` when there was never any.
-    Nothing { new: bool },
+    /// No state: the log is the first, or all gates lost it.
+    Nothing,
 }
 
 /// The next step of a phase.

@@ -299,6 +299,6 @@ fn nobody_goes_past_while_something_lost_may_come_back() {
         room_of(1, 2),
     );
     assert_eq!(log.redeem(open(1)), Err(Denied::NotNow));
-    log.pass(5_500);
+    log.pass(22_500);
     log.redeem(open(1)).unwrap();
 }

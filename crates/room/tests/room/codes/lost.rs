@@ -12,7 +12,7 @@ use ropeline_room::testing::log::{EPOCH, Log, room, settings};
 fn what_was_lost_for_good_leaves_older_codes_in_doubt() {
     let mut log = Log::of(State::empty(EPOCH, false), settings(9));
     assert_eq!(log.redeem(code(1, 1)), Err(Denied::NotNow), "somebody may bring it yet");
-    log.pass(5_500);
+    log.pass(22_500);
     let later = Redeem {
         issued: Wall(log.time),
         ..code(1, 1)

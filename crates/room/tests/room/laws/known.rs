@@ -13,14 +13,14 @@ const KNOWN: [(u16, u16, &str, &str); 2] = [
     (
         VERSION,
         VERSION,
-        "4c7be1aafc03c9f85b6377eadc6af19cd89fe66304b05bc34b163fceea2949cc",
-        "eb6b4a28e5c2b997b04350eb2a942b67c022b388286ca7eddbc54752c9dd03d6",
+        "e65f0960e36defecd0f3849c0f0ee186e162c6006a27d426ad49951f2f46e284",
+        "721bb08cadce8c6a60310bb8c2c6967300bc23016529989a21171f4a1135a824",
     ),
     (
         VERSION,
         NEWEST,
-        "e65033c1d5f63e8f7ad0af5bbf12afee83b52584c776af509ee5e010ae113e09",
-        "fd673a927b1b02222a72845ca50d826a58f01d2c3a7772738cad3a2a356d4b6e",
+        "1ac74101fc1a0aa94bdc1d17b37cd8f2bf1b15796a61e22101f4d88db3b1451b",
+        "8e879d09bbffe438e8b40858f20447afa7bd18dc66002a9e6a24e0c4534303bc",
     ),
 ];
 

@@ -175,17 +175,61 @@ fn lanes_share_the_calls_by_their_weights_and_keep_their_own_order() {
 }
 
 #[test]
-fn a_room_begun_from_nothing_calls_after_five_seconds_unless_it_is_proven_new() {
+fn a_room_begun_from_nothing_calls_when_the_passes_of_a_lost_log_have_run_out_unless_there_is_none() {
     let mut log = Log::of(State::empty(EPOCH, false), settings(1));
     let person = log.join(1)[0];
     log.mark(person);
-    assert_eq!(log.state.view().healing_until, Some(Clock(5_000)));
-    assert!(!log.state.view().open(&room(), &LineName::ONLY, Clock(4_999)));
-    log.pass(4_500);
+    // A session and the two seconds in which a slot is still held.
+    assert_eq!(log.healing(), Some(Clock(22_000)));
+    assert!(!log.state.view().open(&room(), &LineName::ONLY, Clock(21_999)));
+    log.pass(21_500);
     assert_eq!(log.ahead(person), Some(0));
     log.pass(500);
     assert!(log.is_called(person));
-    assert_eq!(log.state.view().healing_until, None);
+    assert_eq!(log.healing(), None);
+    for state in [State::empty(EPOCH, true), State::first(EPOCH)] {
+        let mut log = Log::of(state, settings(1));
+        let person = log.join(1)[0];
+        assert!(log.is_called(person), "at once");
+    }
+}
+
+/// A visitor inside may show the pass at its very end, long after the tickets of the line have come.
+#[test]
+fn no_slot_is_called_that_a_pass_of_a_lost_log_may_still_take() {
+    let short = Settings {
+        grace_ms: 10_000,
+        ..settings(2)
+    };
+    let mut log = Log::of(State::empty(EPOCH, false), short);
+    let newcomer = log.join(1)[0];
+    let lost = |n| Number { epoch: Epoch(77), n };
+    assert!(log.mark(lost(9)), "in line");
+    for _ in 0..4 {
+        log.pass(4_900);
+        assert!(log.mark(newcomer) && log.mark(lost(9)));
+    }
+    assert!(log.reopen(lost(0)) && log.reopen(lost(1)));
+    assert_eq!((log.figures().inside, log.figures().called), (2, 0));
+    log.pass(5_000);
+    assert_eq!(log.healing(), None);
+    assert_eq!(
+        (log.figures().inside, log.figures().called),
+        (2, 0),
+        "both slots are held"
+    );
+    log.leave(lost(0));
+    assert!(log.is_called(lost(9)) && log.ahead(newcomer) == Some(0));
+}
+
+#[test]
+fn a_room_that_comes_later_waits_for_no_longer_than_the_passes_of_a_lost_log_last() {
+    let mut log = Log::of(State::empty(EPOCH, false), settings(1));
+    log.change(Change::Remove);
+    log.pass(22_000);
+    log.change(Change::Configure(settings(1)));
+    let person = log.join(1)[0];
+    assert!(log.is_called(person), "at once");
 }
 
 #[test]

@@ -217,7 +217,7 @@ impl Line {
 
     pub fn call(&mut self, now: &Now) {
         let settings = now.settings;
-        if settings.mode != Mode::Auto || now.clock < now.quiet_until.max(now.lore.healing_until()) {
+        if settings.mode != Mode::Auto || now.clock < now.quiet_until.max(now.lore.healing.until) {
             return;
         }
         self.accrue(settings, now.clock);

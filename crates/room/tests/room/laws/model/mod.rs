@@ -30,7 +30,8 @@ pub struct Lore {
     floors: BTreeMap<u64, u64>,
     since: u64,
     session_max: u64,
-    pub first_call: u64,
+    /// Nothing says that no log was lost before.
+    unproven: bool,
     /// The last entry that was read of an epoch's log.
     ends: BTreeMap<u64, u64>,
     pub healing: Healing,
@@ -130,7 +131,7 @@ impl Lore {
     pub fn heal(&mut self, epoch: u64, pass: bool, settings: &Settings, now: u64) {
         if self.healing.proofs.insert((epoch < self.healing.last, pass)) {
             let lasts = if pass {
-                settings.session_ms
+                settings.session_ms.max(settings.claim_deadline_ms)
             } else {
                 settings.grace_ms / 2
             };
@@ -138,8 +139,14 @@ impl Lore {
         }
     }
 
-    pub fn healing_until(&self) -> u64 {
-        self.healing.until.max(self.first_call)
+    /// A new room in a log that may follow a lost one: as if one of its passes had been shown when the log began.
+    fn suspect(&mut self, settings: &Settings, now: u64) {
+        let passes = settings.session_ms.max(settings.claim_deadline_ms);
+        let until = passes.max(settings.grace_ms / 2) + 2_000;
+        if self.unproven && now < until {
+            self.healing.until = until;
+            self.healing.proofs.insert((false, true));
+        }
     }
 }
 
@@ -159,7 +166,7 @@ impl Model {
             floors: BTreeMap::from([(epoch, 0)]),
             since: 0,
             session_max: 0,
-            first_call: if proven_new { 0 } else { 5_000 },
+            unproven: !proven_new,
             ends: BTreeMap::new(),
             healing: Healing::default(),
         };
@@ -234,6 +241,7 @@ impl Model {
                         .all(|epoch| *epoch == issuing || self.lore.end(*epoch) > 0)
                     {
                         self.lore.healing.until = 0;
+                        self.lore.unproven = false;
                     }
                     self.lore.raise(vec![(adopt.epoch.0, u64::from(adopt.floor))]);
                 }
@@ -408,6 +416,7 @@ impl Model {
                     lines: BTreeMap::new(),
                     pending: Vec::new(),
                 });
+                self.lore.suspect(settings, clock);
             }
             (None, _)
             | (

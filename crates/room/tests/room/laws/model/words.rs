@@ -56,7 +56,7 @@ impl Line {
             let start = (key.0, 0);
             lane.horizon = lane.horizon.min(start);
             lane.target = lane.target.min(start);
-            lane.heads = vec![(ripe(now.settings, now.clock.max(now.lore.healing_until())), lane.head)];
+            lane.heads = vec![(ripe(now.settings, now.clock.max(now.lore.healing.until)), lane.head)];
         }
         true
     }
