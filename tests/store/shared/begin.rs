@@ -20,7 +20,7 @@ fn the_beginners_word_is_the_first_entry() {
     let server = server();
     let mut log = open(&server.url());
     let loaded = log.load().unwrap();
-    assert!(!loaded.new && !loaded.clean && !log.alone());
+    assert!(!loaded.clean && !log.alone());
     assert_eq!(log.begin(0, &first(7, 90)), Ok(Begun::Begun));
     let before = Position { epoch: 90, sequence: 0 };
     let entries = exchange(&mut log, before, None);
