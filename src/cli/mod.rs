@@ -2,8 +2,10 @@
 
 mod check;
 mod code;
+mod completions;
 mod demo;
 mod log;
+mod manual;
 mod output;
 mod page;
 mod probe;
@@ -19,7 +21,7 @@ use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, w
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,6 +86,10 @@ enum Command {
     Page(page::PageArgs),
     /// Check whether a running gate is ready, for containers
     Healthcheck(healthcheck::HealthcheckArgs),
+    /// Print a shell's completion script
+    Completions(completions::CompletionsArgs),
+    /// Write a manual page for each command
+    Manual(manual::ManualArgs),
 }
 
 /// Runs the command that the process was started with.
@@ -112,6 +118,8 @@ pub fn main() -> ExitCode {
         Command::Code(args) => code::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Manual(args) => manual::run(&args, Cli::command()),
     }
 }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod check;
 mod gates;
 mod probe;
+mod shells;
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
