@@ -8,6 +8,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::output::say;
+use super::version;
 
 /// Arguments of `ropeline manual`.
 #[derive(Debug, Args)]
@@ -50,6 +51,7 @@ fn write_all(folder: &Path, program: Command) -> std::io::Result<usize> {
         commands.extend(command.get_subcommands().filter(|below| !below.is_hide_set()).cloned());
         let man = Man::new(command.clone())
             .source(concat!("Ropeline ", env!("CARGO_PKG_VERSION")))
+            .date(version::DATE)
             .manual("Ropeline");
         std::fs::write(folder.join(man.get_filename()), page(&man, &command)?)?;
         count += 1;

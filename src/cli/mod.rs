@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod simulate;
 mod verify_draw;
+mod version;
 
 use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, winners};
 
@@ -34,7 +35,7 @@ Examples:
 
 /// A waiting room in front of your shop. The shop needs no change.
 #[derive(Debug, Parser)]
-#[command(name = "ropeline", version, about, after_help = EXAMPLES)]
+#[command(name = "ropeline", version, long_version = version::WHOLE, about, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

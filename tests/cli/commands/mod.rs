@@ -5,6 +5,7 @@ mod check;
 mod gates;
 mod probe;
 mod shells;
+mod version;
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
