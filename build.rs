@@ -17,10 +17,16 @@ fn main() {
     let is_release = variable("PROFILE").as_deref() == Some("release");
     // A build while the program is changed would be made anew after each commit.
     let (commit, time) = if is_release { commit() } else { (None, None) };
-    let time = variable("SOURCE_DATE_EPOCH").or(time).and_then(|secs| secs.parse().ok());
+    let time = variable("SOURCE_DATE_EPOCH")
+        .or(time)
+        .and_then(|secs| secs.parse().ok());
     let flags = variable("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let profile = variable("PROFILE").unwrap_or_else(unknown);
-    let guided = if flags.contains("profile-use") { ", profile-guided" } else { "" };
+    let guided = if flags.contains("profile-use") {
+        ", profile-guided"
+    } else {
+        ""
+    };
     note("COMMIT", &commit.unwrap_or_else(unknown));
     note("DATE", &time.map_or_else(unknown, date));
     note("TARGET", &variable("TARGET").unwrap_or_else(unknown));
@@ -44,7 +50,10 @@ fn cloned() -> Option<(String, String)> {
     for path in ["src", "crates", "static", "Cargo.toml", "Cargo.lock"] {
         println!("cargo:rerun-if-changed={path}");
     }
-    println!("cargo:rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+    println!(
+        "cargo:rerun-if-changed={}",
+        git(&["rev-parse", "--git-path", "logs/HEAD"])?
+    );
     let hash = if changed.is_empty() { hash } else { hash + ", changed" };
     Some((hash, time))
 }
@@ -61,7 +70,11 @@ fn pair(text: &str) -> Option<(String, String)> {
 }
 
 fn git(args: &[&str]) -> Option<String> {
-    let ran = Command::new("git").arg("--no-optional-locks").args(args).output().ok()?;
+    let ran = Command::new("git")
+        .arg("--no-optional-locks")
+        .args(args)
+        .output()
+        .ok()?;
     let said = String::from_utf8(ran.stdout).ok()?;
     ran.status.success().then(|| said.trim().to_owned())
 }
@@ -88,7 +101,10 @@ fn unknown() -> String {
 }
 
 /// A variable that is set and not empty.
-#[expect(clippy::disallowed_methods, reason = "what a build script is told, it is told by its environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a build script is told, it is told by its environment"
+)]
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }

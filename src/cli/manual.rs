@@ -51,7 +51,7 @@ fn write_all(folder: &Path, program: Command) -> std::io::Result<usize> {
         commands.extend(command.get_subcommands().filter(|below| !below.is_hide_set()).cloned());
         let man = Man::new(command.clone())
             .source(concat!("Ropeline ", env!("CARGO_PKG_VERSION")))
-            .date(version::DATE)
+            .date(if version::DATE == "unknown" { "" } else { version::DATE })
             .manual("Ropeline");
         std::fs::write(folder.join(man.get_filename()), page(&man, &command)?)?;
         count += 1;
@@ -63,6 +63,11 @@ fn write_all(folder: &Path, program: Command) -> std::io::Result<usize> {
 fn page(man: &Man, command: &Command) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     man.render_title(&mut page)?;
+    // Ragged to the right: a synopsis cannot be spread over the line, and no option is to be hyphenated.
+    Roff::new()
+        .control("ad", ["l"])
+        .control("nh", [])
+        .to_writer(&mut page)?;
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
@@ -111,7 +116,9 @@ mod tests {
 
     #[test]
     fn paragraphs_below_the_help_become_sections() {
-        let page = below("Keys: q ends.\n\nIt only reads.\n\nExamples:\n  ropeline top\n  .\\ropeline\n\nExit codes: 0 done").render();
+        let page =
+            below("Keys: q ends.\n\nIt only reads.\n\nExamples:\n  ropeline top\n  .\\ropeline\n\nExit codes: 0 done")
+                .render();
         let wanted = ".SH NOTES\nKeys: q ends.\n.PP\nIt only reads.\n.SH EXAMPLES\n.nf\n  ropeline top\n  .\\\\ropeline\n.fi\n\
                       .SH \"EXIT STATUS\"\n0 done\n";
         assert!(page.ends_with(wanted), "{page}");

@@ -1,6 +1,6 @@
 //! `ropeline run`: runs a gate in front of a shop until a signal stops it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -13,6 +13,7 @@ use crate::config::{self, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
+use super::config_file::ConfigFile;
 use super::output::{EXIT_CONFIG, say};
 
 /// Arguments of `ropeline run`.
@@ -20,15 +21,15 @@ use super::output::{EXIT_CONFIG, say};
 #[command(after_help = "\
 Examples:
   ropeline run --upstream http://127.0.0.1:3000
-  ropeline run --config /etc/ropeline/config.toml
+  ropeline run /etc/ropeline/config.toml
   ropeline run --upstream http://127.0.0.1:3000 --listen 127.0.0.1:8080
 
-Without --config and --upstream, config.toml in the current folder is used if it exists.
+Without FILE and --upstream, config.toml in the current folder is used if it exists.
+
 Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store cannot be used")]
 pub struct RunArgs {
-    /// The configuration file
-    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
     /// The shop's URL, such as <http://127.0.0.1:3000>; overrides the file
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
@@ -42,12 +43,10 @@ pub struct RunArgs {
 
 impl RunArgs {
     fn file(&self) -> Option<&Path> {
-        let default = Path::new("config.toml");
-        match &self.config {
-            Some(file) => Some(file),
-            None if self.upstream.is_none() && default.exists() => Some(default),
-            None => None,
+        if self.upstream.is_some() {
+            return self.config.named();
         }
+        self.config.or_present()
     }
 
     fn overrides(&self) -> Overrides {

@@ -5,6 +5,7 @@ mod check;
 mod gates;
 mod probe;
 mod shells;
+mod usage;
 mod version;
 
 use std::fs;

@@ -74,7 +74,10 @@ fn fish_completes_commands_and_options() {
     ] {
         let completes = format!("source '{script}'; complete -C '{line}'");
         let completed = told(run(folder.path(), "fish", &["--no-config", "-c", &completes]));
-        assert!(completed.lines().any(|at| at.starts_with(wanted)), "{line}: {completed:?}");
+        assert!(
+            completed.lines().any(|at| at.starts_with(wanted)),
+            "{line}: {completed:?}"
+        );
     }
 }
 
@@ -92,7 +95,10 @@ fn man_takes_the_page_of_every_command_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
     let ended = Program::run(folder.path(), &["manual", "man1"]);
-    let names: Vec<_> = fs::read_dir(&pages).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let names: Vec<_> = fs::read_dir(&pages)
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
     assert_eq!(ended.out, format!("{} pages in man1\n", names.len()), "{ended:?}");
     assert!(names.len() > 35, "{names:?}");
     let shown = |name: &str| {

@@ -12,14 +12,28 @@ const DAY: &str = "2026-11-28";
 
 /// Runs a program in `folder` and takes what it prints.
 fn printed(folder: &Path, command: &mut Command) -> String {
-    let ran = command.current_dir(folder).output().expect("installed with the toolchain");
-    assert!(ran.status.success(), "{command:?}: {}", String::from_utf8_lossy(&ran.stderr));
+    let ran = command
+        .current_dir(folder)
+        .output()
+        .expect("installed with the toolchain");
+    assert!(
+        ran.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     String::from_utf8(ran.stdout).unwrap()
 }
 
 fn git(folder: &Path, args: &[&str]) -> String {
     let mut git = Command::new("git");
-    git.args(["-c", "user.name=a", "-c", "user.email=a@a.test", "-c", "commit.gpgsign=false"]);
+    git.args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@a.test",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
     git.args(args).env("GIT_COMMITTER_DATE", COMMITTED).env("HOME", folder);
     printed(folder, &mut git).trim().to_owned()
 }
@@ -35,7 +49,9 @@ impl Built {
         let folder = tempfile::tempdir().unwrap();
         let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut rustc = Command::new("rustc");
-        rustc.args(["--edition", "2024", "-o", "script"]).arg(ours.join("build.rs"));
+        rustc
+            .args(["--edition", "2024", "-o", "script"])
+            .arg(ours.join("build.rs"));
         printed(folder.path(), &mut rustc);
         let clone = folder.path().join("clone");
         fs::create_dir(&clone).unwrap();
@@ -53,7 +69,9 @@ impl Built {
     fn notes(&self, folder: &str, variables: &[(&str, &str)]) -> [String; 3] {
         let mut script = Command::new(self.folder.path().join("script"));
         script.env_remove("SOURCE_DATE_EPOCH").env_remove("ROPELINE_COMMIT");
-        script.envs([("PROFILE", "release"), ("TARGET", "here")]).envs(variables.iter().copied());
+        script
+            .envs([("PROFILE", "release"), ("TARGET", "here")])
+            .envs(variables.iter().copied());
         let out = printed(&self.folder.path().join(folder), &mut script);
         ["COMMIT", "DATE", "PROFILE"].map(|name| {
             let start = format!("cargo:rustc-env=ROPELINE_BUILD_{name}=");
@@ -70,19 +88,34 @@ fn a_clone_an_archive_and_variables_say_what_was_built() {
     assert_eq!(built.notes("clone", &[]), [&*commit, DAY, "release"]);
     let guided = [("CARGO_ENCODED_RUSTFLAGS", "-Cprofile-use=/a/b.profdata")];
     assert_eq!(built.notes("clone", &guided)[2], "release, profile-guided");
-    assert_eq!(built.notes("clone", &[("PROFILE", "debug")]), ["unknown", "unknown", "debug"]);
+    assert_eq!(
+        built.notes("clone", &[("PROFILE", "debug")]),
+        ["unknown", "unknown", "debug"]
+    );
 
     let archive = built.folder.path().join("archive");
     fs::create_dir(&archive).unwrap();
-    git(&built.folder.path().join("clone"), &["archive", "-o", "../a.tar", "HEAD"]);
+    git(
+        &built.folder.path().join("clone"),
+        &["archive", "-o", "../a.tar", "HEAD"],
+    );
     printed(&archive, Command::new("tar").args(["-xf", "../a.tar"]));
     assert_eq!(built.notes("archive", &[]), [&*commit, DAY, "release"]);
 
     // Sources that came in another way, inside somebody's clone.
     fs::create_dir(built.folder.path().join("clone/sources")).unwrap();
-    fs::copy(built.folder.path().join("clone/commit.txt"), built.folder.path().join("clone/sources/commit.txt")).unwrap();
+    fs::copy(
+        built.folder.path().join("clone/commit.txt"),
+        built.folder.path().join("clone/sources/commit.txt"),
+    )
+    .unwrap();
     assert_eq!(built.notes("clone/sources", &[]), ["unknown", "unknown", "release"]);
-    for (secs, day) in [("0", "1970-01-01"), ("951782400", "2000-02-29"), ("4107542399", "2100-02-28"), ("4107542400", "2100-03-01")] {
+    for (secs, day) in [
+        ("0", "1970-01-01"),
+        ("951782400", "2000-02-29"),
+        ("4107542399", "2100-02-28"),
+        ("4107542400", "2100-03-01"),
+    ] {
         let given = [("SOURCE_DATE_EPOCH", secs), ("ROPELINE_COMMIT", "abc")];
         assert_eq!(built.notes("clone/sources", &given), ["abc", day, "release"]);
     }
@@ -99,7 +132,14 @@ fn the_version_is_one_line_or_says_what_the_program_was_built_from() {
     assert_eq!(run("-V"), version);
     let whole = run("--version");
     assert!(whole.starts_with(version), "{whole}");
-    let names: Vec<&str> = whole.lines().skip(1).filter_map(|line| line.split(' ').next()).collect();
+    let names: Vec<&str> = whole
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split(' ').next())
+        .collect();
     assert_eq!(names, ["commit", "date", "target", "profile"], "{whole}");
-    assert!(whole.contains(&format!("\ntarget   {}-", std::env::consts::ARCH)), "{whole}");
+    assert!(
+        whole.contains(&format!("\ntarget   {}-", std::env::consts::ARCH)),
+        "{whole}"
+    );
 }
