@@ -310,7 +310,7 @@ session_duration = "20 min"
     async def upgrade(self):
         pid = self.pid
         command = await asyncio.create_subprocess_exec(
-            self.binary, "upgrade", "--json", "--admin", f"127.0.0.1:{self.admin}",
+            self.binary, "upgrade", "--format", "json", "--admin", f"127.0.0.1:{self.admin}",
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
         out, err = await asyncio.wait_for(command.communicate(), 2 * PATIENCE)

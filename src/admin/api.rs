@@ -337,7 +337,7 @@ pub struct RosterGate {
     /// The one that answers here.
     pub this: bool,
     pub heard_ms_ago: u64,
-    /// The sequence it had applied, and how many entries this gate has read since.
+    /// The sequence it had applied when it last wrote to the log, and how many entries of others it had not applied then.
     pub sequence: u64,
     pub behind: u64,
     /// Its last round trip to the store, in microseconds.

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::output::{EXIT_CONFIG, say};
+use super::config_file::ConfigFile;
+use super::output::{EXIT_CONFIG, Format, ListFormat, say};
 use crate::app::parts;
 use crate::calendar::Moment;
 use crate::config::{self, Config, Overrides, Room, StoreKind};
@@ -25,7 +26,7 @@ use ropeline_ids::{CodeId, LineName, RoomName, Wall};
 #[command(after_help = EXAMPLES)]
 pub struct CodeArgs {
     /// The configuration file of the gates
-    #[arg(long, default_value = "config.toml", global = true)]
+    #[arg(long, default_value = ConfigFile::DEFAULT, global = true, value_name = "FILE", env = "ROPELINE_CONFIG")]
     config: PathBuf,
     #[command(subcommand)]
     command: Command,
@@ -53,6 +54,9 @@ enum Command {
     Check {
         /// The code
         code: String,
+        /// Format of the output
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// List the single-use codes that were used, from a running gate
     #[command(after_help = "Examples:\n  ropeline code list-spent --room sale")]
@@ -82,15 +86,9 @@ struct IssueArgs {
     /// End of validity
     #[arg(long, value_name = "DATE")]
     expires: Option<String>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Csv,
-    Json,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    format: ListFormat,
 }
 
 /// Runs `ropeline code`.
@@ -99,7 +97,9 @@ pub fn run(args: &CodeArgs) -> ExitCode {
     let done = match &args.command {
         Command::Issue(issue) => keys(&args.config).and_then(|(config, keyring)| made(issue, &config, &keyring)),
         Command::ListSpent(args) => return spent::run(args),
-        Command::Check { code } => keys(&args.config).and_then(|(config, keyring)| judged(code, &config, &keyring)),
+        Command::Check { code, format } => {
+            keys(&args.config).and_then(|(config, keyring)| judged((code, *format), &config, &keyring))
+        }
     };
     match done {
         Ok((text, good)) => {
@@ -239,12 +239,12 @@ fn date(text: Option<&str>) -> Done<Option<Wall>> {
     Ok(Some(Wall(at.0 / 1_000 * 1_000)))
 }
 
-fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Format) -> String {
+fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: ListFormat) -> String {
     let date = |at: Option<Wall>| at.map(rfc3339).unwrap_or_default();
     let mut out = String::new();
     match format {
-        Format::Text => codes.iter().for_each(|(text, _)| _ = writeln!(out, "{text}")),
-        Format::Csv => {
+        ListFormat::Text => codes.iter().for_each(|(text, _)| _ = writeln!(out, "{text}")),
+        ListFormat::Csv => {
             let _ = writeln!(out, "code,id,room,grants,single_use,starts,expires");
             for (text, code) in codes {
                 let (starts, expires) = (date(code.starts), date(code.expires));
@@ -255,7 +255,7 @@ fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Fo
                 );
             }
         }
-        Format::Json => {
+        ListFormat::Json => {
             let rows = codes.iter().map(|(text, code)| {
                 json!({
                     "code": text, "id": code.id.to_string(), "room": room.as_str(), "line": line.as_str(),
@@ -271,7 +271,7 @@ fn listed(codes: &[(String, Code)], room: &RoomName, line: &LineName, format: Fo
 }
 
 /// The validity of a code by this configuration; a line's code is found for lines that the configuration names.
-fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
+fn judged((text, format): (&str, Format), config: &Config, keyring: &Keyring) -> Done<(String, bool)> {
     let only = LineName::ONLY;
     let found = config.rooms.iter().find_map(|room| {
         let lines = room.per.iter().flat_map(|per| &per.allow);
@@ -297,6 +297,13 @@ fn judged(text: &str, config: &Config, keyring: &Keyring) -> Done<(String, bool)
         CodeDate::NotYet(_) => (false, "not yet good".to_owned()),
         CodeDate::Over => (false, "expired".to_owned()),
     };
+    if format == Format::Json {
+        let told = json!({
+            "id": code.id.to_string(), "room": room.name.as_str(), "grants": code.grant.to_string(), "single_use": code.single,
+            "starts": code.starts.map(rfc3339), "expires": code.expires.map(rfc3339), "good": good, "now": word,
+        });
+        return Ok((format!("{told:#}\n"), good));
+    }
     let date = |at: Option<Wall>, none: &str| at.map_or_else(|| none.to_owned(), rfc3339);
     let text = format!(
         "code      {}\nroom      {}\ngrants    {}\nfor       {}\nstarts    {}\nexpires   {}\nnow       {word}\n",

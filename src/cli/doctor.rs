@@ -3,21 +3,22 @@
 //! It examines the file and this machine by itself, asks a running gate for what only that knows, and merges both.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::admin::api;
 use crate::app::subject::subject;
 use crate::config::{self, Config, Overrides};
 use crate::doctor::{self, Finding, Severity, Subject};
 
-use super::output::{EXIT_CONFIG, plain, say};
+use super::config_file::ConfigFile;
+use super::output::{EXIT_CONFIG, Format, plain, say};
 use super::probe;
 use super::remote::{AdminArgs, Failure, parsed};
 
@@ -25,9 +26,8 @@ use super::remote::{AdminArgs, Failure, parsed};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DoctorArgs {
-    /// The configuration file; default: config.toml in this folder, if there is one
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
     #[command(flatten)]
     admin: AdminArgs,
     /// An address of the shop that visitors might find; it must not answer, or must refuse. Run this where visitors are
@@ -35,12 +35,6 @@ pub struct DoctorArgs {
     back_door: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 const EXAMPLES: &str = "\
@@ -91,11 +85,7 @@ fn within(longest: Duration, args: DoctorArgs) -> Vec<Finding> {
 }
 
 fn found(args: &DoctorArgs) -> Vec<Finding> {
-    let default = Path::new("config.toml");
-    let file = args
-        .file
-        .as_deref()
-        .or_else(|| Some(default).filter(|file| file.exists()));
+    let file = args.config.or_present();
     let (mut findings, config) = file.map(of_file).unwrap_or_default();
     let examined = config.as_ref().map(subject).map(Arc::new);
     let by_file = examined.map(|subject: Arc<Subject>| thread::spawn(move || doctor::examine(&subject, None)));
@@ -164,7 +154,7 @@ fn no_gate(file: Option<&Path>, failure: &Failure) -> Finding {
             format!("No gate answers at {at}, so what only a running gate knows is missing."),
             file.map_or_else(
                 || "ropeline run".to_owned(),
-                |file| format!("ropeline run --config {}", file.display()),
+                |file| format!("ropeline run {}", file.display()),
             ),
             "start it; or name its admin listener with --admin",
         ),

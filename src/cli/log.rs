@@ -15,7 +15,7 @@ use crate::report::{Source, describe, structured};
 use crate::terminal::plain;
 use ropeline_ids::{Position, RoomName};
 
-use super::output::say;
+use super::output::{Format, say};
 
 /// Arguments of `ropeline log`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ Examples:
   ropeline log /var/lib/ropeline/archive
   ropeline log redis://127.0.0.1:6379 --follow
   ropeline log rediss://redis.internal:6379 --ca-file /etc/ropeline/ca.pem
-  ropeline log ropeline-data --room shop --json
+  ropeline log ropeline-data --room shop --format json
 
 Exit codes: 0 done, 1 an entry cannot be read or the chain does not match, 64 wrong usage, 66 nothing to read")]
 pub struct LogArgs {
@@ -44,13 +44,13 @@ pub struct LogArgs {
     /// Print new entries as they come, until interrupted
     #[arg(long)]
     follow: bool,
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
+    /// Text, or one JSON object a line
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// With Redis: the prefix of its keys
     #[arg(long, default_value = "ropeline", value_name = "PREFIX")]
     prefix: String,
-    /// With Redis: its password, if the URL does not contain it
+    /// Password of Redis, if the URL has none
     #[arg(
         long,
         env = "ROPELINE_STORE_PASSWORD",
@@ -66,7 +66,7 @@ pub struct LogArgs {
 /// How entries are shown.
 struct Show {
     room: Option<RoomName>,
-    json: bool,
+    format: Format,
     /// The last entry shown; earlier ones are skipped.
     last: Option<Position>,
     faults: u64,
@@ -101,7 +101,7 @@ fn shown(args: &LogArgs) -> Result<u64, Failure> {
     };
     let mut show = Show {
         room,
-        json: args.json,
+        format: args.format,
         last: from.map(|from| Position {
             sequence: from.sequence.saturating_sub(1),
             ..from
@@ -165,7 +165,7 @@ impl Show {
         if only.is_some() && !is_about(stored, only) {
             return;
         }
-        if self.json {
+        if self.format == Format::Json {
             return say(&format!("{}\n", structured::entry(stored, only)));
         }
         let says = match () {
@@ -189,7 +189,7 @@ impl Show {
 
     /// Something to know about the log, apart from its entries.
     fn note(&self, note: &str) {
-        if !self.json {
+        if self.format == Format::Text {
             say(&format!("# {note}\n"));
         }
     }

@@ -2,8 +2,10 @@
 
 mod check;
 mod code;
+mod config_file;
 mod demo;
 mod doctor;
+mod help;
 mod init;
 mod keygen;
 mod log;
@@ -15,29 +17,32 @@ mod remote;
 mod replay;
 mod report;
 mod run;
+mod schema;
 mod simulate;
-mod summary;
 mod verify_draw;
 
+use help::{completions, manual, version};
 use remote::{draw, gates, healthcheck, reload, rooms, top, upgrade, upstreams, winners};
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 const EXAMPLES: &str = "\
 Examples:
-  ropeline demo                                     try it out: a shop, a gate and a room for two
-  ropeline run --upstream http://127.0.0.1:3000     protect a whole shop with the default settings
-  ropeline run --config config.toml                 use the settings of a file
-  ropeline check config.toml                        list every mistake of a configuration
-  ropeline doctor config.toml                       say what is wrong before a sale, and what to write where
-  ropeline reload                                   apply the edited file; sessions and places stay
-  ropeline top                                      watch the waiting lines";
+  ropeline demo                                   a shop, a gate and a room for two
+  ropeline run --upstream http://127.0.0.1:3000   the default settings
+  ropeline run config.toml                        the settings of a file
+  ropeline check config.toml                      every mistake of a configuration
+  ropeline doctor config.toml                     what is wrong before a sale
+  ropeline reload                                 apply the edited file
+  ropeline top                                    watch the waiting lines
+  ropeline simulate --visitors 20000              how a sale would run
+  ropeline report archive                         whether a sale was fair";
 
 /// A waiting room in front of your shop. The shop needs no change.
 #[derive(Debug, Parser)]
-#[command(name = "ropeline", version, about, after_help = EXAMPLES)]
+#[command(name = "ropeline", version, long_version = version::WHOLE, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -71,17 +76,17 @@ enum Command {
     Gates(gates::GatesArgs),
     /// Skip a log entry that stops the gates
     Skip(gates::SkipArgs),
-    /// Replace the running gate with the binary at its path, without refusing a request
+    /// Replace the running gate with the binary at its path
     Upgrade(upgrade::UpgradeArgs),
-    /// Compute how a sale in your room would run, without visitors and in seconds
+    /// Compute in seconds how a sale in your room would run
     Simulate(simulate::SimulateArgs),
     /// Replay the stored log and check that it leads to the same state
     Replay(replay::ReplayArgs),
     /// Show the entries of the log, one a line
     Log(log::LogArgs),
-    /// Verify an archive of the log and report whether the order was fair
+    /// Verify an archive of the log and whether the order was fair
     Report(report::ReportArgs),
-    /// Show the state of a room's draw, and enter the public random value (beacon) that decides it
+    /// Show a room's draw, and enter the beacon value that decides it
     Draw(draw::DrawArgs),
     /// List the visitors who bought from a room's stock
     Winners(winners::WinnersArgs),
@@ -95,12 +100,25 @@ enum Command {
     Page(page::PageArgs),
     /// Check whether a running gate is ready, for containers
     Healthcheck(healthcheck::HealthcheckArgs),
+    /// Print a JSON Schema of the configuration file
+    Schema(schema::SchemaArgs),
+    /// Print a shell's completion script
+    Completions(completions::CompletionsArgs),
+    /// Write a manual page for each command
+    Manual(manual::ManualArgs),
 }
 
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
-    match Cli::parse().command {
+    let matches = program().try_get_matches();
+    let read =
+        matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program())));
+    let command = match read {
+        Ok(cli) => cli.command,
+        Err(error) => help::explained(error).exit(),
+    };
+    match command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(&args),
@@ -126,7 +144,14 @@ pub fn main() -> ExitCode {
         Command::Code(args) => code::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Healthcheck(args) => healthcheck::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Completions(args) => completions::run(&args, program()),
+        Command::Manual(args) => manual::run(&args, program()),
     }
+}
+
+fn program() -> clap::Command {
+    help::grouped(Cli::command())
 }
 
 #[cfg(test)]

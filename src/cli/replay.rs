@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use crate::replica::{Progress, Report, replay};
 
-use super::output::say;
+use super::output::{Format, say};
 
 /// Arguments of `ropeline replay`.
 #[derive(Debug, Args)]
@@ -24,6 +25,9 @@ pub struct ReplayArgs {
     /// The data folder
     #[arg(default_value = "ropeline-data")]
     folder: PathBuf,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Runs `ropeline replay`.
@@ -36,7 +40,10 @@ pub fn run(args: &ReplayArgs) -> ExitCode {
     }
     match outcome {
         Ok(report) => {
-            say(&text(&report));
+            say(&match args.format {
+                Format::Text => text(&report),
+                Format::Json => format!("{:#}\n", structured(&report)),
+            });
             if report.proved() {
                 ExitCode::SUCCESS
             } else {
@@ -92,6 +99,23 @@ fn text(report: &Report) -> String {
         "the log does NOT give the same rooms\n"
     };
     text
+}
+
+/// The same facts by name.
+fn structured(report: &Report) -> Value {
+    json!({
+        "same": report.proved(),
+        "entries": report.entries,
+        "joins": report.joins,
+        "skipped": report.skipped,
+        "epochs": report.epochs,
+        "files": report.parts,
+        "snapshots": report.snapshots_matched,
+        "position": format!("{}-{}", report.position.epoch, report.position.sequence),
+        "state": hex(&report.hash),
+        "gaps": report.gaps.iter().map(|gap| &gap.file).collect::<Vec<_>>(),
+        "faults": report.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -4,12 +4,12 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::report::{Findings, Options, Progress, audit, html, text, verdict};
 use crate::room::{Chain, RoomName};
 
-use super::output::say;
+use super::output::{ReportFormat, say};
 
 /// Arguments of `ropeline report`.
 #[derive(Debug, Args)]
@@ -31,8 +31,9 @@ pub struct ReportArgs {
     /// Report on this room only
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
     /// Write to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -45,13 +46,6 @@ pub struct ReportArgs {
     /// Exit with 1 also where operators intervened: evictions, calls beyond the capacity, visitors let past, …
     #[arg(long)]
     strict: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Html,
 }
 
 /// Runs `ropeline report`.
@@ -100,9 +94,9 @@ fn hash(given: Option<&str>) -> Result<Option<Chain>, String> {
 
 fn put(args: &ReportArgs, findings: &Findings) -> Result<(), String> {
     let form = match args.format {
-        Format::Text => text(findings),
-        Format::Json => serde_json::to_string_pretty(findings).map_err(|error| error.to_string())? + "\n",
-        Format::Html => html(findings),
+        ReportFormat::Text => text(findings),
+        ReportFormat::Json => serde_json::to_string_pretty(findings).map_err(|error| error.to_string())? + "\n",
+        ReportFormat::Html => html(findings),
     };
     let Some(file) = &args.output else {
         say(&form);

@@ -1,6 +1,8 @@
 //! `ropeline run`: runs a gate in front of a shop until a signal stops it.
 
-use std::path::{Path, PathBuf};
+mod summary;
+
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -14,26 +16,27 @@ use crate::config::{self, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
+use super::config_file::ConfigFile;
 use super::output::{EXIT_CONFIG, say};
-use super::summary::Summary;
+use summary::Summary;
 
 /// Arguments of `ropeline run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   ropeline run --upstream http://127.0.0.1:3000
-  ropeline run --config /etc/ropeline/config.toml
-  ropeline run --config /etc/ropeline/config.toml --first-start       the rooms' very first start
+  ropeline run /etc/ropeline/config.toml
+  ropeline run /etc/ropeline/config.toml --first-start       the rooms' very first start
   ropeline run --upstream http://127.0.0.1:3000 --listen 0.0.0.0:8080      reachable from other machines
 
-Without --config and --upstream, config.toml in the current folder is used if it exists.
+Without FILE and --upstream, config.toml in the current folder is used if it exists.
 Visitors are served at 127.0.0.1:8080, unless --listen, [server] listen in the file or ROPELINE_LISTEN says otherwise, in
 this order.
+
 Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store cannot be used")]
 pub struct RunArgs {
-    /// The configuration file
-    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
     /// The shop's URL, such as <http://127.0.0.1:3000>; overrides the file
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
@@ -54,12 +57,10 @@ pub struct RunArgs {
 
 impl RunArgs {
     fn file(&self) -> Option<&Path> {
-        let default = Path::new("config.toml");
-        match &self.config {
-            Some(file) => Some(file),
-            None if self.upstream.is_none() && default.exists() => Some(default),
-            None => None,
+        if self.upstream.is_some() {
+            return self.config.named();
         }
+        self.config.or_present()
     }
 
     fn overrides(&self) -> Overrides {

@@ -7,10 +7,10 @@ mod room;
 pub(super) mod words;
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::config::{Config, Overrides};
 use crate::room::{MAX_GATES, Wall};
@@ -22,17 +22,18 @@ use crate::time;
 use self::replay::Replay;
 use self::room::{lanes, room, start};
 use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
-use super::output::{EXIT_CONFIG, say};
+use super::config_file::ConfigFile;
+use super::output::{EXIT_CONFIG, ReportFormat, say};
 
 /// Arguments of `ropeline simulate`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 No gate is started and no request is sent: the rules of the line are run with virtual visitors, as fast as the machine can.
-The same configuration, options and seed give the same figures.
+The same configuration, options and seed give the same figures. Without FILE and config.toml, the default values are used.
 
 Examples:
   ropeline simulate --visitors 20000
-  ropeline simulate --config shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
+  ropeline simulate shop.toml --room sale --visitors 1000000 --arrive spike --over 30min --stay 3min
   ropeline simulate --visitors 5000 --change 20min:capacity=300 --stay-then 30min:6min
   ropeline simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
   ropeline simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
@@ -41,9 +42,8 @@ Examples:
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
-    /// The configuration file; default: config.toml in this folder, or else the default values
-    #[arg(long, value_name = "FILE", env = "ROPELINE_CONFIG")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
     /// The room; default: the first
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
@@ -119,25 +119,18 @@ pub struct SimulateArgs {
     /// Simulated time at which the simulation ends, even with visitors in line
     #[arg(long = "for", value_name = "TIME", default_value = "24h", value_parser = duration)]
     most: u64,
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    format: ReportFormat,
     /// Write to a file instead of the terminal
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    /// An HTML page with plots
-    Html,
-}
-
 /// Runs `ropeline simulate`.
 #[must_use]
 pub fn run(args: &SimulateArgs) -> ExitCode {
-    let config = match Config::load(args.file(), &args.overrides()) {
+    let config = match Config::load(args.config.or_present(), &args.overrides()) {
         Ok(config) => config,
         Err(mistakes) => {
             eprint!("{mistakes}");
@@ -163,15 +156,9 @@ pub fn run(args: &SimulateArgs) -> ExitCode {
 }
 
 impl SimulateArgs {
-    fn file(&self) -> Option<&Path> {
-        let default = Path::new("config.toml");
-        let found = || Some(default).filter(|file| file.exists());
-        self.config.as_deref().or_else(found)
-    }
-
     /// The default values lack a shop, which a simulation does not ask.
     fn overrides(&self) -> Overrides {
-        match self.file() {
+        match self.config.or_present() {
             Some(_) => Overrides::none(),
             None => Overrides::none().text("upstream.url", "--config", "http://127.0.0.1:3000"),
         }
@@ -305,9 +292,9 @@ fn come(plan: &mut Plan, arrivals: Vec<u64>) {
 
 fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
     let form = match args.format {
-        Format::Text => text(outcome),
-        Format::Html => html(outcome),
-        Format::Json => serde_json::to_string_pretty(outcome).map_err(|error| error.to_string())? + "\n",
+        ReportFormat::Text => text(outcome),
+        ReportFormat::Html => html(outcome),
+        ReportFormat::Json => serde_json::to_string_pretty(outcome).map_err(|error| error.to_string())? + "\n",
     };
     let Some(file) = &args.output else {
         say(&form);

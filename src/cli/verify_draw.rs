@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
+use serde_json::json;
 
 use crate::dates::rfc3339;
 use crate::draw::{Arrangement, Fault, Figures, Hash, MAX_FIGURES_BYTES};
 use ropeline_ids::Wall;
 
-use super::output::plain;
-use super::output::say;
+use super::output::{Format, plain, say};
 
 /// Arguments of `ropeline verify-draw`.
 #[derive(Debug, Args)]
@@ -46,6 +47,18 @@ pub struct VerifyDrawArgs {
     /// Print every number and its place instead, as CSV
     #[arg(long, conflicts_with_all = ["numbers", "place"])]
     all: bool,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with = "all")]
+    format: Format,
+}
+
+/// The place of a number in the draw.
+#[derive(Serialize)]
+struct Placed {
+    number: u32,
+    place: u32,
+    /// No: it joined behind those who were drawn.
+    drawn: bool,
 }
 
 /// Runs `ropeline verify-draw`.
@@ -73,25 +86,25 @@ fn verified(args: &VerifyDrawArgs) -> Result<bool, (String, u8)> {
     let order = figures.order();
     let mut faults = figures.faults();
     faults.extend(seen.into_iter().filter_map(|seen| figures.expects(seen)));
-    let mut text = String::new();
-    if !args.all {
-        text += &about(&figures);
-        for number in &args.numbers {
-            let (place, words) = placed(&*order, *number);
-            text += &words;
-            faults.extend(args.place.filter(|shown| *shown != place).map(|shown| Fault::Place {
-                number: *number,
-                place,
-                shown,
-            }));
-        }
-        text += &verdict(&figures, &faults);
-        say(&text);
-    } else if faults.is_empty() {
+    let places: Vec<Placed> = args.numbers.iter().map(|number| placed(&*order, *number)).collect();
+    for &Placed { number, place, .. } in &places {
+        let other = args.place.filter(|shown| *shown != place);
+        faults.extend(other.map(|shown| Fault::Place { number, place, shown }));
+    }
+    match args.format {
         // A reader that has gone away, as behind `| head`, is nobody's mistake.
-        let _ = print_all(&*order);
-    } else {
-        eprint!("{}", verdict(&figures, &faults));
+        _ if args.all && faults.is_empty() => _ = print_all(&*order),
+        _ if args.all => eprint!("{}", verdict(&figures, &faults)),
+        Format::Text => {
+            let places: String = places.iter().map(in_words).collect();
+            say(&(about(&figures) + &places + &verdict(&figures, &faults)));
+        }
+        Format::Json => {
+            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            let all =
+                json!({ "fits": faults.is_empty(), "faults": told, "places": places, "figures": figures.published() });
+            say(&format!("{all:#}\n"));
+        }
     }
     Ok(faults.is_empty())
 }
@@ -142,15 +155,23 @@ fn about(figures: &Figures) -> String {
     )
 }
 
-/// The place of a number, and the line that says it.
-fn placed(order: &dyn Arrangement, number: u32) -> (u32, String) {
-    match order.place(number - 1) {
-        Some(place) => (place + 1, format!("number {number}: place {}\n", place + 1)),
-        None => (
-            number,
-            format!("number {number}: place {number}, as it came: it joined behind those who were drawn\n"),
-        ),
+fn placed(order: &dyn Arrangement, number: u32) -> Placed {
+    let place = order.place(number - 1);
+    Placed {
+        number,
+        place: place.map_or(number, |place| place + 1),
+        drawn: place.is_some(),
     }
+}
+
+fn in_words(of: &Placed) -> String {
+    let Placed { number, place, drawn } = of;
+    let came = if *drawn {
+        ""
+    } else {
+        ", as it came: it joined behind those who were drawn"
+    };
+    format!("number {number}: place {place}{came}\n")
 }
 
 fn verdict(figures: &Figures, faults: &[Fault]) -> String {

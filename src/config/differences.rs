@@ -228,7 +228,10 @@ mod tests {
         let marked: Vec<_> = differences.iter().filter(|one| one.at_start).collect();
         let keys: Vec<_> = marked.iter().map(|one| one.key.as_str()).collect();
         assert_eq!(keys, ["server.listen", "store.log_keep"]);
-        assert_eq!(marked[0].origin, Origin::Line(6));
+        assert_eq!(
+            marked[0].origin,
+            Origin::File(crate::config::Place { line: 6, column: 10 })
+        );
         let mistake = marked[0].needs_restart().to_string();
         assert!(
             mistake.starts_with("line 6: server.listen: this is read when the gate starts"),

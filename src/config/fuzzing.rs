@@ -39,11 +39,14 @@ fn check(text: &str, report: &Report) {
 /// At a line of the text; without one only if no part of its table is written, or the table has a mistake of its own.
 fn is_placed(mistake: &Mistake, all: &[&Mistake], text: &str, root: &DeTable<'_>) -> bool {
     match mistake.origin {
-        Origin::Line(line) => (1..=text.split('\n').count()).contains(&line),
+        Origin::File(place) => {
+            let line = text.split('\n').nth(place.line.wrapping_sub(1));
+            line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&place.column))
+        }
         Origin::Option(_) | Origin::Added(..) => false,
         Origin::Defaults => {
             let name = table_of(mistake);
-            let placed = |other: &&Mistake| matches!(other.origin, Origin::Line(_)) && table_of(other) == name;
+            let placed = |other: &&Mistake| matches!(other.origin, Origin::File(_)) && table_of(other) == name;
             !root.contains_key(name) || all.iter().any(placed)
         }
     }

@@ -25,7 +25,7 @@ pub use document::added::AddedRoom;
 pub use document::files::NamedFile;
 pub use document::secret::NamedToken;
 pub use document::value::duration_of;
-pub use document::{Mistake, Mistakes, Origin, Overrides, Places};
+pub use document::{Mistake, Mistakes, Origin, Overrides, Place, Places};
 pub(crate) use read::environment;
 pub use read::{Document, check, read};
 pub use report::Report;

@@ -152,7 +152,12 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
 /// mistakes and warnings are left out.
 fn written(mut mistakes: Vec<Mistake>, syntax: &[Mistake]) -> Vec<Mistake> {
     if !syntax.is_empty() {
-        let broken = |origin: &Origin| syntax.iter().any(|error| error.origin == *origin);
+        let line = |origin: &Origin| match origin {
+            Origin::File(place) => Some(place.line),
+            _ => None,
+        };
+        let broken =
+            |origin: &Origin| line(origin).is_some_and(|at| syntax.iter().any(|error| line(&error.origin) == Some(at)));
         mistakes.retain(|mistake| mistake.origin != Origin::Defaults && !broken(&mistake.origin));
     }
     mistakes

@@ -52,7 +52,12 @@ fn form(of: &Form) -> Value {
         Form::Number(least, most) => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Form::Numbers(all) => json!({ "enum": all }),
         Form::Words(words) => json!({ "enum": words }),
-        Form::Duration(..) | Form::Size(..) | Form::Text(_) => json!({ "type": "string" }),
+        Form::Duration(..) => json!({ "type": "string", "pattern": DURATION }),
+        Form::Size(..) => json!({ "type": "string", "pattern": SIZE }),
+        Form::Text(words) => match PATTERNS.iter().find(|(text, _)| text == words) {
+            Some((_, pattern)) => json!({ "type": "string", "pattern": pattern }),
+            None => json!({ "type": "string" }),
+        },
         Form::Secret(_) => {
             let elsewhere = |name: &str| {
                 json!({ "type": "object", "properties": { name: { "type": "string" } },
@@ -72,5 +77,41 @@ fn form(of: &Form) -> Value {
         }
         Form::Optional(own) => form(own),
         Form::Either(usual, other) => json!({ "anyOf": [form(usual), form(other)] }),
+    }
+}
+
+/// Texts whose whole form their words say.
+const PATTERNS: [(&str, &str); 4] = [
+    ("1 to 16 of a-z, 0-9 and \"-\"", "^[a-z0-9-]{1,16}$"),
+    ("1 to 32 of a-z, 0-9 and \"-\"", "^[a-z0-9-]{1,32}$"),
+    (
+        "1 to 32 of a-z, A-Z, 0-9, \"-\", \"_\", \".\" and \"@\"",
+        "^[a-zA-Z0-9_.@-]{1,32}$",
+    ),
+    (
+        "up to 64 letters, digits and \".-_:/\", such as \"shop.example\"",
+        "^[a-zA-Z0-9._:/-]{0,64}$",
+    ),
+];
+
+/// What every duration has: a number with a unit, or hours and minutes with a colon.
+const DURATION: &str = r"[0-9]\s*[A-Za-zµμ]|[0-9]:[0-9]";
+
+const SIZE: &str = r"^\s*[0-9]+\s*(B|KiB|MiB|GiB|kB|KB|MB|GB)\s*$";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_of_a_text_that_there_is() {
+        let schema = schema().to_string();
+        for (text, pattern) in PATTERNS {
+            let pattern = Value::from(pattern).to_string();
+            assert!(
+                schema.contains(&format!("\"pattern\":{pattern}")),
+                "no key has the form {text:?}"
+            );
+        }
     }
 }

@@ -98,7 +98,7 @@ impl Finding {
             check: "file".to_owned(),
             file: Some(path.to_owned()),
             line: match mistake.origin {
-                Origin::Line(line) => Some(line),
+                Origin::File(place) => Some(place.line),
                 _ => None,
             },
             key: Some(mistake.key.clone()).filter(|key| !key.is_empty()),

@@ -1,4 +1,4 @@
-//! Entries as JSON, for `ropeline log --json`: everything that is in them but the ids of pending tickets.
+//! Entries as JSON, for `ropeline log --format json`: everything that is in them but the ids of pending tickets.
 
 use serde_json::{Map, Value, json};
 

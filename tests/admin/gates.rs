@@ -65,7 +65,7 @@ fn a_gate_with_a_log_of_its_own_shows_itself() {
         table.contains(&format!("machine version {VERSION} in force")),
         "{table}"
     );
-    let text: serde_json::Value = serde_json::from_str(&done(&gate, &["gates", "--json"])).expect("JSON");
+    let text: serde_json::Value = serde_json::from_str(&done(&gate, &["gates", "--format", "json"])).expect("JSON");
     assert_eq!(text["gates"][0]["id"], only.id);
     let metrics = gate.get("/metrics").text;
     for line in [

@@ -40,6 +40,6 @@ fn the_shell_shows_the_servers() {
         row.split_whitespace().take(3).eq(["127.0.0.1:3000", "in", "1"]),
         "{table}"
     );
-    let text: serde_json::Value = serde_json::from_str(&run(&["--json"])).expect("JSON");
+    let text: serde_json::Value = serde_json::from_str(&run(&["--format", "json"])).expect("JSON");
     assert_eq!(text["upstreams"][0]["origin"], "127.0.0.1:3000");
 }

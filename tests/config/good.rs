@@ -26,6 +26,17 @@ fn every_good_file_is_good() {
             again.mistakes().is_empty(),
             "what {name} describes is no configuration:\n{again}"
         );
+        let of = |report: &config::Report| -> Vec<(String, String)> {
+            let each = |warning: &config::Mistake| (warning.key.clone(), warning.wrong.clone());
+            let mut of: Vec<_> = report.warnings().iter().map(each).collect();
+            of.sort();
+            of
+        };
+        let same = of(&again) == of(&report);
+        assert!(
+            same,
+            "{name}: a default that is written out changes the warnings:\n{again}\n{report}"
+        );
     }
 }
 

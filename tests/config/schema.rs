@@ -25,6 +25,76 @@ fn the_schema_takes_every_good_file() {
     }
 }
 
+/// Bad files in which each value has its form: what is wrong is the meaning of an address, a route or a secret, two keys that
+/// contradict each other, a name that stands twice, or a file beside it.
+const ONLY_CHECK_KNOWS: [&str; 51] = [
+    "addresses",
+    "admin-in-the-open",
+    "admin-token-too-short",
+    "audiences",
+    "bypass",
+    "cookie-domain",
+    "hosts",
+    "identity-by-form",
+    "keys-repeated",
+    "lanes-by-claim",
+    "limit-never-matches",
+    "limits-join-prefixes",
+    "lines-per-query",
+    "listeners-clash",
+    "listeners-of-other-kinds",
+    "message-too-long",
+    "no-listener",
+    "no-upstream",
+    "operators",
+    "pace-limits",
+    "pace-presence",
+    "pace-sessions",
+    "pace-turns",
+    "page-template-missing",
+    "per-allow-past-max",
+    "per-without-variable",
+    "room-left-outside-whole",
+    "room-named-like-a-line",
+    "room-unreachable",
+    "room-without-routes",
+    "routes-never-taken",
+    "routes-that-never-match",
+    "rules-of-another-room",
+    "rules-outside-the-room",
+    "schedule",
+    "signature-key",
+    "store-archive-in-the-data-folder",
+    "store-redis-ca-without-tls",
+    "store-redis-contradictions",
+    "store-redis-url",
+    "store-redis-without-keys",
+    "tls-listeners",
+    "tls-redirect-to-nowhere",
+    "tokens-of-the-shop",
+    "tokens-of-two",
+    "upstream-is-the-gate",
+    "upstream-no-port",
+    "upstream-servers-none-with-weight",
+    "upstream-servers",
+    "upstream-with-path",
+    "upstream-with-user",
+];
+
+#[test]
+fn the_schema_refuses_every_bad_file_but_those_that_only_check_can_judge() {
+    let passed = |(name, text): (String, String)| {
+        // Broken TOML an editor marks without a schema.
+        let passes = text.parse::<toml::Table>().is_ok() && judged(&text).is_ok();
+        passes.then(|| name.trim_end_matches(".toml").to_owned())
+    };
+    let passed: Vec<String> = super::files("tests/config/bad")
+        .into_iter()
+        .filter_map(passed)
+        .collect();
+    assert_eq!(passed, ONLY_CHECK_KNOWS);
+}
+
 #[test]
 fn the_schema_refuses_what_a_bad_file_has_wrong_in_one_key() {
     for (name, place) in [
@@ -34,6 +104,7 @@ fn the_schema_refuses_what_a_bad_file_has_wrong_in_one_key() {
         ("limit-incomplete", "/limit/0"),
         ("room-is-no-list", "/room"),
         ("duration-without-unit", "/server/head_timeout"),
+        ("size-without-unit", "/server/max_head"),
     ] {
         let text = super::text(&format!("tests/config/bad/{name}.toml"));
         let refused = judged(&text).expect_err(name);

@@ -14,9 +14,10 @@ fn shipped() -> String {
 #[test]
 fn the_shipped_file_is_the_default() {
     let defaults = Config::load(None, &Overrides::none().text("upstream.url", "--upstream", SHOP)).expect("good");
-    let (shipped, _) = config::check(&shipped(), "config.toml")
+    let (shipped, warnings) = config::check(&shipped(), "config.toml")
         .finish()
         .expect("the shipped file is good");
+    assert_eq!(warnings, [], "nothing is odd about a default");
     assert_eq!(shipped.describe(), defaults.describe());
     assert_eq!(format!("{shipped:?}"), format!("{defaults:?}"));
 }

@@ -52,7 +52,8 @@ pub async fn change(
     JsonBytes(body): JsonBytes,
 ) -> Result<Response, Problem> {
     let (body, reason) = patch::read(&body)?;
-    let patched = |room: &RoomView| patch::apply(&body, room, time::wall());
+    let message = shared.configured_message(&room.name);
+    let patched = |room: &RoomView| patch::apply(&body, room, message.as_deref(), time::wall());
     let (before, after) = take(&shared, &room.name, operator.with(reason), patched).await?;
     tracing::info!(
         room = %room.name, %peer, request_id = %peer.request, operator = operator.0, revision = after.view.revision,

@@ -14,7 +14,7 @@ use self::keys::{KEYS, MODES};
 use crate::admin::handlers::change::reason;
 use crate::admin::http::body;
 use crate::admin::http::problem::Problem;
-use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Wall};
+use crate::room::{MAX_MESSAGE, Mode, Overrides, RoomView, Settings, Wall};
 
 /// Highest capacity that can be set, as in the configuration.
 pub const MAX_CAPACITY: u32 = 10_000_000;
@@ -45,11 +45,12 @@ pub fn read(body: &[u8]) -> Result<(Patch, Option<String>), Problem> {
     Ok((patch, reason))
 }
 
-/// The overrides after a change, based on those in force in the room. All of it is checked before any is used.
+/// The overrides after a change, based on those in force in the room. All of it is checked before any is used. An override
+/// that equals the configured value, or `message`, the configured one, is none: a later change of the file takes effect.
 ///
 /// # Errors
 /// 422 with each mistake when a key or a value is wrong, and 409 when a draw is promised for another opening.
-pub fn apply(patch: &Patch, room: &RoomView, now: Wall) -> Result<Overrides, Problem> {
+pub fn apply(patch: &Patch, room: &RoomView, message: Option<&str>, now: Wall) -> Result<Overrides, Problem> {
     let known = dates::Known {
         configured: room.configured.schedule.as_ref(),
         own: room.overrides.schedule.as_ref(),
@@ -58,10 +59,25 @@ pub fn apply(patch: &Patch, room: &RoomView, now: Wall) -> Result<Overrides, Pro
     match (patched(patch, &room.overrides, known, now), stock) {
         (Ok(overrides), Ok(stock)) => {
             keeps_promise(&overrides, room, now)?;
-            Ok(Overrides { stock, ..overrides })
+            let overrides = Overrides { stock, ..overrides };
+            Ok(without_equal(overrides, &room.configured.bounded(), message))
         }
         (Ok(_), Err(mistake)) => Err(Problem::mistakes(vec![mistake])),
         (Err(problem), _) => Err(problem),
+    }
+}
+
+fn without_equal(overrides: Overrides, configured: &Settings, message: Option<&str>) -> Overrides {
+    let is_configured = |text: &String| overrides.messages.is_empty() && text == message.unwrap_or_default();
+    Overrides {
+        message: overrides.message.filter(|text| !is_configured(text)),
+        mode: overrides.mode.filter(|mode| *mode != configured.mode),
+        capacity: overrides.capacity.filter(|capacity| *capacity != configured.capacity),
+        rate_per_minute: overrides
+            .rate_per_minute
+            .filter(|rate| *rate != configured.rate_per_minute),
+        stock: overrides.stock.filter(|stock| Some(*stock) != configured.stock),
+        ..overrides
     }
 }
 
@@ -260,6 +276,38 @@ mod tests {
         let set = applied(r#"{"rate": "none", "capacity": 0}"#).expect("right");
         assert_eq!((set.rate_per_minute, set.capacity), (Some(None), Some(0)));
         assert_eq!(applied(r#"{"rate": null}"#).expect("right").rate_per_minute, None);
+    }
+
+    #[test]
+    fn an_override_that_equals_the_configured_value_is_none() {
+        let configured = Settings {
+            capacity: 50,
+            rate_per_minute: Some(600),
+            stock: Some(9),
+            ..Settings::default()
+        };
+        let set = |capacity, stock| Overrides {
+            mode: Some(Mode::Auto),
+            capacity: Some(capacity),
+            rate_per_minute: Some(None),
+            stock: Some(stock),
+            message: Some("Back at 14:00".to_owned()),
+            ..Overrides::default()
+        };
+        let kept = Overrides {
+            mode: None,
+            capacity: None,
+            ..set(0, 8)
+        };
+        assert_eq!(without_equal(set(50, 8), &configured, None), kept);
+        let set = without_equal(set(51, 9), &configured, Some("Back at 14:00"));
+        assert_eq!((set.stock, set.message, set.capacity), (None, None, Some(51)));
+        let none = Overrides {
+            message: Some(String::new()),
+            ..Overrides::default()
+        };
+        assert_eq!(without_equal(none.clone(), &configured, None).message, None);
+        assert_eq!(without_equal(none.clone(), &configured, Some("Hello")), none);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn gates(replica: &Replica) -> api::Gates {
         this: gate.id == me,
         heard_ms_ago: now.since(gate.heard),
         sequence: gate.applied,
-        behind: view.position.sequence.saturating_sub(gate.applied),
+        behind: gate.behind,
         lag_us: gate.lag_us,
         knows: gate.knows,
         vote: gate.vote.map(|vote| checkpoint((vote.sequence, vote.hash))),

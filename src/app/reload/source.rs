@@ -94,7 +94,7 @@ impl Source {
     /// A mistake with the name of the file that contains it.
     pub(super) fn placed(&self, mistake: &Mistake) -> String {
         match (&self.file, &mistake.origin) {
-            (Some(file), Origin::Line(_) | Origin::Defaults | Origin::Option(_)) => {
+            (Some(file), Origin::File(_) | Origin::Defaults | Origin::Option(_)) => {
                 format!("{}: {mistake}", file.display())
             }
             (_, Origin::Added(..)) | (None, _) => mistake.to_string(),

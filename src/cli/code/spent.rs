@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Format;
 use crate::admin::api;
-use crate::cli::output::csv_field as field;
+use crate::cli::output::{ListFormat, csv_field as field};
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed};
 
 /// Arguments of `ropeline code list-spent`.
@@ -18,8 +17,9 @@ pub struct SpentArgs {
     /// The room's name
     #[arg(long)]
     room: String,
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ListFormat::Csv)]
+    format: ListFormat,
 }
 
 #[must_use]
@@ -47,11 +47,11 @@ async fn execute(args: &SpentArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn listed(spent: &[api::SpentCode], format: Format) -> String {
+fn listed(spent: &[api::SpentCode], format: ListFormat) -> String {
     let mut text = String::new();
     match format {
-        Format::Text => spent.iter().for_each(|code| _ = writeln!(text, "{}", code.code)),
-        Format::Csv => {
+        ListFormat::Text => spent.iter().for_each(|code| _ = writeln!(text, "{}", code.code)),
+        ListFormat::Csv => {
             text.push_str("id,used_at,grants,line,lane,era,number,reference,expires\n");
             for code in spent {
                 let (line, lane) = (field(&code.line), field(&code.lane));
@@ -62,7 +62,7 @@ fn listed(spent: &[api::SpentCode], format: Format) -> String {
                 );
             }
         }
-        Format::Json => text = serde_json::to_string_pretty(spent).unwrap_or_default() + "\n",
+        ListFormat::Json => text = serde_json::to_string_pretty(spent).unwrap_or_default() + "\n",
     }
     text
 }

@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
-use super::output::plain;
-use super::output::say;
+use super::output::{Format, plain, say};
 use super::rehearse::place::{Aim, Place, authorities};
 use super::remote::{self, AdminArgs, Failure, encoded, parsed};
 use crate::admin::api;
@@ -58,6 +58,9 @@ pub struct ProbeArgs {
     /// Certificate authorities of the gate's certificate, if the system does not trust them
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
+    /// Text, or one JSON object a line
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 const EXAMPLES: &str = "\
@@ -109,7 +112,8 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
             told(&control),
         )));
     }
-    say(&format!("kept     {}: {}\n", args.path, plain(word)));
+    let results = Results(args.format);
+    results.tried("kept", &args.path, word);
     // A path that no shop has: it waits where the room covers the whole site.
     let anywhere = exchange(&place, &site.request("GET", "/ropeline-probe", "", "").bytes()).await;
     site.is_whole = matches!(anywhere, Answer::Head(Head { word: Some(_), .. }));
@@ -120,20 +124,22 @@ async fn execute(args: &ProbeArgs) -> Result<ExitCode, Failure> {
     let mut reached = 0;
     for attack in all(&site) {
         let answer = exchange(&place, &attack.request.bytes()).await;
-        reached += found(&attack, "", &answer);
+        reached += results.found(&attack, "", &answer);
         if speaks_http2 && let Some(answer) = exchange_http2(&place, &attack.request).await {
-            reached += found(&attack, " over HTTP/2", &answer);
+            reached += results.found(&attack, " over HTTP/2", &answer);
         }
     }
     if !speaks_http2 {
-        say("skipped  HTTP/2: it is not spoken there\n");
+        results.tried("skipped", "HTTP/2", "it is not spoken there");
     }
     if let Some(url) = &args.back_door {
-        reached += usize::from(!back_door(url, &site).await?);
+        reached += usize::from(!results.back_door(url, &site).await?);
     }
-    say(&format!(
-        "{reached} found. Not tried from outside: what needs a session, two gates, a flood or a lost store (docs/contributing/threats.md).\n"
-    ));
+    if args.format == Format::Text {
+        say(&format!(
+            "{reached} found. Not tried from outside: what needs a session, two gates, a flood or a lost store (docs/contributing/threats.md).\n"
+        ));
+    }
     Ok(if reached == 0 {
         ExitCode::SUCCESS
     } else {
@@ -181,17 +187,45 @@ fn holds(expect: Expect, answer: &Answer) -> bool {
     }
 }
 
-/// Prints the result of an attack; 1 if it is not the required one.
-fn found(attack: &Attack, how: &str, answer: &Answer) -> usize {
-    let holds = holds(attack.expect, answer);
-    let verdict = match (holds, attack.expect, answer) {
-        (true, ..) => "kept    ",
-        (false, _, Answer::Silent(_)) => "UNKNOWN ",
-        (false, Expect::Kept, _) => "REACHED ",
-        (false, ..) => "WRONG   ",
-    };
-    say(&format!("{verdict} {}{how}: {}\n", plain(&attack.name), told(answer)));
-    usize::from(!holds)
+/// Prints the results, a line each.
+struct Results(Format);
+
+impl Results {
+    fn tried(&self, verdict: &str, attempt: &str, answer: &str) {
+        let (attempt, answer) = (plain(attempt), plain(answer));
+        say(&match self.0 {
+            Format::Text => format!("{verdict:<8} {attempt}: {answer}\n"),
+            Format::Json => {
+                let verdict = verdict.to_ascii_lowercase();
+                format!(
+                    "{}\n",
+                    json!({ "verdict": verdict, "attempt": attempt, "answer": answer })
+                )
+            }
+        });
+    }
+
+    /// Prints the result of an attack; 1 if it is not the required one.
+    fn found(&self, attack: &Attack, how: &str, answer: &Answer) -> usize {
+        let holds = holds(attack.expect, answer);
+        let verdict = match (holds, attack.expect, answer) {
+            (true, ..) => "kept",
+            (false, _, Answer::Silent(_)) => "UNKNOWN",
+            (false, Expect::Kept, _) => "REACHED",
+            (false, ..) => "WRONG",
+        };
+        self.tried(verdict, &format!("{}{how}", attack.name), &told(answer));
+        usize::from(!holds)
+    }
+
+    /// The shop's own address: no connection, or a refusal.
+    async fn back_door(&self, url: &str, site: &Site<'_>) -> Result<bool, Failure> {
+        let answer = around(url, site).await?;
+        let shut = is_shut(&answer);
+        let verdict = if shut { "kept" } else { "REACHED" };
+        self.tried(verdict, &format!("the back door {url}"), &told(&answer));
+        Ok(shut)
+    }
 }
 
 fn told(answer: &Answer) -> String {
@@ -205,15 +239,6 @@ fn told(answer: &Answer) -> String {
         Answer::Closed => "closed without an answer".to_owned(),
         Answer::Silent(why) => plain(why),
     }
-}
-
-/// The shop's own address: no connection, or a refusal.
-async fn back_door(url: &str, site: &Site<'_>) -> Result<bool, Failure> {
-    let answer = around(url, site).await?;
-    let shut = is_shut(&answer);
-    let verdict = if shut { "kept    " } else { "REACHED " };
-    say(&format!("{verdict} the back door {}: {}\n", plain(url), told(&answer)));
-    Ok(shut)
 }
 
 /// What answers at an address that a client without the gate finds; `None` where nothing does, or it refuses.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::profile::{Name, Profile};
+use crate::cli::config_file::ConfigFile;
 use crate::cli::remote::{AdminArgs, Failure};
 use crate::cli::simulate::words::{duration, share};
 use crate::room::{MAX_REHEARSAL_MS, MAX_REHEARSED};
@@ -29,9 +30,8 @@ pub struct RehearseArgs {
     /// The room's name
     #[arg(long)]
     pub room: String,
-    /// The gates' configuration file: its keys sign the requests, and its addresses are where the requests go
-    #[arg(long, default_value = "config.toml")]
-    pub config: PathBuf,
+    #[command(flatten)]
+    pub config: ConfigFile,
     /// How many virtual visitors
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     pub visitors: u32,
@@ -145,6 +145,8 @@ Examples:
   ropeline rehearse --room sale --visitors 500 --arrive 10s --inside 30s --leave 10% --no-show 0
   ropeline rehearse --room sale --visitors 300 --format json >rehearsal.json
   ropeline rehearse --room sale --end               end it from anywhere, whoever started it
+
+The keys of the gates' configuration sign the requests, and its first address is where they go.
 
 Virtual visitors stand in the same line as people and hold the same slots. None of their requests reaches the shop,
 unless --forward says so. When the command ends, or is killed, all of them are gone within 20 seconds.";

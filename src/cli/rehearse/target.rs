@@ -36,7 +36,7 @@ impl Target {
             Failure::Local(format!(
                 "the room {:?} is in the file of another gate, and not in {}: run this where that file is",
                 args.room,
-                args.config.display()
+                args.config.or_default().display()
             ))
         })?;
         let room = &config.rooms[index];
@@ -79,7 +79,9 @@ impl Target {
 /// The configuration with its keys. A room that the file lacks is one that an operator added at run time, and is taken from the
 /// gate. The file counts where both have it, as for gates.
 async fn configured(args: &RehearseArgs, client: &Client) -> Result<(Config, Keyring), Failure> {
-    let known = |added: &[AddedRoom]| code::keys_with(&args.config, added).map_err(|(text, _)| Failure::Local(text));
+    let known = |added: &[AddedRoom]| {
+        code::keys_with(args.config.or_default(), added).map_err(|(text, _)| Failure::Local(text))
+    };
     let (config, keyring) = known(&[])?;
     if config.rooms.iter().any(|room| room.name.as_str() == args.room) {
         return Ok((config, keyring));

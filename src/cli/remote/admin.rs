@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::de::DeserializeOwned;
 
-use crate::cli::output::plain;
+use crate::cli::output::{Format, plain};
 use crate::cli::rehearse::place::reachable;
 use crate::cli::remote::client::{Client, DEFAULT_ADMIN, Failure, Raw};
 use crate::config::Admin;
@@ -22,6 +22,7 @@ pub struct AdminArgs {
     /// A file with the admin token; or set `ROPELINE_ADMIN_TOKEN`
     #[arg(long, global = true, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// The admin token
     // Only for the environment: a token among the arguments could be read by every user of the machine.
     #[arg(
         long = "admin-token",
@@ -78,8 +79,11 @@ pub fn run_to_code(name: &str, command: impl Future<Output = Result<ExitCode, Fa
 }
 
 /// Prints an answer: drawn, or as it came.
-pub fn show<T: DeserializeOwned>(raw: &Raw, json: bool, draw: impl Fn(&T) -> String) -> Result<(), Failure> {
-    let text = if json { raw.pretty() } else { draw(&parsed(raw)?) };
+pub fn show<T: DeserializeOwned>(raw: &Raw, format: Format, draw: impl Fn(&T) -> String) -> Result<(), Failure> {
+    let text = match format {
+        Format::Json => raw.pretty(),
+        Format::Text => draw(&parsed(raw)?),
+    };
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         // The reader has seen enough (`ropeline rooms --watch | head`).
@@ -95,7 +99,7 @@ pub struct Watched(pub &'static str, pub &'static str);
 pub async fn watch<T: DeserializeOwned>(
     client: &Client,
     Watched(name, target): Watched,
-    json: bool,
+    format: Format,
     draw: impl Fn(&T) -> String,
 ) -> Result<(), Failure> {
     let mut interval = tokio::time::interval(Duration::from_secs(1));
@@ -108,7 +112,7 @@ pub async fn watch<T: DeserializeOwned>(
         match client.get(target).await {
             Ok(answer) => {
                 redraw()?;
-                show(&answer, json, &draw)?;
+                show(&answer, format, &draw)?;
                 seen = true;
             }
             // A wrong address or token at the start does not get better by waiting.

@@ -53,6 +53,59 @@ impl fmt::Display for Failure {
     }
 }
 
+impl Failure {
+    /// A refusal that names the options of the command line instead of the fields of the API.
+    pub fn by_options(self) -> Self {
+        match self {
+            Self::Refused {
+                status,
+                detail,
+                mistakes,
+            } => Self::Refused {
+                status,
+                detail: by_options(&detail),
+                mistakes: mistakes.iter().map(|mistake| by_options(mistake)).collect(),
+            },
+            other => other,
+        }
+    }
+}
+
+fn by_options(text: &str) -> String {
+    let text = text.replace("null for the configured one", "default");
+    let words: Vec<&str> = text.split(' ').collect();
+    let option = |(at, word): (usize, &&str)| {
+        let bare = word.trim_end_matches(':');
+        // A word of English only where the sentence is about it.
+        let is_subject = bare.contains('_') || word.ends_with(':') || words.get(at + 1) == Some(&"must");
+        let found = OPTIONS.iter().find(|(field, _)| is_subject && *field == bare);
+        found.map_or_else(|| (*word).to_owned(), |(field, option)| word.replacen(field, option, 1))
+    };
+    words.iter().enumerate().map(option).collect::<Vec<_>>().join(" ")
+}
+
+/// Fields of requests, and the options that set them.
+const OPTIONS: [(&str, &str); 18] = [
+    ("mode", "--mode"),
+    ("total_active_users", "--capacity"),
+    ("new_users_per_minute", "--rate"),
+    ("message", "--message"),
+    ("prequeue_from", "--prequeue-from"),
+    ("opens_at", "--opens-at"),
+    ("closes_at", "--closes-at"),
+    ("results_at", "--results-at"),
+    ("stock", "--stock"),
+    ("reason", "--reason"),
+    ("confirm", "--confirm"),
+    ("count", "COUNT"),
+    ("lane", "--lane"),
+    ("requests_per_second", "--requests"),
+    ("p95_ms", "--p95-ms"),
+    ("error_share", "--errors"),
+    ("ttl_secs", "--ttl"),
+    ("beacon_value", "--beacon-value"),
+];
+
 /// An answer of the API, as it came.
 #[derive(Debug)]
 pub struct Raw(Bytes);
@@ -235,6 +288,28 @@ const MAX_ANSWER: usize = 16 * 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_names_options_instead_of_fields() {
+        for (told, wanted) in [
+            (
+                "nothing was changed: total_active_users must be 1, or null for the configured one, not \"x\"",
+                "nothing was changed: --capacity must be 1, or default, not \"x\"",
+            ),
+            ("opens_at: \"soon\" is no date", "--opens-at: \"soon\" is no date"),
+            (
+                "a room that goes by dates; opens_at \"now\" opens it",
+                "a room that goes by dates; --opens-at \"now\" opens it",
+            ),
+            ("message must be at most 9 bytes", "--message must be at most 9 bytes"),
+            (
+                "the message of a lane is in another mode",
+                "the message of a lane is in another mode",
+            ),
+        ] {
+            assert_eq!(by_options(told), wanted);
+        }
+    }
 
     #[test]
     fn an_address_is_understood_with_and_without_its_scheme() {

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::admin::api;
-use crate::cli::output::{plain, say};
+use crate::cli::output::{Format, plain, say};
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed, show};
 
 /// Arguments of `ropeline draw`.
@@ -27,9 +27,9 @@ pub struct DrawArgs {
     /// Print the figures of one lane (0 is the first), to publish and for verify-draw
     #[arg(long, value_name = "LANE")]
     figures: Option<usize>,
-    /// Print the admin API's JSON
-    #[arg(long, conflicts_with = "figures")]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text, conflicts_with = "figures")]
+    format: Format,
 }
 
 const EXAMPLES: &str = "\
@@ -42,7 +42,7 @@ Examples:
 /// Runs `ropeline draw`.
 #[must_use]
 pub fn run(args: &DrawArgs) -> ExitCode {
-    remote::run("draw", execute(args))
+    remote::run("draw", async { execute(args).await.map_err(Failure::by_options) })
 }
 
 async fn execute(args: &DrawArgs) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ async fn execute(args: &DrawArgs) -> Result<(), Failure> {
         Some(value) => client.post(&target, &json!({ "beacon_value": value })).await?,
     };
     let Some(lane) = args.figures else {
-        return show(&answer, args.json, text);
+        return show(&answer, args.format, text);
     };
     let draw: api::Draw = parsed(&answer)?;
     let figures = draw

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::admin::api;
-use crate::cli::output::{aligned, plain, time};
+use crate::cli::output::{Format, Gives, columns, fitted, plain, time, wrapped};
 use crate::cli::remote::{self, AdminArgs, Failure, Raw, show};
 
 /// Arguments of `ropeline gates`.
@@ -19,9 +19,9 @@ pub struct GatesArgs {
     /// Redraw every second until interrupted
     #[arg(long, conflicts_with_all = ["end_wait", "raise"])]
     watch: bool,
-    /// Print the admin API's JSON
-    #[arg(long)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
     /// Stop waiting for silent gates while a new log begins; only if you know that they are gone
     #[arg(long, conflicts_with = "raise")]
     end_wait: bool,
@@ -45,9 +45,9 @@ pub struct SkipArgs {
     position: String,
     #[command(flatten)]
     admin: AdminArgs,
-    /// Print the admin API's JSON
-    #[arg(long)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 const SKIP_HELP: &str = "\
@@ -78,7 +78,7 @@ pub fn skip(args: &SkipArgs) -> ExitCode {
     remote::run("skip", async {
         let body = json!({ "position": args.position });
         let gates = args.admin.client()?.post("/api/v1/skip", &body).await?;
-        draw_gates(&gates, args.json)
+        draw_gates(&gates, args.format)
     })
 }
 
@@ -86,7 +86,7 @@ async fn execute(args: &GatesArgs) -> Result<(), Failure> {
     let client = args.admin.client()?;
     if args.watch {
         let gates = remote::Watched("gates", "/api/v1/gates");
-        return remote::watch(&client, gates, args.json, table).await;
+        return remote::watch(&client, gates, args.format, table).await;
     }
     let gates = match args.raise {
         Some(version) => {
@@ -96,18 +96,23 @@ async fn execute(args: &GatesArgs) -> Result<(), Failure> {
         None if args.end_wait => client.post("/api/v1/heal", &json!({})).await?,
         None => client.get("/api/v1/gates").await?,
     };
-    draw_gates(&gates, args.json)
+    draw_gates(&gates, args.format)
 }
 
-fn draw_gates(gates: &Raw, json: bool) -> Result<(), Failure> {
-    show(gates, json, table)
+fn draw_gates(gates: &Raw, format: Format) -> Result<(), Failure> {
+    show(gates, format, table)
 }
 
 /// The roster, and under it the log and all that is unusual.
 pub(super) fn table(gates: &api::Gates) -> String {
+    table_in(gates, columns())
+}
+
+/// As [`table`], for a terminal of so many columns.
+pub(super) fn table_in(gates: &api::Gates, columns: usize) -> String {
     let mut text = String::new();
     if !gates.log.position.is_empty() {
-        text = roster(gates);
+        text = roster(gates, columns);
     }
     let mut troubles = troubles(&gates.gate);
     if gates.log.alarm {
@@ -116,10 +121,10 @@ pub(super) fn table(gates: &api::Gates) -> String {
     if !text.is_empty() && !troubles.is_empty() {
         text += "\n";
     }
-    text + &troubles
+    text + &wrapped(&troubles, columns)
 }
 
-fn roster(gates: &api::Gates) -> String {
+fn roster(gates: &api::Gates, columns: usize) -> String {
     let head = [
         "GATE",
         "HEARD",
@@ -130,23 +135,28 @@ fn roster(gates: &api::Gates) -> String {
         "STATE",
         "NOTE",
     ];
-    let mut text = aligned(&head, &gates.gates.iter().map(row).collect::<Vec<_>>());
+    let gives = Gives {
+        drops: &["VERSION", "ROUND TRIP", "READ TO"],
+        cuts: &[],
+    };
+    let text = fitted(&head, &gates.gates.iter().map(row).collect::<Vec<_>>(), columns, &gives);
     let log = &gates.log;
+    let mut below = String::new();
     let _ = writeln!(
-        text,
+        below,
         "\nlog {}, machine version {} in force, this gate runs up to {}",
         plain(&log.position),
         log.machine_version,
         log.knows
     );
     if !log.hash.is_empty() {
-        let _ = writeln!(text, "hash {} of all entries up to there", plain(&log.hash));
+        let _ = writeln!(below, "hash {} of all entries up to there", plain(&log.hash));
     }
     if let Some(checkpoint) = &log.checkpoint {
         let hash: String = plain(&checkpoint.hash).chars().take(SHOWN_OF_HASH).collect();
-        let _ = writeln!(text, "checkpoint {} is {hash}… on most gates", checkpoint.sequence);
+        let _ = writeln!(below, "checkpoint {} is {hash}… on most gates", checkpoint.sequence);
     }
-    text
+    text + &wrapped(&below, columns)
 }
 
 fn row(gate: &api::RosterGate) -> Vec<String> {

@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::admin::api;
-use crate::cli::output::EXIT_CONFIG;
+use crate::cli::output::{EXIT_CONFIG, Format};
 use crate::cli::output::{plain, time};
 use crate::cli::remote::{self, AdminArgs, Failure, show};
 
@@ -32,9 +32,9 @@ pub struct ReloadArgs {
     /// Only print the result of the last reload
     #[arg(long)]
     last: bool,
-    /// Print the admin API's JSON
-    #[arg(long)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Runs `ropeline reload`.
@@ -46,12 +46,12 @@ pub fn run(args: &ReloadArgs) -> ExitCode {
 async fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     let client = args.admin.client()?;
     if args.last {
-        show(&client.get(PATH).await?, args.json, drawn)?;
+        show(&client.get(PATH).await?, args.format, drawn)?;
         return Ok(ExitCode::SUCCESS);
     }
     match client.post_patiently(PATH, &json!({})).await {
         Ok(told) => {
-            show(&told, args.json, drawn)?;
+            show(&told, args.format, drawn)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(Failure::Refused {

@@ -1,6 +1,6 @@
 //! `ropeline rooms`: the admin API from a shell, for looking at rooms and changing them.
 //!
-//! Results go to standard output as a table, or as the API's JSON with `--json`; an error goes to standard error in one line
+//! Results go to standard output as a table, or as the API's JSON with `--format json`; an error goes to standard error in one line
 //! that says what to do. Exit codes: 0 done, 1 not done, 2 wrong usage.
 
 mod additions;
@@ -13,9 +13,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use crate::admin::api;
+use crate::admin::{MAX_CAPACITY, MAX_RATE, api};
 use crate::calendar;
+use crate::cli::output::Format;
 use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed, path_of as path, show};
+use crate::room::MAX_STOCK;
 
 pub(super) use commands::done;
 
@@ -28,9 +30,9 @@ pub struct RoomsArgs {
     /// Redraw every second until interrupted
     #[arg(long)]
     watch: bool,
-    /// Print the admin API's JSON
-    #[arg(long, global = true)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
+    format: Format,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -38,7 +40,7 @@ pub struct RoomsArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Change a room at once; the change survives a restart
-    #[command(after_help = SET_EXAMPLES)]
+    #[command(after_help = SET_EXAMPLES, override_usage = "ropeline rooms set [OPTIONS] <ROOM>")]
     Set(SetArgs),
     /// Let visitors in now, above the rate
     Call(commands::CallArgs),
@@ -54,7 +56,7 @@ enum Command {
     /// Remove a room that was added
     Remove(additions::RemoveArgs),
     /// List the rooms that were most recently added or removed
-    #[command(after_help = "Examples:\n  ropeline rooms additions --json")]
+    #[command(after_help = "Examples:\n  ropeline rooms additions --format json")]
     Additions,
     /// Report the load of the shop, in place of measured figures
     Load(load::LoadArgs),
@@ -103,11 +105,11 @@ struct ChangeArgs {
     #[arg(long, value_parser = ["auto", "hold", "closed", "off", "default"])]
     mode: Option<String>,
     /// Maximum number of visitors inside at once, or default
-    #[arg(long, value_name = "N|default")]
-    capacity: Option<String>,
+    #[arg(long, value_name = "N|default", value_parser = capacity)]
+    capacity: Option<Value>,
     /// Maximum number of visitors called per minute, none, or default
-    #[arg(long, value_name = "N|none|default")]
-    rate: Option<String>,
+    #[arg(long, value_name = "N|none|default", value_parser = rate)]
+    rate: Option<Value>,
     /// When visitors can join before the opening: a date, now, none, or default
     #[arg(long, value_name = "DATE")]
     prequeue_from: Option<String>,
@@ -121,8 +123,8 @@ struct ChangeArgs {
     #[arg(long, value_name = "DATE")]
     results_at: Option<String>,
     /// Items in stock, for each line; not below the number sold, or default
-    #[arg(long, value_name = "N|default")]
-    stock: Option<String>,
+    #[arg(long, value_name = "N|default", value_parser = stock)]
+    stock: Option<Value>,
     /// The message that waiting visitors see
     #[arg(long, value_name = "TEXT", conflicts_with = "no_message")]
     message: Option<String>,
@@ -140,7 +142,11 @@ struct ChangeArgs {
 /// Runs `ropeline rooms`.
 #[must_use]
 pub fn run(args: &RoomsArgs) -> ExitCode {
-    remote::run("rooms", execute(args))
+    let of_file = matches!(args.command, Some(Command::Add(_)));
+    remote::run("rooms", async {
+        let done = execute(args).await;
+        done.map_err(|failure| if of_file { failure } else { failure.by_options() })
+    })
 }
 
 async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
@@ -148,27 +154,27 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
     match &args.command {
         None if args.watch => {
             let rooms = remote::Watched("rooms", "/api/v1/rooms");
-            remote::watch(&client, rooms, args.json, table::rooms).await
+            remote::watch(&client, rooms, args.format, table::rooms).await
         }
-        None => show(&client.get("/api/v1/rooms").await?, args.json, table::rooms),
+        None => show(&client.get("/api/v1/rooms").await?, args.format, table::rooms),
         Some(Command::Set(set)) => {
             let mut patch = patch(&set.change);
             if let Some(reason) = &set.why.reason {
                 patch["reason"] = json!(reason);
             }
             let room = client.patch(&path(&[&set.room]), &patch).await?;
-            show(&room, args.json, table::room)
+            show(&room, args.format, table::room)
         }
-        Some(Command::Call(call)) => commands::call(&client, call, args.json).await,
-        Some(Command::Reset(reset)) => commands::reset(&client, reset, args.json).await,
-        Some(Command::Message(message)) => commands::message(&client, message, args.json).await,
-        Some(Command::EndHealing(end)) => commands::end_healing(&client, end, args.json).await,
-        Some(Command::Add(add)) => additions::add(&client, add, args.json).await,
-        Some(Command::Remove(remove)) => additions::remove(&client, remove, args.json).await,
-        Some(Command::Additions) => additions::list(&client, args.json).await,
-        Some(Command::Load(given)) => load::load(&client, given, args.json).await,
-        Some(Command::Changes { room }) => commands::changes(&client, room, args.json).await,
-        Some(Command::Lines { room }) => lines(&client, room, args.json).await,
+        Some(Command::Call(call)) => commands::call(&client, call, args.format).await,
+        Some(Command::Reset(reset)) => commands::reset(&client, reset, args.format).await,
+        Some(Command::Message(message)) => commands::message(&client, message, args.format).await,
+        Some(Command::EndHealing(end)) => commands::end_healing(&client, end, args.format).await,
+        Some(Command::Add(add)) => additions::add(&client, add, args.format).await,
+        Some(Command::Remove(remove)) => additions::remove(&client, remove, args.format).await,
+        Some(Command::Additions) => additions::list(&client, args.format).await,
+        Some(Command::Load(given)) => load::load(&client, given, args.format).await,
+        Some(Command::Changes { room }) => commands::changes(&client, room, args.format).await,
+        Some(Command::Lines { room }) => lines(&client, room, args.format).await,
         Some(Command::Visitor {
             room,
             reference,
@@ -184,7 +190,7 @@ async fn execute(args: &RoomsArgs) -> Result<(), Failure> {
             } else {
                 client.get(&target).await?
             };
-            show(&visitor, args.json, table::visitor)
+            show(&visitor, args.format, table::visitor)
         }
     }
 }
@@ -203,33 +209,63 @@ fn patch(change: &ChangeArgs) -> Value {
         }
     };
     set("mode", change.mode.as_deref().map(word));
-    set("total_active_users", change.capacity.as_deref().map(word));
-    set("new_users_per_minute", change.rate.as_deref().map(word));
+    set("total_active_users", change.capacity.clone());
+    set("new_users_per_minute", change.rate.clone());
     set("prequeue_from", change.prequeue_from.as_deref().map(word));
     set("opens_at", change.opens_at.as_deref().map(word));
     set("closes_at", change.closes_at.as_deref().map(word));
     set("results_at", change.results_at.as_deref().map(word));
-    set("stock", change.stock.as_deref().map(word));
+    set("stock", change.stock.clone());
     set("message", change.message.as_deref().map(Value::from));
     set("message", change.no_message.then(|| json!("")));
     set("message", change.default_message.then_some(Value::Null));
     Value::Object(patch)
 }
 
-/// A number as a number; `default` as null; any other word unchanged, so that the gate reports the correction.
+/// `default` as null; any other word unchanged, so that the gate reports the correction.
 fn word(text: &str) -> Value {
     match text {
         "default" => Value::Null,
-        text => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
+        text => Value::from(text),
     }
 }
 
+/// A room of the API may have no slot; at a terminal that is a mistake for the mode that says so to visitors.
+fn capacity(text: &str) -> Result<Value, String> {
+    match number(text, MAX_CAPACITY, "default") {
+        Ok(value) if value == 0 => Err("nobody would be called: use --mode hold instead".to_owned()),
+        other => other,
+    }
+}
+
+fn rate(text: &str) -> Result<Value, String> {
+    match text {
+        "none" => Ok(Value::from(text)),
+        text => number(text, MAX_RATE, "none, or default"),
+    }
+}
+
+fn stock(text: &str) -> Result<Value, String> {
+    number(text, MAX_STOCK, "default")
+}
+
+/// A number up to `most`, or null for `default`.
+fn number(text: &str, most: u32, other: &str) -> Result<Value, String> {
+    if text == "default" {
+        return Ok(Value::Null);
+    }
+    let number = text.parse::<u32>().ok().filter(|number| *number <= most);
+    number
+        .map(Value::from)
+        .ok_or_else(|| format!("a whole number up to {most}, {other}"))
+}
+
 /// Every line of a room, however many pages they take.
-async fn lines(client: &Client, room: &str, json: bool) -> Result<(), Failure> {
+async fn lines(client: &Client, room: &str, format: Format) -> Result<(), Failure> {
     let target = format!("{}?limit=1000", path(&[room, "lines"]));
     let mut page = client.get(&target).await?;
     loop {
-        show(&page, json, table::lines)?;
+        show(&page, format, table::lines)?;
         let Some(next) = parsed::<api::Lines>(&page)?.next else {
             return Ok(());
         };
@@ -245,7 +281,7 @@ const EXAMPLES: &str = "Examples:
   ropeline rooms call main 50                     let the next fifty in now
   ropeline rooms changes main                     who changed what, and why
   ropeline rooms visitor main K7D-4D2-XA          where one visitor stands
-  ropeline rooms --json | jq '.rooms[].waiting'";
+  ropeline rooms --format json | jq '.rooms[].waiting'";
 
 const SET_EXAMPLES: &str = "Examples:
   ropeline rooms set main --mode hold --message 'Back at 14:00'
@@ -312,6 +348,10 @@ mod tests {
         for wrong in [
             "rooms set main",
             "rooms set main --mode open",
+            "rooms set main --capacity 0",
+            "rooms set main --capacity many",
+            "rooms set main --rate -1",
+            "rooms set main --stock 1000001",
             "rooms set main --message x --no-message",
             "rooms set",
         ] {

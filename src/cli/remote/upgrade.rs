@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::admin::api;
-use crate::cli::output::plain;
+use crate::cli::output::{Format, plain};
 use crate::cli::remote::{self, AdminArgs, show};
 
 /// Arguments of `ropeline upgrade`.
@@ -15,9 +15,9 @@ use crate::cli::remote::{self, AdminArgs, show};
 pub struct UpgradeArgs {
     #[command(flatten)]
     admin: AdminArgs,
-    /// Print the admin API's JSON
-    #[arg(long)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 const HELP: &str = "\
@@ -48,7 +48,7 @@ pub fn run(args: &UpgradeArgs) -> ExitCode {
             .client()?
             .post_patiently("/api/v1/upgrade", &json!({}))
             .await?;
-        show(&upgraded, args.json, |upgraded: &api::Upgraded| {
+        show(&upgraded, args.format, |upgraded: &api::Upgraded| {
             let warnings = upgraded
                 .warnings
                 .iter()

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::admin::api;
-use crate::cli::output::{aligned, plain};
+use crate::cli::output::{Format, Gives, columns, fitted, plain};
 use crate::cli::remote::{self, AdminArgs, Failure, show};
 
 /// Arguments of `ropeline upstreams`.
@@ -17,9 +17,9 @@ pub struct UpstreamsArgs {
     /// Redraw every second until interrupted
     #[arg(long)]
     watch: bool,
-    /// Print the admin API's JSON
-    #[arg(long)]
-    json: bool,
+    /// Text, or the admin API's JSON
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 const EXAMPLES: &str = "\
@@ -38,12 +38,17 @@ pub fn run(args: &UpstreamsArgs) -> ExitCode {
 async fn execute(args: &UpstreamsArgs) -> Result<(), Failure> {
     let client = args.admin.client()?;
     if args.watch {
-        return remote::watch(&client, remote::Watched("upstreams", PATH), args.json, table).await;
+        return remote::watch(&client, remote::Watched("upstreams", PATH), args.format, table).await;
     }
-    show(&client.get(PATH).await?, args.json, table)
+    show(&client.get(PATH).await?, args.format, table)
 }
 
 pub(super) fn table(upstreams: &api::Upstreams) -> String {
+    table_in(upstreams, columns())
+}
+
+/// As [`table`], for a terminal of so many columns.
+pub(super) fn table_in(upstreams: &api::Upstreams, columns: usize) -> String {
     let head = [
         "SERVER",
         "STATE",
@@ -54,7 +59,11 @@ pub(super) fn table(upstreams: &api::Upstreams) -> String {
         "REASON",
     ];
     let rows: Vec<_> = upstreams.upstreams.iter().map(row).collect();
-    aligned(&head, &rows)
+    let gives = Gives {
+        drops: &["FAILURES", "WAITING"],
+        cuts: &["REASON", "SERVER"],
+    };
+    fitted(&head, &rows, columns, &gives)
 }
 
 fn row(server: &api::Upstream) -> Vec<String> {

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::admin::api;
-use crate::cli::output::{csv_field as field, say};
+use crate::cli::output::{ListFormat, aligned, csv_field as field, plain, say};
 use crate::cli::remote::{self, AdminArgs, Failure, encoded, parsed};
 
 /// Arguments of `ropeline winners`.
@@ -21,23 +21,16 @@ pub struct WinnersArgs {
     /// Name of the line, if the room has several; default: all lines
     #[arg(long)]
     line: Option<String>,
-    /// Output format
-    #[arg(long, value_enum, default_value = "csv")]
-    format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
-    /// A row for each buyer, below a header
-    Csv,
-    /// One array
-    Json,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ListFormat::Csv)]
+    format: ListFormat,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   ropeline winners --room drop >winners.csv         buyers, in the order of their purchases
-  ropeline winners --room drop --format json        the same as JSON";
+  ropeline winners --room drop --format json        the same as JSON
+  ropeline winners --room drop --format text        for reading: place, reference, time and line";
 
 /// Runs `ropeline winners`.
 #[must_use]
@@ -65,11 +58,21 @@ async fn execute(args: &WinnersArgs) -> Result<(), Failure> {
         }
     }
     let text = match args.format {
-        Format::Csv => csv(&winners),
-        Format::Json => serde_json::to_string_pretty(&winners).unwrap_or_default() + "\n",
+        ListFormat::Text => table(&winners),
+        ListFormat::Csv => csv(&winners),
+        ListFormat::Json => serde_json::to_string_pretty(&winners).unwrap_or_default() + "\n",
     };
     say(&text);
     Ok(())
+}
+
+fn table(winners: &[api::Winner]) -> String {
+    let head = ["PLACE", "REFERENCE", "COMPLETED", "LINE"];
+    let row = |winner: &api::Winner| {
+        let (reference, line) = (plain(&winner.reference), plain(&winner.line));
+        vec![winner.place.to_string(), reference, plain(&winner.completed_at), line]
+    };
+    aligned(&head, &winners.iter().map(row).collect::<Vec<_>>())
 }
 
 fn csv(winners: &[api::Winner]) -> String {

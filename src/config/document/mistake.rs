@@ -13,10 +13,29 @@ pub enum Origin {
     Defaults,
     /// An option of the command line, such as `--upstream`.
     Option(&'static str),
-    /// A line of the file, from 1.
-    Line(usize),
-    /// A line of a room that was added at run time.
-    Added(String, usize),
+    /// A place of the file.
+    File(Place),
+    /// A place in the text of a room that was added at run time.
+    Added(String, Place),
+}
+
+/// A place in a text: a line and a character in it, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte; one behind the end has the place of the end.
+    pub(super) fn of(text: &str, at: usize) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+        }
+    }
 }
 
 /// One mistake or warning.
@@ -35,7 +54,7 @@ impl Mistake {
     pub(in crate::config) fn of_syntax(text: &str, error: &Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
         Self {
-            origin: Origin::Line(line(text, at)),
+            origin: Origin::File(Place::of(text, at)),
             key: String::new(),
             wrong: format!("this is no TOML: {}", error.message()),
             right: "lines of key = value below [table], texts in double quotes".to_owned(),
@@ -52,8 +71,8 @@ impl Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.origin {
-            Origin::Line(line) => write!(f, "line {line}: ")?,
-            Origin::Added(room, line) => write!(f, "room {room}, line {line}: ")?,
+            Origin::File(place) => write!(f, "line {}: ", place.line)?,
+            Origin::Added(room, place) => write!(f, "room {room}, line {}: ", place.line)?,
             Origin::Option(option) => write!(f, "{option}: ")?,
             Origin::Defaults => {}
         }
@@ -99,8 +118,16 @@ pub(in crate::config) fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{plural}")
 }
 
-/// The line of a byte, from 1.
-pub(super) fn line(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or(text.as_bytes());
-    before.split(|b| *b == b'\n').count()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_counted_in_lines_and_characters_from_1() {
+        let text = "a = 1\nöß = 2\n";
+        let place = |at: usize| (Place::of(text, at).line, Place::of(text, at).column);
+        assert_eq!((place(0), place(4), place(6)), ((1, 1), (1, 5), (2, 1)));
+        let two = text.find('2').expect("it is there");
+        assert_eq!((place(two), place(text.len()), place(99)), ((2, 6), (3, 1), (3, 1)));
+    }
 }

@@ -16,7 +16,7 @@ mod suggest;
 pub(in crate::config) mod value;
 
 pub(in crate::config) use mistake::count;
-pub use mistake::{Mistake, Mistakes, Origin};
+pub use mistake::{Mistake, Mistakes, Origin, Place};
 pub(in crate::config) use node::{Node, Read};
 pub(in crate::config) use notes::InForce;
 pub use overrides::Overrides;

@@ -36,7 +36,7 @@ impl Places {
     #[must_use]
     pub fn line(&self, key: &str) -> Option<usize> {
         match nearest(&self.origins, key) {
-            Origin::Line(line) => Some(line),
+            Origin::File(place) => Some(place.line),
             Origin::Defaults | Origin::Option(_) | Origin::Added(..) => None,
         }
     }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::added::AddedTable;
-use super::mistake::{Mistake, Origin, line};
+use super::mistake::{Mistake, Origin, Place};
 use super::node::Node;
 use super::notes::{Notes, Override, nearest};
 use super::section::Section;
@@ -38,9 +38,9 @@ pub(super) struct Written<'s> {
 
 impl Written<'_> {
     pub(super) fn at(self, at: usize) -> Origin {
-        let line = line(self.text, at);
+        let place = Place::of(self.text, at);
         self.added
-            .map_or(Origin::Line(line), |room| Origin::Added(room.to_owned(), line))
+            .map_or(Origin::File(place), |room| Origin::Added(room.to_owned(), place))
     }
 }
 

@@ -168,7 +168,7 @@ impl<'s> Section<'s> {
 
     /// Warns of keys that say nothing without another.
     pub(in crate::config) fn only_with(&self, names: &[&'static str], other: &str) {
-        for name in names.iter().filter(|name| self.is_set(name)) {
+        for name in names.iter().filter(|name| !self.is_default(name)) {
             self.warning(
                 name,
                 format!("without {other} this says nothing"),
@@ -235,7 +235,7 @@ impl<'s> Section<'s> {
     fn refuse(&self, path: &str, origin: &Origin, list: Vec<Wrong>) {
         for wrong in list {
             let origin = match origin {
-                Origin::Line(_) | Origin::Added(..) => self.written.at(wrong.span.start),
+                Origin::File(_) | Origin::Added(..) => self.written.at(wrong.span.start),
                 other => other.clone(),
             };
             let mistake = Mistake {

@@ -129,7 +129,7 @@ pub(in crate::config) fn identities(section: &Section<'_>) -> Option<Identities>
         one_of(node, form, &[("join", Missing::Join), ("refuse", Missing::Refuse)])
     });
     let sign_in = section.get_as("sign_in", path);
-    let strange = OF.iter().filter(|(key, _)| section.is_set(key));
+    let strange = OF.iter().filter(|(key, _)| !section.is_default(key));
     for (key, sources) in strange.filter(|(_, sources)| from.is_some_and(|from| !sources.contains(&from))) {
         let right = format!("no {key}, or another from: {}", words_of(sources));
         section.warning(key, "the source of accounts that from names does not have it", right);

@@ -72,6 +72,13 @@ pub struct Room {
 }
 
 impl Room {
+    /// The whole site waits, static files included.
+    #[must_use]
+    pub fn holds_everything(&self) -> bool {
+        let everything = self.routes.iter().any(Route::is_everything);
+        everything && self.except.is_empty() && self.settings.mode != Mode::Off
+    }
+
     /// The routes for the router. `ends_on` are the routes of the room's rules of that name.
     pub(in crate::config) fn routes_for<'r>(&'r self, ends_on: &'r [Route]) -> RoomRoutes<'r> {
         RoomRoutes {

@@ -1,4 +1,4 @@
-//! Checks over all rooms and limits: duplicate names, rules that can never act, missing exceptions.
+//! Checks over all rooms and limits: duplicate names, and rules that can never act.
 
 use crate::config::document::Reader;
 use crate::config::room::Room;
@@ -6,7 +6,6 @@ use crate::config::room::identity::Identities;
 use crate::config::room::sign_in;
 use crate::config::room::trials::Trials;
 use crate::config::server::limit::Limit;
-use crate::room::Mode;
 use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
 
 pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
@@ -17,7 +16,6 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Li
         routes(reader, path, room);
         inside(reader, path, (at, room), &trials);
         reachable(reader, path, at, &trials);
-        assets(reader, path, room);
     }
     sign_in::check(reader, rooms, &trials);
     for (at, limit) in limits.iter().enumerate() {
@@ -173,19 +171,6 @@ fn reachable(reader: &Reader<'_>, path: &str, at: usize, trials: &Trials<'_>) {
             "this room put before the other in the file"
         };
         reader.mistake(&format!("{path}.routes"), wrong, right);
-    }
-}
-
-fn assets(reader: &Reader<'_>, path: &str, room: &Room) {
-    let everything = room.routes.iter().any(Route::is_everything);
-    if everything && room.except.is_empty() && room.settings.mode != Mode::Off {
-        let wrong = "the whole site is protected and no static files are let through, so caches, mails and pages of other \
-                     sites cannot load them while people wait";
-        reader.warning(
-            &format!("{path}.except"),
-            wrong,
-            "except = [\"/static/*\", …] with the paths of your assets",
-        );
     }
 }
 

@@ -42,8 +42,6 @@ pub struct CaFile {
     pub pem: Vec<u8>,
 }
 
-const DAY: u64 = 86_400_000;
-
 pub(in crate::config) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
     let section = reader.table("store");
     let kind = section.need_as("url", kind);
@@ -68,7 +66,7 @@ pub(in crate::config) fn store(reader: &Reader<'_>, keys: &[Key]) -> Store {
 
 fn of_one_gate(section: &Section<'_>, store: &Store, folder: &Path) {
     for name in ["prefix", "password", "ca_file", "machine_version"] {
-        if section.is_set(name) {
+        if !section.is_default(name) {
             let wrong =
                 "this is for a store that gates share; with this url each gate has a line and a capacity of its own";
             section.warning(
@@ -105,7 +103,7 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
         let wrong = "the url asks for no encryption, so no certificate is looked at";
         section.mistake("ca_file", wrong, "\"rediss://…\" as the url, or no ca_file");
     }
-    if section.is_set("log_keep") && store.log_keep != Duration::from_millis(7 * DAY) {
+    if !section.is_default("log_keep") {
         let wrong = "a store that gates share keeps about a minute of its log, whatever this says";
         section.warning(
             "log_keep",

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::gate::Site;
 
 #[test]
@@ -13,12 +15,16 @@ fn the_shipped_configuration_and_a_good_one_pass() {
     assert_eq!(good.out, "config.toml: good\n");
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config.toml");
     let ended = site.run(&["check", shipped.to_str().unwrap()]);
-    assert!(ended.code == Some(0) && ended.out.contains(": good"), "{ended:?}");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.out.contains(": good\nnote: room[0].except: static files wait"),
+        "{ended:?}"
+    );
 }
 
 #[test]
 fn the_schema_is_printed_as_json() {
-    let printed = Site::new("", "").run(&["check", "--schema"]);
+    let printed = Site::new("", "").run(&["schema"]);
     assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{printed:?}");
     let schema: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
     assert_eq!(schema["properties"]["room"]["type"], "array", "{schema}");
@@ -26,11 +32,11 @@ fn the_schema_is_printed_as_json() {
 
 #[test]
 fn a_warning_is_told_and_is_no_mistake() {
-    let site = Site::new("", "");
+    let site = Site::new("except = [\"/static/*\"]\nsession_duration = \"1 min\"", "");
     let ended = site.run(&["check"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
-        ended.out.contains("warning: ") && ended.out.contains("except"),
+        ended.out.contains("warning: ") && ended.out.contains("claim_deadline"),
         "{ended:?}"
     );
     assert!(ended.out.ends_with("good, with 1 warning\n"), "{ended:?}");
@@ -57,7 +63,7 @@ fn every_mistake_is_told_with_its_line_and_what_would_be_right() {
     let ended = site.run(&["check"]);
     assert_eq!(ended.code, Some(78), "{ended:?}");
     let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines.len(), 5, "{lines:#?}");
+    assert_eq!(lines.len(), 4, "{lines:#?}");
     let config = fs::read_to_string(site.path("config.toml")).unwrap();
     for key in ["grace", "total_users", "waiting_status"] {
         let line = 1 + config.lines().position(|line| line.starts_with(key)).unwrap();
@@ -68,7 +74,47 @@ fn every_mistake_is_told_with_its_line_and_what_would_be_right() {
             "{start}\n{lines:#?}"
         );
     }
-    assert!(lines[4].starts_with("config.toml: 3 mistakes"), "{lines:#?}");
+    assert!(lines[3].starts_with("config.toml: 3 mistakes"), "{lines:#?}");
+}
+
+#[test]
+fn json_has_an_item_for_each_finding_with_its_place() {
+    let wide = "except = [\"/static/*\", \"POST /payment/callback\"]";
+    let checked = |room: &str| {
+        let site = Site::new(room, "");
+        let ended = site.run(&["check", "--format", "json"]);
+        let items: Vec<Value> = serde_json::from_str(&ended.out).expect(&ended.out);
+        let config = fs::read_to_string(site.path("config.toml")).unwrap();
+        (ended.code, items, config)
+    };
+    let (code, items, config) = checked(&format!("{wide}\ntotal_users = 3\ngrace = 5"));
+    assert_eq!((code, items.len()), (Some(78), 2), "{items:#?}");
+    let line = |key: &str| json!(1 + config.lines().position(|line| line.starts_with(key)).unwrap());
+    for (item, key, column) in [(&items[0], "total_users", 1), (&items[1], "grace", 9)] {
+        assert_eq!(
+            (&item["severity"], &item["file"]),
+            (&json!("mistake"), &json!("config.toml")),
+            "{item}"
+        );
+        assert_eq!((&item["line"], &item["column"]), (&line(key), &json!(column)), "{item}");
+        assert_eq!(item["key"], format!("room[0].{key}"), "{item}");
+        assert!(item["message"] != "" && item["remedy"] != "", "{item}");
+    }
+    let (code, items, _) = checked(&format!("{wide}\ncloses_at = \"2020-01-02T10:00:00Z\""));
+    let found = |severity: &str| items.iter().find(|item| item["severity"] == severity).expect(severity);
+    assert_eq!((code, items.len()), (Some(78), 3), "{items:#?}");
+    assert_eq!(
+        (&found("mistake")["key"], &found("mistake")["line"]),
+        (&json!("room[0]"), &Value::Null)
+    );
+    assert_eq!(found("note")["key"], "room[0].except");
+    let (code, items, _) = checked("except = [\"/static/*\"]\nsession_duration = \"1 min\"");
+    assert_eq!(
+        (code, &items[0]["severity"]),
+        (Some(0), &json!("warning")),
+        "{items:#?}"
+    );
+    assert_eq!(checked("except = [\"/static/*\"]").1, [] as [Value; 0]);
 }
 
 #[test]

@@ -6,6 +6,9 @@ mod gates;
 mod init;
 mod keygen;
 mod probe;
+mod shells;
+mod usage;
+mod version;
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};

@@ -61,7 +61,7 @@ fn the_command_waits_and_tells_what_came_of_it() {
         assert_eq!(capacity(&gate), 2, "it waits until it is in force");
     });
     assert!(last().starts_with("Read again at "), "{}", last());
-    let json = site.run(&["reload", "--json", "--admin", &admin]);
+    let json = site.run(&["reload", "--format", "json", "--admin", &admin]);
     let told: serde_json::Value = serde_json::from_str(&json.out).unwrap_or_else(|_| panic!("{json:?}"));
     assert_eq!(
         (&told["result"], &told["trigger"]),

@@ -19,7 +19,7 @@ fn rooms(site: &Site, gate: &Gate, args: &[&str]) -> Ended {
 
 /// The fields of the one room.
 fn room(site: &Site, gate: &Gate) -> Value {
-    let ended = rooms(site, gate, &["--json"]);
+    let ended = rooms(site, gate, &["--format", "json"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let all: Value = serde_json::from_str(&ended.out).unwrap();
     all["rooms"][0].clone()
@@ -78,6 +78,89 @@ fn rooms_are_shown_and_a_change_is_kept_over_a_restart() {
     let back = rooms(&site, &gate, &["set", "shop", "--configured"]);
     assert_eq!(back.code, Some(0), "{back:?}");
     assert_eq!(room(&site, &gate)["capacity"], 1);
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_by_the_name_of_the_option() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    gate.lives();
+    let before = room(&site, &gate);
+    let long = "x".repeat(1_001);
+    for (args, code, told) in [
+        (
+            &["--capacity", "0"][..],
+            2,
+            "nobody would be called: use --mode hold instead",
+        ),
+        (
+            &["--capacity", "many"],
+            2,
+            "'--capacity <N|default>': a whole number up to 10000000, default",
+        ),
+        (&["--rate", "1.5"], 2, "a whole number up to 10000000, none, or default"),
+        (&["--opens-at", "soon"], 1, "--opens-at: \"soon\" is no date"),
+        (
+            &["--message", &long],
+            1,
+            "--message must be at most 1000 bytes, not 1001",
+        ),
+        (
+            &["--mode", "hold", "--reason", "\u{7}"],
+            1,
+            "--reason must be on one line",
+        ),
+    ] {
+        let ended = rooms(&site, &gate, &[&["set", "shop"], args].concat());
+        assert!(
+            ended.code == Some(code) && ended.err.contains(told),
+            "{args:?}: {ended:?}"
+        );
+    }
+    let reset = rooms(
+        &site,
+        &gate,
+        &["reset", "shop", "--confirm", "other", "--reason", "why"],
+    );
+    assert!(
+        reset.code == Some(1) && reset.err.contains("--confirm must be the room's name"),
+        "{reset:?}"
+    );
+    assert_eq!(room(&site, &gate), before);
+}
+
+#[test]
+fn a_value_as_in_the_file_is_no_override_and_follows_the_file() {
+    let site = Site::new("message = \"Back at 14:00\"", "");
+    let gate = site.start();
+    gate.lives();
+    let set = |args: &[&str]| {
+        let ended = rooms(&site, &gate, &[&["set", "shop"], args].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        (room(&site, &gate)["overridden"].clone(), ended.out)
+    };
+    let (overridden, out) = set(&["--capacity", "7", "--rate", "30"]);
+    assert_eq!(
+        overridden,
+        serde_json::json!(["total_active_users", "new_users_per_minute"])
+    );
+    assert!(out.contains("set by an operator"), "{out}");
+    let as_in_the_file = [
+        "--capacity",
+        "1",
+        "--rate",
+        "none",
+        "--mode",
+        "auto",
+        "--message",
+        "Back at 14:00",
+    ];
+    let (overridden, out) = set(&as_in_the_file);
+    assert_eq!(overridden, serde_json::json!([]));
+    assert!(!out.contains("set by an operator"), "{out}");
+    site.edit("total_active_users = 1", "total_active_users = 3");
+    assert_eq!(site.run(&["reload", "--admin", &gate.admin.to_string()]).code, Some(0));
+    assert_eq!(room(&site, &gate)["total_active_users"], 3);
 }
 
 #[test]

@@ -9,6 +9,36 @@ fn admin(gate: &Gate) -> String {
     format!("http://{}", gate.admin)
 }
 
+/// The table of `rooms` in a terminal of 80 columns: the last columns give way, the figures stay.
+#[test]
+fn a_narrow_terminal_has_a_table_that_fits() {
+    let site = Site::new("", "");
+    site.edit("name = \"shop\"", "name = \"a-name-that-is-as-long-as-it-may\"");
+    let gate = site.start();
+    gate.lives();
+    let shown = |columns: u16| {
+        let command = format!(
+            "stty cols {columns}; {} rooms --admin {}",
+            env!("CARGO_BIN_EXE_ropeline"),
+            admin(&gate)
+        );
+        let mut script = Command::new("script");
+        script
+            .args(["-qefc", &command, "/dev/null"])
+            .env("TERM", "xterm")
+            .stdin(Stdio::null());
+        let ran = script.output().expect("script, of util-linux");
+        String::from_utf8(ran.stdout).unwrap().replace('\r', "")
+    };
+    let narrow = shown(80);
+    assert!(
+        narrow.starts_with("ROOM ") && narrow.contains("CAPACITY") && !narrow.contains("FROM"),
+        "{narrow}"
+    );
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(shown(200).contains("LAST CALL  FROM"), "{}", shown(200));
+}
+
 #[test]
 fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
     let site = Site::new("", "");

@@ -76,7 +76,7 @@ fn a_gates_archive_and_its_data_folder_tell_the_same_and_nothing_of_anybody() {
     );
     assert_eq!(site.run(&["log", "data"]).out, said.out);
     let third = said.out.lines().nth(3).unwrap().split("  ").nth(1).unwrap();
-    let rest = site.run(&["log", "archive", "--from", third, "--json"]);
+    let rest = site.run(&["log", "archive", "--from", third, "--format", "json"]);
     let first: Value = serde_json::from_str(rest.out.lines().next().unwrap()).unwrap();
     assert_eq!(first["position"], third);
 

@@ -65,7 +65,7 @@ pub fn replace(binary: &Path, script: &str) {
 
 /// `ropeline upgrade`, to its end.
 pub fn asks(site: &Site, admin: SocketAddr) -> Ended {
-    site.run(&["upgrade", "--json", "--admin", &admin.to_string()])
+    site.run(&["upgrade", "--format", "json", "--admin", &admin.to_string()])
 }
 
 impl Heir {

@@ -31,6 +31,8 @@ pub struct RosterGate {
     pub knows: u16,
     /// The sequence that it had applied when it cut its last batch.
     pub applied: u64,
+    /// Entries of others that it had not applied then. Not written: known again with its next batch.
+    pub behind: u64,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
     /// Its last word on a checkpoint of this log.
@@ -66,7 +68,7 @@ struct Gate {
 codec! {
     struct Roster { gates, gone } where is_sound then derived;
     struct Gate { told, joined, here };
-    struct RosterGate { serial, heard, knows, applied, lag_us, vote } derived { id };
+    struct RosterGate { serial, heard, knows, applied, lag_us, vote } derived { id, behind };
     struct Gone { since, serial, silent };
 }
 
@@ -160,7 +162,7 @@ impl Roster {
     pub fn begin(&mut self) {
         for gate in self.gates.values_mut() {
             gate.here = false;
-            (gate.told.applied, gate.told.vote) = (0, None);
+            (gate.told.applied, gate.told.behind, gate.told.vote) = (0, 0, None);
         }
     }
 
@@ -227,6 +229,7 @@ impl Gate {
                 heard: Clock(0),
                 knows: 0,
                 applied: 0,
+                behind: 0,
                 lag_us: 0,
                 vote: None,
             },
@@ -242,6 +245,8 @@ impl Gate {
             self.told.knows = batch.knows;
         }
         (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
+        let before = entry.position.sequence.saturating_sub(1);
+        self.told.behind = before.saturating_sub(batch.applied);
         self.told.vote = batch.vote.or(self.told.vote);
     }
 }

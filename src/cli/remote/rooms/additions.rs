@@ -9,7 +9,7 @@ use serde_json::json;
 use super::commands::Why;
 use super::table;
 use crate::admin::api;
-use crate::cli::output::{plain, time};
+use crate::cli::output::{Format, plain, time};
 use crate::cli::remote::{Client, Failure, encoded, path_of as path, show};
 
 #[derive(Debug, Args)]
@@ -35,14 +35,14 @@ pub(super) struct RemoveArgs {
     reason: String,
 }
 
-pub(super) async fn add(client: &Client, args: &AddArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn add(client: &Client, args: &AddArgs, format: Format) -> Result<(), Failure> {
     let text = read(&args.file)?;
     let reason = args.why.reason.as_ref();
     let query = reason.map_or_else(String::new, |reason| format!("?reason={}", encoded(reason)));
     let target = format!("/api/v1/rooms{query}");
     let answer = client.post_text(&target, ("application/toml", text)).await;
     let answer = answer.map_err(|failure| each_on_its_line(failure, &args.file))?;
-    show(&answer, json, |added: &api::RoomAdded| {
+    show(&answer, format, |added: &api::RoomAdded| {
         let mut text = String::new();
         for odd in &added.warnings {
             let _ = writeln!(text, "warning: {}", plain(odd));
@@ -88,20 +88,20 @@ fn each_on_its_line(failure: Failure, file: &str) -> Failure {
     }
 }
 
-pub(super) async fn remove(client: &Client, args: &RemoveArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn remove(client: &Client, args: &RemoveArgs, format: Format) -> Result<(), Failure> {
     let body = json!(api::RemoveRoom {
         confirm: args.confirm.clone(),
         reason: args.reason.clone(),
     });
     let answer = client.delete_saying(&path(&[&args.room]), &body).await?;
-    show(&answer, json, |removed: &api::RoomRemoved| {
+    show(&answer, format, |removed: &api::RoomRemoved| {
         let text: String = removed.text.lines().map(|line| plain(line) + "\n").collect();
         format!("# {} is gone; this is what it was added by\n{text}", removed.room)
     })
 }
 
-pub(super) async fn list(client: &Client, json: bool) -> Result<(), Failure> {
-    show(&client.get("/api/v1/additions").await?, json, listed)
+pub(super) async fn list(client: &Client, format: Format) -> Result<(), Failure> {
+    show(&client.get("/api/v1/additions").await?, format, listed)
 }
 
 fn listed(additions: &api::Additions) -> String {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::table;
 use crate::admin::api;
-use crate::cli::output::{plain, time};
+use crate::cli::output::{Format, plain, time};
 use crate::cli::remote::{Client, Failure, path_of as path, show};
 
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub(super) struct Why {
     pub reason: Option<String>,
 }
 
-pub(super) async fn call(client: &Client, args: &CallArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn call(client: &Client, args: &CallArgs, format: Format) -> Result<(), Failure> {
     let body = json!(api::Call {
         count: args.count,
         line: args.line.clone(),
@@ -83,7 +83,7 @@ pub(super) async fn call(client: &Client, args: &CallArgs, json: bool) -> Result
         reason: args.why.reason.clone(),
     });
     let answer = client.post(&path(&[&args.room, "call"]), &body).await?;
-    show(&answer, json, |called: &api::Called| {
+    show(&answer, format, |called: &api::Called| {
         let count = called
             .called
             .map_or_else(|| "nobody knows how many".to_owned(), |count| count.to_string());
@@ -104,24 +104,24 @@ fn fewer(called: &api::Called, args: &CallArgs) -> &'static str {
     }
 }
 
-pub(super) async fn reset(client: &Client, args: &ResetArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn reset(client: &Client, args: &ResetArgs, format: Format) -> Result<(), Failure> {
     let body = json!(api::Reset {
         confirm: args.confirm.clone(),
         reason: args.reason.clone(),
     });
     let answer = client.post(&path(&[&args.room, "reset"]), &body).await?;
-    show(&answer, json, table::room)
+    show(&answer, format, table::room)
 }
 
-pub(super) async fn end_healing(client: &Client, args: &EndHealingArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn end_healing(client: &Client, args: &EndHealingArgs, format: Format) -> Result<(), Failure> {
     let body = json!(api::EndHealing {
         reason: args.why.reason.clone(),
     });
     let answer = client.post(&path(&[&args.room, "healing", "end"]), &body).await?;
-    show(&answer, json, table::room)
+    show(&answer, format, table::room)
 }
 
-pub(super) async fn message(client: &Client, args: &MessageArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn message(client: &Client, args: &MessageArgs, format: Format) -> Result<(), Failure> {
     let texts = args
         .texts
         .iter()
@@ -133,11 +133,11 @@ pub(super) async fn message(client: &Client, args: &MessageArgs, json: bool) -> 
     let answer = client
         .post(&path(&[&args.room, "message"]), &Value::Object(body))
         .await?;
-    show(&answer, json, table::room)
+    show(&answer, format, table::room)
 }
 
-pub(super) async fn changes(client: &Client, room: &str, json: bool) -> Result<(), Failure> {
-    show(&client.get(&path(&[room, "changes"])).await?, json, listed)
+pub(super) async fn changes(client: &Client, room: &str, format: Format) -> Result<(), Failure> {
+    show(&client.get(&path(&[room, "changes"])).await?, format, listed)
 }
 
 /// The last changes, newest first, one a line.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{commands, table};
 use crate::admin::api;
+use crate::cli::output::Format;
 use crate::cli::remote::{Client, Failure, path_of as path, show};
 
 #[derive(Debug, Args)]
@@ -36,7 +37,7 @@ fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "must be 0 to 1".to_owned())
 }
 
-pub(super) async fn load(client: &Client, args: &LoadArgs, json: bool) -> Result<(), Failure> {
+pub(super) async fn load(client: &Client, args: &LoadArgs, format: Format) -> Result<(), Failure> {
     let at = path(&[&args.room, "load"]);
     let answer = match (args.requests, args.ttl) {
         (Some(requests_per_second), Some(ttl_secs)) => {
@@ -51,7 +52,7 @@ pub(super) async fn load(client: &Client, args: &LoadArgs, json: bool) -> Result
         }
         _ => client.delete(&at).await?,
     };
-    show(&answer, json, table::room)
+    show(&answer, format, table::room)
 }
 
 const EXAMPLES: &str = "\

@@ -13,7 +13,7 @@ use clap::Args;
 
 use self::picture::Picture;
 use self::screen::{Key, Screen};
-use crate::cli::output::say;
+use crate::cli::output::{columns, say};
 use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed};
 
 /// Arguments of `ropeline top`.
@@ -46,7 +46,7 @@ async fn execute(args: &TopArgs) -> Result<(), Failure> {
         )));
     }
     if args.once || !io::stdout().is_terminal() {
-        say(&first.whole());
+        say(&first.whole(columns()));
         return Ok(());
     }
     live(&client, first).await
@@ -57,7 +57,7 @@ async fn live(client: &Client, mut picture: Picture) -> Result<(), Failure> {
     let (_screen, mut keys) = Screen::open().map_err(local)?;
     let mut interval = tokio::time::interval(EVERY);
     loop {
-        screen::draw(&picture.lines()).map_err(local)?;
+        screen::draw(&picture.lines(columns())).map_err(local)?;
         tokio::select! {
             _ = interval.tick() => {}
             key = keys.recv() => match key {

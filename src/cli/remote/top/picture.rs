@@ -1,7 +1,7 @@
 //! The picture of `ropeline top`, as lines of text: pure, so that a test can read it.
 
 use crate::admin::api;
-use crate::cli::output::{plain, time};
+use crate::cli::output::{plain, time, wrapped};
 use crate::cli::remote::rooms::{done, table};
 use crate::cli::{gates, upstreams};
 
@@ -53,28 +53,31 @@ impl Picture {
     }
 
     /// As text, every line ended.
-    pub fn whole(&self) -> String {
-        self.lines().into_iter().map(|line| line + "\n").collect()
+    pub fn whole(&self, columns: usize) -> String {
+        self.lines(columns).into_iter().map(|line| line + "\n").collect()
     }
 
-    /// Line by line, the most important first.
-    pub fn lines(&self) -> Vec<String> {
+    /// Line by line, the most important first, for a terminal of so many columns.
+    pub fn lines(&self, columns: usize) -> Vec<String> {
+        let within = columns.saturating_sub(2);
         let mut lines = vec![self.head()];
-        lines.extend(self.trouble.iter().map(|trouble| plain(trouble)));
+        let trouble = self.trouble.iter().map(|trouble| wrapped(&plain(trouble), columns));
+        lines.extend(trouble.flat_map(|text| own_lines(&text)));
         lines.push(String::new());
-        let rooms = table::rooms(&self.rooms);
+        let rooms = table::rooms_in(&self.rooms, within);
         lines.extend(rooms.lines().enumerate().map(|(row, line)| {
             let mark = if row == self.at + 1 { '>' } else { ' ' };
             format!("{mark} {line}")
         }));
         if let Some(room) = self.selected() {
             lines.push(String::new());
-            lines.extend(self.of_room(room));
+            lines.extend(self.of_room(room, within));
         }
         lines.push(String::new());
-        lines.extend(upstreams::table(&self.upstreams).lines().map(str::to_owned));
+        let servers = upstreams::table_in(&self.upstreams, columns);
+        lines.extend(own_lines(&servers));
         lines.push(String::new());
-        lines.extend(gates::table(&self.gates).lines().map(str::to_owned));
+        lines.extend(own_lines(&gates::table_in(&self.gates, columns)));
         lines
     }
 
@@ -85,24 +88,25 @@ impl Picture {
         format!("ropeline: gate {condition}, {waiting} waiting, {inside} inside")
     }
 
-    fn of_room(&self, room: &api::Room) -> Vec<String> {
-        let history = &self.history;
+    /// The plots end with the figures of the table, not with the last sample.
+    fn of_room(&self, room: &api::Room, within: usize) -> Vec<String> {
+        let (history, now) = (&self.history, &room.figures);
+        let until = |samples: &[u32], now: u64| samples.iter().map(|count| u64::from(*count)).chain([now]).collect();
+        let calls: Vec<u64> = history.calls.iter().copied().chain([now.calls]).collect();
         let mut lines = vec![format!("{}:", plain(&room.name))];
         for (name, values) in [
-            (
-                "waiting",
-                history.waiting.iter().map(|count| u64::from(*count)).collect(),
-            ),
-            ("inside", history.inside.iter().map(|count| u64::from(*count)).collect()),
-            ("calls", differences(&history.calls)),
+            ("waiting", until(&history.waiting, now.waiting)),
+            ("inside", until(&history.inside, now.sessions)),
+            ("calls", differences(&calls)),
         ] {
             lines.push(format!("  {name:<8}{}", spark(&values)));
         }
         if room.lines > 1 {
-            let of_lines = table::lines(&self.lines);
+            let of_lines = table::lines_in(&self.lines, within);
             lines.extend(of_lines.lines().map(|line| format!("  {line}")));
         }
-        lines.extend(self.changes.changes.iter().take(CHANGES).map(change));
+        let changes: String = self.changes.changes.iter().take(CHANGES).map(change).collect();
+        lines.extend(own_lines(&wrapped(&changes, within + 2)));
         lines
     }
 }
@@ -113,7 +117,11 @@ fn change(change: &api::Change) -> String {
         .reason
         .as_ref()
         .map_or_else(String::new, |reason| format!(" ({reason})"));
-    plain(&format!("  {}  {who}: {}{reason}", time(&change.at), done(change)))
+    plain(&format!("  {}  {who}: {}{reason}", time(&change.at), done(change))) + "\n"
+}
+
+fn own_lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
 }
 
 fn differences(totals: &[u64]) -> Vec<u64> {
@@ -142,7 +150,83 @@ const CHANGES: usize = 5;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    /// The longest values that an operator meets, in every table.
+    fn longest() -> Picture {
+        let figures = json!({
+            "waiting": 1_000_000, "called": 1_000_000, "sessions": 1_000_000, "capacity": 10_000_000, "excess": 1_000_000,
+            "joins": 9_000_000, "calls": 9_000_000, "claims": 9_000_000, "no_shows": 1_000_000, "ends": 0, "left": 0,
+        });
+        let with = |more: Value| {
+            let mut all = figures.clone();
+            let (all_of, more) = (
+                all.as_object_mut().expect("an object"),
+                more.as_object().expect("an object").clone(),
+            );
+            all_of.extend(more);
+            all
+        };
+        let room = with(json!({
+            "name": "a".repeat(32), "from": "elsewhere", "mode": "closed", "total_active_users": 10_000_000,
+            "new_users_per_minute": 10_000_000, "message": "word ".repeat(100), "overridden": ["mode"], "revision": 1, "edition": 1,
+            "lines": 10_000, "estimate": { "low": 100_000, "high": 900_000 }, "last_call": "2026-11-20T13:04:05.678Z",
+            "schedule": { "phase": "prequeue", "next_change": null, "prequeue_from": null, "opens_at": null, "closes_at": null, "results_at": null },
+        }));
+        let line = with(json!({ "line": "b".repeat(64), "last_call": "2026-11-20T13:04:05.678Z" }));
+        let gate = json!({
+            "id": "0fe2b820dd2042e7", "this": true, "heard_ms_ago": 14_900, "sequence": 4_000_000_000_u64, "behind": 100_000,
+            "lag_us": 9_999_999, "knows": 65_535, "vote": null, "agrees": false,
+        });
+        let server = json!({
+            "origin": format!("https://{}:65535 (2001:db8::ffff:ffff:ffff)", "c".repeat(40)), "weight": 100, "healthy": false, "protocol": null,
+            "in_flight": 100_000, "waiting": 100_000, "failures": 9_000_000, "reason": "connection refused ".repeat(10),
+        });
+        let log = json!({
+            "position": "30238513152000000-4000000000", "hash": "9c41".repeat(16), "rooted": true, "machine_version": 1, "knows": 1,
+            "checkpoint": { "sequence": 4_000_000_000_u64, "hash": "5f3a".repeat(16) }, "alarm": true,
+        });
+        let gates = json!({ "gate": { "condition": "frozen", "frozen_at": "30238513152000000-4000000000" }, "log": log, "gates": [gate] });
+        Picture {
+            rooms: serde_json::from_value(json!({ "gate": gates["gate"], "rooms": [room] })).expect("rooms"),
+            upstreams: serde_json::from_value(json!({ "upstreams": [server] })).expect("servers"),
+            gates: serde_json::from_value(gates).expect("gates"),
+            lines: serde_json::from_value(json!({ "lines": [line], "next": null })).expect("lines"),
+            changes: serde_json::from_value(json!({ "changes": [{
+                "at": "2026-11-20T13:04:05.678Z", "who": "anna", "what": "set", "revision": 1, "reason": "why ".repeat(50), "keys": [],
+            }] }))
+            .expect("changes"),
+            ..Picture::default()
+        }
+    }
+
+    #[test]
+    fn every_table_fits_80_columns_with_the_longest_values() {
+        let picture = longest();
+        for line in picture.lines(80) {
+            let long = line.chars().count();
+            assert!(long <= 80, "{long}: {line:?}\nin\n{}", picture.whole(80));
+        }
+        let all = picture.whole(usize::MAX);
+        for column in ["NO-SHOWS", "LAST CALL", "LINES", "FROM", "FAILURES", "VERSION"] {
+            assert!(all.contains(column), "{column} has room there:\n{all}");
+        }
+        let narrow = picture.whole(80);
+        for wanted in [
+            "\n> aaaaaaa",
+            "1000000",
+            "10000000",
+            "BEHIND",
+            "DIFFERS",
+            "this gate",
+            "IN FLIGHT",
+            "\n  bbbbbbb",
+        ] {
+            assert!(narrow.contains(wanted), "{wanted} is not left out:\n{narrow}");
+        }
+    }
 
     #[test]
     fn bars_stand_for_the_most_of_their_stretch() {
@@ -154,11 +238,28 @@ mod tests {
     }
 
     #[test]
+    fn a_plot_ends_with_the_figure_of_the_table() {
+        let mut picture = longest();
+        picture.history.waiting = vec![3, 5];
+        picture.history.calls = vec![100, 104];
+        let room = &mut picture.rooms.rooms[0];
+        (room.figures.waiting, room.figures.sessions, room.figures.calls) = (7, 2, 105);
+        let text = picture.whole(usize::MAX);
+        for wanted in [
+            "waiting ▄▆█  7 now, 7 at most",
+            "inside  █  2 now, 2 at most",
+            "calls   █▂  1 now, 4 at most",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+    }
+
+    #[test]
     fn the_choice_stays_within_the_rooms() {
         let mut picture = Picture::default();
         picture.go(-1);
         picture.go(5);
         assert_eq!((picture.at, picture.selected().is_none()), (0, true));
-        assert!(picture.whole().starts_with("ropeline: gate "));
+        assert!(picture.whole(80).starts_with("ropeline: gate "));
     }
 }

@@ -117,3 +117,18 @@ fn what_all_know_is_known_and_nobody_knows_nothing() {
     assert!(roster.knows(2, None) && !roster.knows(3, None));
     assert!(roster.knows(3, Some((GateId(1), 3))) && !roster.knows(2, Some((GateId(9), 1))));
 }
+
+#[test]
+fn a_gate_is_behind_by_the_entries_of_others_that_its_batch_does_not_know() {
+    let mut roster = Roster::default();
+    let mut says = |gate, serial, sequence, applied| {
+        let mut entry = entry(gate, serial, serial == 1);
+        (entry.position.sequence, entry.batch.applied) = (sequence, applied);
+        assert!(roster.admit(&entry, Clock(0)));
+        roster.gates().map(|gate| gate.behind).collect::<Vec<_>>()
+    };
+    assert_eq!(says(1, 1, 1, 0), [0], "its own batch is none of them");
+    assert_eq!(says(2, 1, 2, 1), [0, 0], "nor is a batch that comes after it");
+    assert_eq!(says(2, 2, 3, 2), [0, 0]);
+    assert_eq!(says(1, 2, 4, 1), [2, 0]);
+}

@@ -9,7 +9,7 @@ use crate::config::{Config, Room, StoreKind};
 use crate::proxy::Endpoint;
 use crate::replica::{Condition, Replica};
 
-use super::output::plain;
+use crate::cli::output::plain;
 
 /// What the configuration says of a start; the addresses are known only when the listeners are open.
 pub struct Summary {
