@@ -291,7 +291,7 @@ mod tests {
             panic!("a proxy")
         };
         assert!(others_come_directly);
-        let later = NOW + 2 * KEPT;
+        let later = NOW + 3 * KEPT;
         peers.note(peer(1), Oddity::Untrusted, (1, 1), later);
         let Some(Sight::Proxy {
             others_come_directly, ..
