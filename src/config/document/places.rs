@@ -1,15 +1,23 @@
 //! Where each key of a configuration is written, for those who say later what to change.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::mistake::Origin;
 use super::notes::nearest;
 
 /// Where each key is written.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Places {
     path: String,
     origins: BTreeMap<String, Origin>,
+}
+
+/// A setting is the same wherever it is written.
+impl fmt::Debug for Places {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Places")
+    }
 }
 
 impl Places {

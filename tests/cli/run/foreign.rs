@@ -22,7 +22,15 @@ fn alone(site: &Site, from: &str, to: &Server) -> (Gate, u64) {
         (gate["condition"] == "live" && gate["healing_secs"].is_null()).then_some(())
     });
     let log = epoch(&gate);
+    a_second_after(log);
     (gate, log)
+}
+
+/// Logs of one second stand in the order of chance.
+fn a_second_after(log: u64) {
+    until("the next second", || {
+        (ropeline::time::wall().0 / 1_000 > log >> 24).then_some(())
+    });
 }
 
 fn epoch(gate: &Gate) -> u64 {
@@ -114,6 +122,7 @@ fn who_comes_with_a_higher_epoch_soon_after_another_waits_for_the_next_log_and_i
     comes_to_stand(&mut one, 1, &of_one);
     let began = epoch(&below);
     assert!(began > second, "{began} is not above {second}");
+    a_second_after(began);
 
     let (highest, third) = alone(&site, &stores[1].url(), &stores[2]);
     assert!(third > began, "{third} is not above {began}");
