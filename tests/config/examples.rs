@@ -9,13 +9,12 @@ use ropeline::config;
 const FILES: [&str; 4] = ["token-key", "admin-token", "metrics-token", "store-password"];
 const VARIABLES: [&str; 2] = ["ROPELINE_ADMIN_TOKEN", "ROPELINE_STORE_PASSWORD"];
 
-/// The file in the ConfigMap.
+/// The file in the `ConfigMap`.
 fn config_map() -> String {
     let manifest = super::text("examples/kubernetes/config.yaml");
     let lines = manifest.lines().skip_while(|line| *line != "  config.toml: |").skip(1);
-    lines
-        .map(|line| format!("{}\n", line.get(4..).unwrap_or_default()))
-        .collect()
+    let lines: Vec<&str> = lines.map(|line| line.get(4..).unwrap_or_default()).collect();
+    lines.join("\n")
 }
 
 /// The block of a guide below the comment that names its file.
@@ -67,8 +66,8 @@ fn the_secret_of_the_manifests_must_be_filled_in_before_a_gate_starts() {
     let manifest = super::text("examples/kubernetes/secret.yaml");
     let placeholder = |name: &str| {
         let lines = manifest.lines();
-        let own = lines.filter_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
-        own.last().unwrap_or("none").to_owned()
+        let mut own = lines.filter_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
+        own.next_back().unwrap_or("none").to_owned()
     };
     let folder = tempfile::tempdir().expect("a folder");
     let report = config::check(
