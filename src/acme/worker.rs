@@ -232,9 +232,8 @@ impl Worker {
             }
             match Pair::parse("the store", certificate.chain.as_bytes(), certificate.key.as_bytes()) {
                 Ok(pair) => {
-                    _ = self
-                        .pairs
-                        .insert(host.clone(), (certificate.chain.clone(), Arc::new(pair)))
+                    let parsed = (certificate.chain.clone(), Arc::new(pair));
+                    self.pairs.insert(host.clone(), parsed);
                 }
                 Err(error) => tracing::error!(host, %error, "a certificate in the store cannot be used"),
             }

@@ -3,7 +3,7 @@
 use crate::authority::Options;
 use crate::front::Fault;
 use crate::harness::redis::{Server, until};
-use crate::site::{HOST, Site, metric};
+use crate::site::{HOST, Site, logs, metric};
 
 const QUICK: &str = "retry = \"1s\"\n";
 
@@ -54,7 +54,7 @@ fn a_pause_survives_a_restart() {
     let store = Server::start(&crate::harness::redis::Options::default());
     site.pebble.front.always(Some(Fault::Broken));
     let gate = site.shares(&store);
-    site.logs(&gate, "has not issued a certificate");
+    logs(&gate, "has not issued a certificate");
     let asked = site.pebble.front.asked();
     site.pebble.front.always(None);
     let gate = gate.kill().start();
@@ -101,7 +101,7 @@ fn what_the_authority_says_of_a_host_that_it_cannot_reach_is_in_the_log() {
     let site = Site::new(Options::default(), QUICK);
     // The door leads nowhere.
     let gate = site.alone(&[HOST]);
-    let line = site.logs(&gate, "has not issued a certificate");
+    let line = logs(&gate, "has not issued a certificate");
     assert!(
         line.contains(HOST) && line.contains("urn:ietf:params:acme:error:"),
         "{line}"

@@ -2,7 +2,7 @@
 
 use crate::authority::{EXTERNAL, Options};
 use crate::harness::redis::{Server, until};
-use crate::site::{HOST, HOSTS, Site, addresses, metric};
+use crate::site::{HOST, HOSTS, Site, addresses, logs, metric};
 use crate::visitor::{asks, comes_in};
 
 const QUICK: &str = "retry = \"1s\"\n";
@@ -13,11 +13,11 @@ fn a_gate_serves_http_until_the_authority_has_issued_and_then_tls() {
     site.pebble.front.always(Some(crate::front::Fault::Broken));
     let gate = site.alone(&HOSTS);
     let at = addresses(&gate);
-    site.logs(&gate, "visitors cannot come over TLS until");
+    logs(&gate, "visitors cannot come over TLS until");
     let refused = comes_in(at.tls, HOST, &site.client).unwrap_err();
     assert!(refused.contains("AccessDenied"), "{refused}");
     assert!(asks(at.clear, HOST, "/robots.txt").ends_with("the shop"));
-    site.logs(&gate, "the authority has not issued a certificate");
+    logs(&gate, "the authority has not issued a certificate");
     until("failures that are counted", || {
         metric(&gate, "ropeline_acme_failures{host=\"shop.example\"} 0").is_empty()
     });
@@ -60,7 +60,7 @@ fn an_external_account_is_bound_and_without_it_the_authority_says_what_it_wants(
     };
     let without = Site::new(external, QUICK);
     let gate = without.alone(&[HOST]);
-    let line = without.logs(&gate, "the authority has not issued a certificate");
+    let line = logs(&gate, "the authority has not issued a certificate");
     assert!(line.contains("externalAccountRequired"), "{line}");
     drop(gate);
 
@@ -85,4 +85,20 @@ fn a_gate_that_is_started_again_has_its_certificate_at_once_and_orders_none() {
     let gate = gate.kill().start();
     assert_eq!(comes_in(addresses(&gate).tls, HOST, &site.client), Ok(before));
     assert_eq!(site.pebble.front.asked(), asked);
+}
+
+#[test]
+fn a_host_that_a_reload_adds_gets_its_certificate_and_the_others_keep_theirs() {
+    let site = Site::new(Options::default(), QUICK);
+    let gate = site.alone(&[HOST]);
+    site.leads_to(&[&gate]);
+    let before = site.serves(&gate, HOST);
+    assert!(comes_in(addresses(&gate).tls, HOSTS[1], &site.client).is_err());
+    gate.reconfigure(
+        "hosts = [\"shop.example\"]",
+        "hosts = [\"tickets.example\", \"shop.example\"]",
+    );
+    site.serves(&gate, HOSTS[1]);
+    assert_eq!(site.serves(&gate, HOST), before);
+    assert_eq!((site.pebble.front.orders(), site.pebble.front.accounts()), (2, 1));
 }

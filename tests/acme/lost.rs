@@ -2,7 +2,7 @@
 
 use crate::authority::Options;
 use crate::harness::redis::{Server, until};
-use crate::site::{HOST, Site, addresses};
+use crate::site::{HOST, Site, addresses, logs};
 use crate::visitor::comes_in;
 
 const QUICK: &str = "retry = \"1s\"\n";
@@ -32,7 +32,7 @@ fn nobody_orders_while_the_store_is_away() {
     store.kill();
     let gate = site.shares(&store);
     site.leads_to(&[&gate]);
-    site.logs(&gate, "so no certificate is ordered");
+    logs(&gate, "so no certificate is ordered");
     assert_eq!(site.pebble.front.asked(), 0);
     store.restart();
     let shown = site.serves(&gate, HOST);
@@ -61,9 +61,33 @@ fn a_store_that_is_read_by_a_stranger_holds_no_key_and_none_of_its_records_can_b
     // A stranger puts a record in another's place: the gates do not take it.
     let _: i64 =
         store.ask("HSET {ropeline}:certificates challenges forged certificate:shop.example forged revision forged");
-    site.logs(&gate, "were written to it");
+    logs(&gate, "were written to it");
     site.serves(&gate, HOST);
     assert_eq!(site.pebble.front.orders(), 1);
+}
+
+#[test]
+fn keys_that_are_rotated_open_what_the_old_one_sealed_and_seal_it_anew() {
+    let site = Site::new(Options::default(), QUICK);
+    let store = Server::start(&crate::harness::redis::Options::default());
+    let gate = site.shares(&store);
+    site.leads_to(&[&gate]);
+    let before = site.serves(&gate, HOST);
+    let asked = site.pebble.front.asked();
+    let (old, new) = (
+        "{ id = \"test\"",
+        "{ id = \"new\", secret = \"another secret of the tests, long enough too\" }",
+    );
+    gate.reconfigure(old, &format!("{new}, {old}"));
+    logs(&gate, "under an older key");
+    // Started with the new key alone, and in a gate that has never had the old one.
+    gate.reconfigure(
+        ", { id = \"test\", secret = \"a secret of the tests, long enough for any ring\" }",
+        "",
+    );
+    let gate = gate.kill().start();
+    assert_eq!(comes_in(addresses(&gate).tls, HOST, &site.client), Ok(before));
+    assert_eq!(site.pebble.front.asked(), asked);
 }
 
 fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {

@@ -84,16 +84,16 @@ impl Site {
         });
         shown.unwrap()
     }
+}
 
-    /// Waits for a line of the gate's log.
-    pub fn logs(&self, gate: &Gate, words: &str) -> String {
-        let mut found = None;
-        until(words, || {
-            found = gate.said().lines().find(|line| line.contains(words)).map(str::to_owned);
-            found.is_some()
-        });
-        found.unwrap()
-    }
+/// Waits for a line of the gate's log.
+pub fn logs(gate: &Gate, words: &str) -> String {
+    let mut found = None;
+    until(words, || {
+        found = gate.said().lines().find(|line| line.contains(words)).map(str::to_owned);
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 pub fn addresses(gate: &Gate) -> Addresses {

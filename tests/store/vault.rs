@@ -1,5 +1,7 @@
 //! The suite that every vault passes: the folder of a single gate, and the hash of a shared store.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use ropeline::store::redis::{self, RedisVault};
 use ropeline::store::{FolderVault, Vault};
 
@@ -46,7 +48,6 @@ fn a_folder_keeps_records_for_the_gate_with_the_lease() {
     // The lease of a gate that is gone is free.
     assert!(FolderVault::new(data.path()).lease().unwrap());
     assert!(FolderVault::new(data.path()).lease().unwrap());
-    use std::os::unix::fs::PermissionsExt as _;
     for entry in std::fs::read_dir(data.path().join("certificates")).unwrap().flatten() {
         assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{entry:?}");
     }
