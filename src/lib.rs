@@ -6,6 +6,7 @@
 //! `docs/explanation/architecture.md`.
 
 pub mod accounts;
+pub mod acme;
 pub mod admin;
 mod app;
 pub mod archive;

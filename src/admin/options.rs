@@ -8,6 +8,7 @@ use super::http::access::Entrance;
 use super::readiness::Readiness;
 use super::reloads::Reloads;
 use super::upgrades::Upgrades;
+use crate::acme::Acme;
 use crate::doctor::Subject;
 use crate::metrics::Metrics;
 use crate::proxy::{Stats, UpstreamServers};
@@ -26,6 +27,8 @@ pub struct Handles {
     pub readiness: Readiness,
     /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,
+    /// `None`: as before.
+    pub acme: Option<Acme>,
     /// The keys by which session names are checked.
     pub keyring: Keyring,
     /// The queue of orders for a reload.

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::acme;
 use crate::admin::{self, Entrance, May, Named, Token};
-use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Upstream, UpstreamTls};
+use crate::config::{Admin, Config, NamedToken, OnOutage, Server, Store, StoreKind, Upstream, UpstreamTls};
 use crate::doctor::descriptors_needed;
 use crate::proxy::{self, ServerSettings, UpstreamSettings};
 use crate::room::{RoomName, Settings};
+use crate::store::redis::{self, RedisVault};
+use crate::store::{FolderVault, Vault};
 use crate::token::{Key, KeyError, KeyId, Keyring, RequestSigner, Secret};
 
 use super::error::StartError;
@@ -20,12 +23,11 @@ pub fn rooms(config: &Config) -> Vec<(RoomName, Settings)> {
     rooms.map(|room| (room.name.clone(), room.settings.clone())).collect()
 }
 
-/// The keys, and whether they are of now, so that no ticket and no pass can be good yet. A gate without a data folder always
-/// has configured keys.
-pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<(Keyring, bool), StartError> {
+/// The keys of the configuration, or the gate's own, and whether they are of now. A gate without a data folder always has
+/// configured keys.
+pub fn keys(config: &Config, folder: Option<&Path>) -> Result<(Vec<Key>, bool), StartError> {
     let Some(folder) = folder.filter(|_| config.keys.is_empty()) else {
-        let configured = Keyring::for_audiences(config.keys.clone(), &config.audiences)?;
-        return Ok((configured, false));
+        return Ok((config.keys.clone(), false));
     };
     let own = own_key::load_or_make(folder)?;
     let path = own.path.display();
@@ -34,8 +36,38 @@ pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<(Keyring, bool)
     }
     let id = KeyId::new("own").expect("a plain word is a key id");
     let secret = Secret::new(own.secret);
-    let keyring = Keyring::for_audiences(vec![Key { id, secret }], &config.audiences)?;
-    Ok((keyring, own.new))
+    Ok((vec![Key { id, secret }], own.new))
+}
+
+/// The keys with the names of the installation, and whether they are of now, so that no ticket and no pass can be good yet.
+pub fn keyring(config: &Config, folder: Option<&Path>) -> Result<(Keyring, bool), StartError> {
+    let (keys, are_new) = keys(config, folder)?;
+    Ok((Keyring::for_audiences(keys, &config.audiences)?, are_new))
+}
+
+/// What certificates are got by.
+pub fn acme_settings(config: &Config, folder: Option<&Path>) -> Result<acme::Settings, StartError> {
+    Ok(acme::Settings {
+        acme: config.tls.acme.clone(),
+        keys: keys(config, folder)?.0,
+    })
+}
+
+/// Where what belongs to certificates is kept: beside the log.
+pub fn vault(store: &Store) -> Result<Box<dyn Vault>, StartError> {
+    Ok(match &store.kind {
+        StoreKind::Redis(url) => Box::new(RedisVault::new(url, redis_options(store))?),
+        StoreKind::Embedded { folder } => Box::new(FolderVault::new(folder)),
+    })
+}
+
+/// How a shared store is reached.
+pub fn redis_options(store: &Store) -> redis::Options {
+    redis::Options {
+        prefix: store.prefix.clone(),
+        ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
+        ..redis::Options::default()
+    }
 }
 
 /// The signer of forwarded requests, if there is one.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::acme::Acme;
 use crate::admin::{AdminServer, Readiness};
 use crate::gate::Cores;
 use crate::proxy::{Drained, Endpoint};
@@ -26,6 +27,7 @@ pub struct Running {
     pub(super) readiness: Readiness,
     /// Of the certificates' files.
     pub(super) _watch: Option<Watch>,
+    pub(super) acme: Option<Acme>,
     pub(super) cores: Arc<Cores>,
 }
 
@@ -69,8 +71,13 @@ impl Running {
     /// this one does not report that the gate is not ready.
     pub fn leave(self, patience: Duration) -> Drained {
         let Self {
-            admin, service, cores, ..
+            admin,
+            service,
+            cores,
+            acme,
+            ..
         } = self;
+        acme.iter().for_each(Acme::stop);
         admin.stop();
         drain(&service, &cores, patience)
     }
@@ -78,6 +85,7 @@ impl Running {
     /// Readiness off, streams asked to come back, requests under way finished for at most `patience`, the log closed.
     pub fn stop(self, patience: Duration) -> Drained {
         self.readiness.draining();
+        self.acme.iter().for_each(Acme::stop);
         let drained = drain(&self.service, &self.cores, patience);
         self.admin.stop();
         drained

@@ -1,10 +1,11 @@
 //! The three stages of a start: `bind` has the sockets, `open` the store, and `serve` lets visitors in.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::acme::Acme;
 use crate::admin::{self, AdminServer, Handles, Readiness, Reloads, Upgrades};
 use crate::config::{Config, Store, StoreKind};
 use crate::crawlers::Crawlers;
@@ -15,7 +16,7 @@ use crate::proxy::{self, ServerSettings, Stats, UpstreamServers};
 use crate::replica::{self, Charge, Condition, Replica};
 use crate::room::{Additions, NEWEST, VERSION};
 use crate::store::Log;
-use crate::store::redis::{self, RedisLog, RedisUrl};
+use crate::store::redis::{RedisLog, RedisUrl};
 use crate::token::Keyring;
 
 use super::error::StartError;
@@ -176,7 +177,14 @@ pub fn serve(
         readiness.serving();
     }
     let stats = Arc::new(Stats::default());
-    let admin = serve_admin(config, &bound, &opened, &operator, (&stats, &readiness))?;
+    let acme = look_after_certificates(config, &bound.secured, opened.folder.as_deref())?;
+    let admin = serve_admin(
+        config,
+        (&bound, acme.as_ref()),
+        &opened,
+        &operator,
+        (&stats, &readiness),
+    )?;
     let metrics = operator.metrics;
     let gate_parts = GateParts {
         keyring: opened.keyring,
@@ -186,6 +194,7 @@ pub fn serve(
         access: opened.access.clone(),
         crawlers: Crawlers::start(&config.crawlers, None, metrics.crawlers.clone())?,
         redirect: bound.secured.redirect(&config.tls),
+        challenges: acme.as_ref().map(Acme::answers).unwrap_or_default(),
     };
     let shared = Shared::new(config, gate_parts, None)?;
     let upstream = config.upstream.is_some().then(|| opened.origins.clone());
@@ -203,6 +212,7 @@ pub fn serve(
         metrics,
         tls: bound.secured.tls,
         first_port: bound.secured.first_port,
+        acme: acme.clone(),
         access: opened.access,
         folder: opened.folder,
     };
@@ -216,14 +226,28 @@ pub fn serve(
         replica: opened.replica,
         readiness,
         _watch: bound.secured.watch,
+        acme,
         cores,
     };
     Ok((running, live))
 }
 
+/// Shows the certificates that the store has before the first visitor comes, and gets those that it has not. `None`: no listener
+/// speaks TLS.
+fn look_after_certificates(
+    config: &Config,
+    secured: &Secured,
+    folder: Option<&Path>,
+) -> Result<Option<Acme>, StartError> {
+    let Some(tls) = &secured.tls else { return Ok(None) };
+    let settings = parts::acme_settings(config, folder)?;
+    let started = Acme::start(Arc::clone(tls.certificates()), parts::vault(&config.store)?, settings);
+    started.map(Some).map_err(StartError::Threads)
+}
+
 fn serve_admin(
     config: &Config,
-    bound: &Bound,
+    (bound, acme): (&Bound, Option<&Acme>),
     opened: &Opened,
     operator: &Operator,
     (stats, readiness): (&Arc<Stats>, &Readiness),
@@ -236,6 +260,7 @@ fn serve_admin(
         origins: opened.origins.clone(),
         readiness: readiness.clone(),
         tls: bound.secured.tls.clone(),
+        acme: acme.cloned(),
         keyring: opened.keyring.clone(),
         reloads: operator.reloads.clone(),
     };
@@ -282,12 +307,7 @@ const READ_WITHIN: Duration = Duration::from_secs(15);
 
 /// A store that does not answer is no reason not to start: pages are shown, and it is tried again.
 fn open_shared(store: &Store, url: &RedisUrl) -> Result<Box<dyn Log>, StartError> {
-    let options = redis::Options {
-        prefix: store.prefix.clone(),
-        ca: store.ca_file.as_ref().map(|file| file.pem.clone()),
-        ..redis::Options::default()
-    };
-    Ok(Box::new(RedisLog::open(url, options)?))
+    Ok(Box::new(RedisLog::open(url, parts::redis_options(store))?))
 }
 
 /// The highest machine version that this gate may bring into force: the operator's, as far as the binary knows it.

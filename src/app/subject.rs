@@ -5,9 +5,8 @@ use http::uri::PathAndQuery;
 
 use crate::config::{Config, Listen, StoreKind, Upstream};
 use crate::doctor::{Load, SharedStore, Shop, Subject};
-use crate::store::redis;
 
-use super::parts::{signer, upstream_settings};
+use super::parts::{redis_options, signer, upstream_settings};
 
 /// What the doctor examines of this configuration.
 #[must_use]
@@ -20,11 +19,7 @@ pub fn subject(config: &Config) -> Subject {
             StoreKind::Embedded { .. } => None,
             StoreKind::Redis(url) => Some(SharedStore {
                 url: url.clone(),
-                options: redis::Options {
-                    prefix: config.store.prefix.clone(),
-                    ca: config.store.ca_file.as_ref().map(|file| file.pem.clone()),
-                    ..redis::Options::default()
-                },
+                options: redis_options(&config.store),
             }),
         },
         certificates: config.tls.certificates.clone(),

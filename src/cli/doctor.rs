@@ -33,6 +33,7 @@ pub struct DoctorArgs {
     /// An address of the shop that visitors might find; it must not answer, or must refuse. Run this where visitors are
     #[arg(long, value_name = "URL")]
     back_door: Option<String>,
+    /// Format of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

@@ -149,7 +149,7 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
 
 /// Where visitors are served if neither an option nor the file says: the image of the container sets it, since loopback is of
 /// no use in there, and a file that names its listeners still holds.
-const LISTEN: &str = "ROPELINE_LISTEN";
+pub const LISTEN: &str = "ROPELINE_LISTEN";
 
 /// `EX_SOFTWARE` of `sysexits.h`: not the operator's mistake, and worth another start.
 const EXIT_SOFTWARE: u8 = 70;

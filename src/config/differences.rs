@@ -7,6 +7,7 @@ use super::configuration::Config;
 use super::document::{InForce, Mistake, Origin};
 use super::keys;
 use super::room::Room;
+use super::server::acme::Acme;
 use super::upstream::tls::Tls;
 
 /// A key whose value differs.
@@ -94,6 +95,17 @@ impl Config {
                 "client_key_file",
                 of_tls(|tls| Some(tls.client.as_ref()?.1.expose().to_vec())),
             ),
+            (
+                "tls.acme",
+                "external_account",
+                of_acme(self, |acme| acme.external_account.clone())
+                    != of_acme(after, |acme| acme.external_account.clone()),
+            ),
+            (
+                "tls.acme",
+                "ca_file",
+                of_acme(self, |acme| acme.ca_file.clone()) != of_acme(after, |acme| acme.ca_file.clone()),
+            ),
             ("store", "ca_file", self.store.ca_file != after.store.ca_file),
             ("store", "password", self.store.kind != after.store.kind),
         ];
@@ -116,6 +128,10 @@ impl Config {
         }
         found
     }
+}
+
+fn of_acme<T>(config: &Config, pick: impl Fn(&Acme) -> Option<T>) -> Option<T> {
+    config.tls.acme.as_ref().and_then(pick)
 }
 
 impl Difference {

@@ -35,6 +35,7 @@ pub use room::page::{Page, Template};
 pub use room::proof::Proof;
 pub use room::{EndsOn, OnOutage, Room};
 pub use schema::schema;
+pub use server::acme::{Acme, ChallengeKind, ExternalAccount};
 pub use server::crawlers::{Crawler, Crawlers};
 pub use server::forward_auth::Asker;
 pub use server::limit::{Limit, OwnLimits, Rate};

@@ -3,6 +3,7 @@
 //! ```text
 //! crawler::visit    the sender, the kind of request, and whether it is a known crawler's
 //! Shared::route     room, line and limits; 400 where the path can be read in two ways
+//! challenge         an authority's question about an order of the gates is answered
 //! redirect          308 for a request in the clear, if the operator wants it
 //! rehearsal         a virtual visitor's request: treated as any visitor's, but kept from the upstream
 //! in_room           limits (429), then the room:
@@ -39,7 +40,7 @@ use crate::proxy::{Body, Conn, RequestBody, boxed};
 
 use forward_auth::Question;
 use request::visit::Visit;
-use request::{crawler, redirect};
+use request::{challenge, crawler, redirect};
 use state::gate::{Gate, Halves};
 use verdict::answers::{self, Answer, Refusal};
 use verdict::{in_room, rehearsal};
@@ -80,6 +81,9 @@ impl Gate {
     /// Finds the room of a request; requests of no room are answered here.
     async fn route(&self, conn: &Arc<Conn>, visit: &mut Visit, request: Box<Halves>) -> (Option<usize>, Answer) {
         let shared = &*self.shared;
+        if let Some(answer) = challenge::answer(shared, &request.head) {
+            return (None, answer);
+        }
         let Some(routed) = shared.route(&request.head, visit) else {
             conn.close();
             let refusal = Refusal::new(

@@ -11,11 +11,13 @@ mod rootless;
 pub mod sealed;
 mod snapshot;
 mod trouble;
+mod vault;
 
-pub use embedded::{Damage, Embedded, Kept, KeptPart, OpenError, Options, ReadError};
+pub use embedded::{Damage, Embedded, FolderVault, Kept, KeptPart, OpenError, Options, ReadError};
 pub use rootless::Rootless;
 pub use snapshot::{Snapshot, Unreadable};
 pub use trouble::{Trouble, Unavailable};
+pub use vault::{LEASE, Vault};
 
 use crate::room::{Batch, Encoded, GateId, Position, StateHash, Wall};
 

@@ -102,6 +102,7 @@ impl Gate {
         let (metrics, readiness) = (Metrics::new(), Readiness::new());
         let handles = Handles {
             tls: None,
+            acme: None,
             replica: replica.clone(),
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),

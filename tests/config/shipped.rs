@@ -52,6 +52,7 @@ fn with_secrets(folder: &Path, mut text: String) -> String {
         "ADMIN_TOKEN",
         "ANNAS_TOKEN",
         "REDIS_PASSWORD",
+        "ACME_SECRET",
     ] {
         let own = folder.join(name);
         std::fs::write(&own, format!("{name:->48}")).expect("written");
@@ -79,6 +80,7 @@ fn every_example_in_the_shipped_file_works() {
     let text = text
         .replace("/etc/ropeline/redis-ca.pem", &issued.0.display().to_string())
         .replace("/etc/ropeline/shop-ca.pem", &issued.0.display().to_string())
+        .replace("/etc/ropeline/acme-ca.pem", &issued.0.display().to_string())
         .replace("/etc/ropeline/gate.pem", &issued.0.display().to_string())
         .replace("/etc/ropeline/gate.key", &issued.1.display().to_string());
     // One of the two.

@@ -10,5 +10,6 @@ mod files;
 mod full_disk;
 mod shared;
 mod stores;
+mod vault;
 
 use ropeline_testkit::harness;

@@ -37,7 +37,10 @@ impl Exposition {
         handles.metrics.register(ours);
         ours.register_collector(Box::new(RoomFigures::new(handles.replica.clone())));
         ours.register_collector(Box::new(ProxyFigures(handles.proxy.clone())));
-        ours.register_collector(Box::new(TlsFigures(handles.tls.clone())));
+        ours.register_collector(Box::new(TlsFigures {
+            tls: handles.tls.clone(),
+            acme: handles.acme.clone(),
+        }));
         ours.register_collector(Box::new(UpstreamFigures(live.clone())));
         ours.register_collector(Box::new(ReloadFigures(handles.reloads.clone())));
         ours.register_collector(Box::new(GateFigures {

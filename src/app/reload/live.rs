@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::acme::Acme;
 use crate::admin;
 use crate::app::error::StartError;
 use crate::app::parts::{admin_options, server_settings};
@@ -32,6 +33,8 @@ pub struct Live {
     pub tls: Option<Arc<Tls>>,
     /// Of the listeners with TLS.
     pub first_port: Option<u16>,
+    /// `None`: as before.
+    pub acme: Option<Acme>,
     pub access: Option<AccessLog>,
     /// The log's own, where it has one.
     pub folder: Option<PathBuf>,
@@ -100,11 +103,15 @@ impl Live {
             keyring,
             origins,
             tls,
+            acme,
             access,
         } = prepared;
         if let (Some(own), Some((renewal, spoken))) = (&self.tls, tls) {
             own.certificates().take(renewal);
             own.speak(spoken);
+        }
+        if let Some(own) = &self.acme {
+            own.set(acme);
         }
         self.access = match (access, self.access.take()) {
             (Access::None, _) => None,

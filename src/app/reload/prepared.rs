@@ -2,6 +2,7 @@
 
 use rustls::ServerConfig;
 
+use crate::acme::{self, Acme};
 use crate::app::error::StartError;
 use crate::app::parts::{self, upstream_settings};
 use crate::app::secured::{SecuredError, redirect};
@@ -22,6 +23,7 @@ pub(super) struct Prepared {
     pub(super) keyring: Keyring,
     pub(super) origins: UpstreamServers,
     pub(super) tls: Option<(Renewal, ServerConfig)>,
+    pub(super) acme: acme::Settings,
     pub(super) access: Access,
 }
 
@@ -44,11 +46,13 @@ impl Prepared {
             access: None,
             crawlers: crawlers(live, config)?,
             redirect: live.tls.as_ref().and_then(|_| redirect(&config.tls, live.first_port)),
+            challenges: live.acme.as_ref().map(Acme::answers).unwrap_or_default(),
         };
         Ok(Self {
             shared: Shared::new(config, gate_parts, Some(&live.cores.shared()))?,
             keyring,
             tls: tls(live, config)?,
+            acme: parts::acme_settings(config, live.folder.as_deref())?,
             access: access(live, config)?,
             origins: origins(live, config)?,
         })

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 
+use crate::cli::run::LISTEN;
+
 /// What a variable stands for.
 #[derive(Debug)]
 pub struct Variable {
@@ -17,7 +19,13 @@ pub struct Variable {
 
 /// All variables by name.
 pub fn variables(program: &Command) -> BTreeMap<String, Variable> {
-    let mut variables = BTreeMap::new();
+    // Read by hand, since the file has precedence over it.
+    let listen = Variable {
+        option: "--listen".to_owned(),
+        about: "Addresses for visitors; the file too comes first".to_owned(),
+        commands: vec!["run".to_owned()],
+    };
+    let mut variables = BTreeMap::from([(LISTEN.to_owned(), listen)]);
     for command in program.get_subcommands() {
         gather(command, command.get_name(), &mut variables);
     }

@@ -19,7 +19,7 @@ pub struct NamedFile {
 pub(in crate::config) fn named(root: Option<&DeTable<'_>>, added: &[AddedTable<'_>]) -> Vec<NamedFile> {
     let mut files = BTreeSet::new();
     for (key, value) in root.into_iter().flatten() {
-        walk(key.get_ref(), value.get_ref(), key.get_ref() == "tls", &mut files);
+        walk(key.get_ref(), value.get_ref(), false, &mut files);
     }
     let server = root.and_then(|root| root.get("server")?.get_ref().as_table());
     let folder = server.and_then(|server| server.get("room_files")?.get_ref().as_str());
@@ -47,6 +47,7 @@ fn walk(key: &str, value: &DeValue<'_>, of_listeners: bool, files: &mut BTreeSet
             .for_each(|one| walk(key, one.get_ref(), of_listeners, files)),
         DeValue::Table(table) => {
             for (key, value) in table {
+                let of_listeners = of_listeners || key.get_ref() == "certificates";
                 walk(key.get_ref(), value.get_ref(), of_listeners, files);
             }
         }
@@ -77,6 +78,7 @@ mod tests {
             keys = [{ id = "a", secret = { file = "key" } }, { id = "b", secret = { env = "B" } }]
             [tls]
             certificates = [{ cert_file = "front.pem", key_file = "front.key" }]
+            acme = { hosts = ["shop.test"], ca_file = "private.pem" }
             [[room]]
             name = "shop"
             page = { template = "page.html" }
@@ -88,7 +90,10 @@ mod tests {
             let files = report.files().iter().filter(|file| file.of_listeners == of_listeners);
             files.map(|file| file.path.display().to_string()).collect()
         };
-        assert_eq!(of(false), ["authorities.pem", "key", "page.html", "token"]);
+        assert_eq!(
+            of(false),
+            ["authorities.pem", "key", "page.html", "private.pem", "token"]
+        );
         assert_eq!(of(true), ["front.key", "front.pem"]);
     }
 }

@@ -3,6 +3,7 @@
 //! The reader takes bounds and defaults from here, so that `config.toml`, `docs/reference/configuration.md`, the JSON Schema and the
 //! gate cannot disagree: the schema and the page's tables are made from these tables, and a test holds `config.toml` against them.
 
+mod acme;
 mod crawlers;
 mod form;
 mod key;
@@ -21,9 +22,10 @@ pub use key::{Key, Preset, Table};
 pub use renamed::present_name;
 
 /// All tables, in the order in which people read them.
-pub static TABLES: [Table; 17] = [
+pub static TABLES: [Table; 18] = [
     server::SERVER,
     tls::TLS,
+    acme::ACME,
     upstream::UPSTREAM,
     server::FORWARD_AUTH,
     store::STORE,

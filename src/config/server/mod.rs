@@ -1,5 +1,6 @@
 //! The gate's listeners, the bounds on their clients, and the operator's side.
 
+pub(in crate::config) mod acme;
 pub(in crate::config) mod crawlers;
 pub(in crate::config) mod forward_auth;
 pub(in crate::config) mod limit;

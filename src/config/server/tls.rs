@@ -6,7 +6,7 @@ use crate::config::document::value::{both, fields, wrong};
 use crate::config::document::{Node, Read, Reader, Section};
 use crate::config::keys::Form;
 use crate::config::server::listen::{self, Listen};
-use crate::config::server::{Admin, Server};
+use crate::config::server::{Admin, Server, acme};
 use crate::time;
 use crate::tls::{Files, Pair, Version};
 
@@ -15,7 +15,7 @@ use crate::tls::{Files, Pair, Version};
 pub struct Tls {
     /// None of them is another listener's. Empty: no listener has TLS.
     pub listen: Vec<Listen>,
-    /// Not empty where `listen` is not. The first is for clients that name no host, or one without a certificate.
+    /// Not empty where `listen` is not, unless an authority is asked. The first is for clients that name no host, or one without a certificate.
     pub certificates: Vec<Files>,
     pub min_version: Version,
     pub http2: bool,
@@ -23,6 +23,8 @@ pub struct Tls {
     pub redirect: bool,
     /// `None`: the port of the first listener.
     pub redirect_port: Option<NonZeroU16>,
+    /// `None`: no authority is asked.
+    pub acme: Option<acme::Acme>,
 }
 
 pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, admin: &Admin) -> Tls {
@@ -37,6 +39,7 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, admin: &Admi
         http2: section.need("http2"),
         redirect: section.need("redirect"),
         redirect_port: section.get("redirect_port").and_then(NonZeroU16::new),
+        acme: acme::read(&section.table("tls.acme"), server),
     };
     for (files, pair) in &pairs {
         for odd in files.oddities(pair, time::wall()) {
@@ -45,6 +48,7 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, admin: &Admi
     }
     check_listeners(&section, &tls, server, admin);
     check_certificates(&section, &tls);
+    check_hosts(&section, &tls, &pairs);
     check_redirect(&section, &tls);
     tls
 }
@@ -74,8 +78,8 @@ fn check_listeners(section: &Section<'_>, tls: &Tls, server: &Server, admin: &Ad
 }
 
 fn check_certificates(section: &Section<'_>, tls: &Tls) {
-    let is_unread = section.has_mistake("certificates");
-    if !tls.listen.is_empty() && tls.certificates.is_empty() && !is_unread {
+    let is_unread = section.has_mistake("certificates") || section.reader().has_mistake("tls.acme.hosts");
+    if !tls.listen.is_empty() && tls.certificates.is_empty() && tls.acme.is_none() && !is_unread {
         let right = "[{ cert_file = \"/path/fullchain.pem\", key_file = \"/path/privkey.pem\" }]";
         section.mistake("certificates", "there is nothing to show visitors", right);
     }
@@ -87,6 +91,27 @@ fn check_certificates(section: &Section<'_>, tls: &Tls) {
         if tls.certificates[..at].iter().any(same) {
             let wrong = format!("{} stands twice", files.certificate.display());
             section.mistake("certificates", wrong, "each certificate once");
+        }
+    }
+}
+
+/// Hosts that the gate gets certificates for, and that nobody would see them of.
+fn check_hosts(section: &Section<'_>, tls: &Tls, pairs: &[(Files, Pair)]) {
+    let Some(acme) = &tls.acme else { return };
+    if tls.listen.is_empty() && !section.has_mistake("listen") {
+        section.warning(
+            "acme.hosts",
+            "no listener shows the certificates",
+            "[tls] listen = [\"0.0.0.0:8443\"]",
+        );
+    }
+    for host in &acme.hosts {
+        if let Some((files, _)) = pairs.iter().find(|(_, pair)| pair.names().contains(host)) {
+            let wrong = format!(
+                "{host} is in {} too, and visitors get that one",
+                files.certificate.display()
+            );
+            section.warning("acme.hosts", wrong, "each host in one of the two");
         }
     }
 }

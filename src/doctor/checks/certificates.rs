@@ -6,7 +6,7 @@ use crate::doctor::finding::Finding;
 use crate::doctor::look::Look;
 use crate::doctor::subject::Subject;
 use crate::time;
-use crate::tls::Files;
+use crate::tls::{Files, InForce, Origin};
 use ropeline_ids::Wall;
 
 pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
@@ -15,7 +15,7 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
         let in_force = look.running.iter().flat_map(|running| &running.certificates);
         let now = time::wall();
         let mut findings: Vec<Finding> = in_force
-            .map(|shown| judge(subject, (&shown.files, "in force, from"), (None, shown.expires), now))
+            .map(|shown| judge(subject, (in_force_at(shown), remedy(shown)), (None, shown.expires), now))
             .collect();
         findings.extend(subject.certificates.iter().map(|files| in_file(subject, files, now)));
         findings.sort_by(|one, other| (one.severity, &one.message).cmp(&(other.severity, &other.message)));
@@ -26,43 +26,67 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
 
 fn in_file(subject: &Subject, files: &Files, now: Wall) -> Finding {
     match files.load() {
-        Ok(pair) => judge(subject, (files, "in"), (Some(pair.begins()), pair.expires()), now),
+        Ok(pair) => {
+            let which = format!("in {}", files.certificate.display());
+            judge(subject, (which, FILES), (Some(pair.begins()), pair.expires()), now)
+        }
         Err(error) => {
             Finding::fault(format!("A certificate cannot be used: {error}.")).at(&subject.places, KEY, error.right())
         }
     }
 }
 
+fn in_force_at(shown: &InForce) -> String {
+    match &shown.origin {
+        Origin::Files(files) => format!("in force, from {}", files.certificate.display()),
+        Origin::Acme => format!("in force by ACME, for {}", shown.name),
+    }
+}
+
+/// The key, and what is to be done about it.
+fn remedy(shown: &InForce) -> (&'static str, &'static str) {
+    match &shown.origin {
+        Origin::Files(_) => FILES,
+        Origin::Acme => (
+            "tls.acme.hosts",
+            "what the log of a gate says about the orders for this host; ports 80 and 443 of the host lead to the gates",
+        ),
+    }
+}
+
 fn judge(
     subject: &Subject,
-    (files, which): (&Files, &str),
+    (which, (key, renew)): (String, (&'static str, &'static str)),
     (begins, expires): (Option<Wall>, Wall),
     now: Wall,
 ) -> Finding {
-    let which = format!("The certificate {which} {}", files.certificate.display());
-    let renew = "the files of a new certificate; the gate takes them within seconds where they keep their names";
+    let which = format!("The certificate {which}");
     let day = |at: Wall| rfc3339(at).chars().take(10).collect::<String>();
     if expires <= now {
         let wrong = format!("{which} expired on {}: browsers turn visitors away.", day(expires));
-        return Finding::fault(wrong).at(&subject.places, KEY, renew);
+        return Finding::fault(wrong).at(&subject.places, key, renew);
     }
     if let Some(begins) = begins.filter(|begins| *begins > now) {
         let wrong = format!("{which} begins on {} only: browsers turn visitors away.", day(begins));
         return Finding::fault(wrong).at(
             &subject.places,
-            KEY,
+            key,
             "one that is good today, or this machine's clock set right",
         );
     }
     let days = (expires.0 - now.0) / DAY_MS;
     if days < SOON_DAYS {
         let wrong = format!("{which} expires on {}, in {days} days.", day(expires));
-        return Finding::warning(wrong).at(&subject.places, KEY, renew);
+        return Finding::warning(wrong).at(&subject.places, key, renew);
     }
     Finding::fine(format!("{which} is good until {}.", day(expires)))
 }
 
 const KEY: &str = "tls.certificates";
+const FILES: (&str, &str) = (
+    KEY,
+    "the files of a new certificate; the gate takes them within seconds where they keep their names",
+);
 
 const DAY_MS: u64 = 86_400_000;
 

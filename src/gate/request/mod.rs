@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod aim;
+pub mod challenge;
 pub mod cookies;
 pub mod crawler;
 pub mod form_check;

@@ -10,6 +10,7 @@ use http::request::Parts;
 use crate::metrics::Outcome;
 use crate::router::{OWN_PREFIX, normal_host};
 
+use super::challenge;
 use super::location;
 use super::visit::{self, Visit};
 use crate::gate::state::shared::Shared;
@@ -26,14 +27,10 @@ pub fn answer(shared: &Shared, visit: &Visit, head: &Parts) -> Option<Answer> {
     Some(Answer::new(Outcome::Redirected, response))
 }
 
-/// RFC 8555, section 8.3; and the health of the gate.
+/// An authority's question, and the health of the gate.
 fn stays(path: &str) -> bool {
-    let is_token =
-        |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    path.strip_prefix(CHALLENGE).is_some_and(is_token) || path.strip_prefix(OWN_PREFIX) == Some("/health")
+    challenge::token(path).is_some() || path.strip_prefix(OWN_PREFIX) == Some("/health")
 }
-
-const CHALLENGE: &str = "/.well-known/acme-challenge/";
 
 #[cfg(test)]
 mod tests {

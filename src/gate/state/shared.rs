@@ -8,6 +8,7 @@ use http::request::Parts as Head;
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
 use ipnet::IpNet;
 
+use crate::acme::Answers;
 use crate::config::{Asker, Config};
 use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
@@ -45,6 +46,8 @@ pub struct Parts {
     pub crawlers: Crawlers,
     /// The port over TLS that requests in the clear are sent to.
     pub redirect: Option<u16>,
+    /// To an authority that verifies a host.
+    pub challenges: Arc<Answers>,
 }
 
 /// Shared by all cores, for as long as one configuration is in force; nothing in it is locked on the way of a request but limits
@@ -76,6 +79,7 @@ pub struct Shared {
     pub let_past: Arc<LetPast>,
     pub crawlers: Crawlers,
     pub redirect: Option<u16>,
+    pub challenges: Arc<Answers>,
     /// For a gate with rooms that have load control.
     pub meter: Option<Arc<Meter>>,
     outside: Requests,
@@ -165,6 +169,7 @@ impl Shared {
                 before.unwrap_or_else(|| Arc::new(Meter::new()))
             }),
             redirect: parts.redirect,
+            challenges: parts.challenges,
         })
     }
 

@@ -131,7 +131,9 @@ pub fn plain(status: StatusCode, word: &'static str) -> Response<Body> {
     )
 }
 
-fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, body: Bytes) -> Response<Body> {
+/// Bytes that no cache may keep.
+#[must_use]
+pub fn bytes(status: StatusCode, word: &'static str, content_type: &'static str, body: Bytes) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -10,6 +10,7 @@ mod kept;
 mod part;
 mod record;
 mod turn;
+mod vault;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::room::{Entry, Position, StateHash, Wall};
 use crate::time;
 
 pub use self::kept::{Damage, Kept, KeptPart, ReadError};
+pub use self::vault::FolderVault;
 
 /// The embedded log.
 pub struct Embedded {

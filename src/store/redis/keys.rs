@@ -13,6 +13,10 @@ pub(super) struct Keys {
     pub snapshot: String,
     /// Set of entries to be passed over.
     pub skips: String,
+    /// Hash: sealed records of certificates, and their revision.
+    pub vault: String,
+    /// String: the gate that may write them; expires.
+    pub lease: String,
     /// String: a snapshot on its way to the kept one's place; one key per gate.
     pub saving: String,
     /// Two unused keys, by which the user's rights are tested.
@@ -34,6 +38,8 @@ impl Keys {
             log: format!("{tag}:log"),
             snapshot: format!("{tag}:snapshot"),
             skips: format!("{tag}:skips"),
+            vault: format!("{tag}:certificates"),
+            lease: format!("{tag}:certificates:lease"),
             saving: format!("{tag}:saving:{own:016x}"),
             trial: [format!("{tag}:trial:{own:016x}"), format!("{tag}:trial:{own:016x}:2")],
             tag,
@@ -55,12 +61,13 @@ impl Keys {
     }
 
     /// The keys that every gate uses, each with the type that it has.
-    pub fn shared(&self) -> [(&str, &'static str); 4] {
+    pub fn shared(&self) -> [(&str, &'static str); 5] {
         [
             (&self.head, "hash"),
             (&self.log, "stream"),
             (&self.snapshot, "string"),
             (&self.skips, "set"),
+            (&self.vault, "hash"),
         ]
     }
 }
@@ -72,7 +79,7 @@ mod tests {
     #[test]
     fn every_key_bears_the_tag() {
         let keys = Keys::new("shop", 7);
-        let own = [&keys.saving, &keys.trial[0], &keys.trial[1]];
+        let own = [&keys.lease, &keys.saving, &keys.trial[0], &keys.trial[1]];
         let all = keys
             .shared()
             .map(|(key, _)| key)

@@ -16,6 +16,7 @@ mod percent;
 mod route;
 mod script;
 mod url;
+mod vault;
 mod wire;
 
 use std::time::Duration;
@@ -36,6 +37,7 @@ use crate::room::{Position, StateHash, Wall};
 
 pub use self::examine::{Examined, NOTE_LASTS, examine, leave_note};
 pub use self::url::{RedisUrl, UrlError};
+pub use self::vault::RedisVault;
 
 /// The log in a shared store.
 pub struct RedisLog {
@@ -112,27 +114,10 @@ impl RedisLog {
     }
 
     fn opened(url: &RedisUrl, options: Options, looks: Looks) -> Result<Self, OpenError> {
-        let refused = |reason: String| OpenError {
-            url: url.to_string(),
-            reason,
-        };
-        if url.lacks_password() {
-            return Err(refused(
-                "there is a user and no password: [store] password, or user:password@".into(),
-            ));
-        }
-        if !Keys::fits(&options.prefix) {
-            return Err(refused(
-                "the prefix is not 1 to 64 of letters, digits, -, _, . and :".into(),
-            ));
-        }
-        let own = getrandom::u64().map_err(|error| refused(format!("the system gives no randomness ({error})")))?;
-        let keys = Keys::new(&options.prefix, own);
-        let route = Route::new(url.clone(), options.dial(url), keys.head.clone());
-        let mut wire = Wire::new(route, keys, looks);
+        let mut wire = wire(url, options, looks)?;
         match wire.connect() {
             Ok(()) => {}
-            Err(Fault::Refused(reason)) => return Err(refused(reason)),
+            Err(Fault::Refused(reason)) => return Err(refused(url, reason)),
             Err(fault) => {
                 let Unavailable { reason, .. } = fault.into();
                 tracing::warn!(store = %url, reason, "the store cannot be reached yet");
@@ -323,6 +308,32 @@ impl Log for RedisLog {
 
     fn connections(&self) -> u64 {
         self.wire.connections()
+    }
+}
+
+/// Without a connection yet.
+fn wire(url: &RedisUrl, options: Options, looks: Looks) -> Result<Wire, OpenError> {
+    let refused = |reason: String| refused(url, reason);
+    if url.lacks_password() {
+        return Err(refused(
+            "there is a user and no password: [store] password, or user:password@".into(),
+        ));
+    }
+    if !Keys::fits(&options.prefix) {
+        return Err(refused(
+            "the prefix is not 1 to 64 of letters, digits, -, _, . and :".into(),
+        ));
+    }
+    let own = getrandom::u64().map_err(|error| refused(format!("the system gives no randomness ({error})")))?;
+    let keys = Keys::new(&options.prefix, own);
+    let route = Route::new(url.clone(), options.dial(url), keys.head.clone());
+    Ok(Wire::new(route, keys, looks))
+}
+
+fn refused(url: &RedisUrl, reason: String) -> OpenError {
+    OpenError {
+        url: url.to_string(),
+        reason,
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) struct Scripts {
     pub trim: Script,
     pub skip: Script,
     pub may: Script,
+    pub lease: Script,
+    pub release: Script,
+    pub put: Script,
 }
 
 impl Scripts {
@@ -34,6 +37,9 @@ impl Scripts {
             trim: Script::new(TRIM),
             skip: Script::new(SKIP),
             may: Script::new(MAY),
+            lease: Script::new(LEASE),
+            release: Script::new(RELEASE),
+            put: Script::new(PUT),
         }
     }
 }
@@ -62,3 +68,6 @@ const SAVE: &str = include_str!("scripts/save.lua");
 const TRIM: &str = concat!(include_str!("scripts/common.lua"), include_str!("scripts/trim.lua"));
 const SKIP: &str = include_str!("scripts/skip.lua");
 const MAY: &str = include_str!("scripts/may.lua");
+const LEASE: &str = include_str!("scripts/lease.lua");
+const RELEASE: &str = include_str!("scripts/release.lua");
+const PUT: &str = include_str!("scripts/put.lua");

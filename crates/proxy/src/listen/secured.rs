@@ -10,7 +10,7 @@ use std::sync::Arc;
 use http::{Request, Response};
 use tokio::time::Instant;
 
-use crate::tls::{Secured, Tls, is_http2};
+use crate::tls::{Secured, Tls, is_challenge, is_http2};
 
 use crate::body::Body;
 use crate::client::conn::Conn;
@@ -29,7 +29,8 @@ where
 {
     let due = conn.due(&shared.settings).unwrap_or_else(Instant::now);
     // PERF: data needed only for the handshake is not kept for the connection's life.
-    if let Some(stream) = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await {
+    let shaken = Box::pin(shake(&tls, socket, &conn, (&shared.stats, due))).await;
+    if let Some(stream) = shaken.filter(|stream| !is_challenge(stream)) {
         let speaks = if is_http2(&stream) {
             Speaks::Http2
         } else {

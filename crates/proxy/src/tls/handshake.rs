@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::certificates::Certificates;
+use super::certificates::{CHALLENGE, Certificates};
 
 /// The decrypted side of a visitor's socket.
 pub type Secured<IO> = TlsStream<IO>;
@@ -125,13 +125,18 @@ fn config(
     config.ticketer = Arc::clone(ticketer);
     config.session_storage = Arc::new(NoServerSessionStorage {});
     let spoken = http2.then_some(HTTP2).into_iter().chain([HTTP1]);
-    config.alpn_protocols = spoken.map(<[u8]>::to_vec).collect();
+    config.alpn_protocols = spoken.chain([CHALLENGE]).map(<[u8]>::to_vec).collect();
     Ok(config)
 }
 
 /// Whether HTTP/2 was agreed upon.
 pub fn is_http2<IO>(stream: &Secured<IO>) -> bool {
     stream.get_ref().1.alpn_protocol() == Some(HTTP2)
+}
+
+/// Whether the other end is an authority that has seen what it wanted.
+pub fn is_challenge<IO>(stream: &Secured<IO>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(CHALLENGE)
 }
 
 /// The protocols on the decrypted side (RFC 7301), in order of preference.

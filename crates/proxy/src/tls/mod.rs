@@ -13,6 +13,6 @@ mod watch;
 
 pub use certificates::{Certificates, InForce, Renewal};
 pub use error::PairError;
-pub use handshake::{Secured, Tls, Version, is_http2};
-pub use pair::{Files, Oddity, Pair};
+pub use handshake::{Secured, Tls, Version, is_challenge, is_http2};
+pub use pair::{Files, Oddity, Origin, Pair};
 pub use watch::{INTERVAL, Watch};

@@ -1,6 +1,7 @@
 //! A certificate and its key from two files, checked before use: the key belongs to the certificate, each certificate is
 //! issued by the next, and the dates are known. The visitor's client decides whether to trust the authority.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -27,6 +28,24 @@ pub struct Files {
     /// The visitor's certificate, and behind it those that issued it.
     pub certificate: PathBuf,
     pub key: PathBuf,
+}
+
+/// Where a certificate is from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    Files(Files),
+    /// An authority, by ACME.
+    Acme,
+}
+
+/// The file, or `acme`.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(files) => write!(f, "{}", files.certificate.display()),
+            Self::Acme => f.write_str("acme"),
+        }
+    }
 }
 
 /// A certificate that can be shown, with the key that belongs to it.
@@ -70,8 +89,12 @@ impl Files {
     }
 
     pub(super) fn check(&self, content: Content) -> Result<Pair, PairError> {
-        let (chain, parsed) = chain(&self.certificate, &content.certificate?)?;
-        let key = key(&self.key, &content.key?)?;
+        self.check_bytes(&content.certificate?, &content.key?)
+    }
+
+    fn check_bytes(&self, certificate: &[u8], own: &[u8]) -> Result<Pair, PairError> {
+        let (chain, parsed) = chain(&self.certificate, certificate)?;
+        let key = key(&self.key, own)?;
         let certified = CertifiedKey::new(chain, Arc::clone(&key));
         match certified.keys_match() {
             Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => {}
@@ -136,6 +159,15 @@ impl Files {
 }
 
 impl Pair {
+    /// Checks a chain and a key, in PEM, that are in no file; `place` names them in errors.
+    pub fn parse(place: &str, chain: &[u8], key: &[u8]) -> Result<Self, PairError> {
+        let named = Files {
+            certificate: PathBuf::from(place),
+            key: PathBuf::from(place),
+        };
+        named.check_bytes(chain, key)
+    }
+
     fn new(certified: CertifiedKey, parsed: &[Certificate]) -> Self {
         let leaf = parsed[0].tbs_certificate();
         let names = leaf.get_extension::<SubjectAltName>().ok().flatten();

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use rustls::SignatureScheme;
 use rustls::sign::CertifiedKey;
 
-use super::pair::{Files, Pair};
+use super::pair::{Origin, Pair};
 
 /// Pairs with an index of their names; made anew when one of them changes.
 #[derive(Debug)]
 pub(super) struct Shelf {
-    /// At least one, in the configuration's order.
+    /// In the configuration's order. Where there is none, every handshake is refused.
     pub(super) pairs: Vec<Arc<Pair>>,
     /// Where they are from, in the same order; of no use in picking one.
-    pub(super) files: Vec<Files>,
+    pub(super) origins: Vec<Origin>,
     exact: HashMap<String, Vec<usize>>,
     /// The suffix behind `*.`, which matches one label (RFC 9525, section 6.3).
     below: HashMap<String, Vec<usize>>,
@@ -34,18 +34,18 @@ impl Shelf {
                 places.push(at);
             }
         }
-        let files = Vec::new();
+        let origins = Vec::new();
         Self {
             pairs,
-            files,
+            origins,
             exact,
             below,
         }
     }
 
-    /// With the files of its pairs, in the same order.
-    pub(super) fn from(mut self, files: Vec<Files>) -> Self {
-        self.files = files;
+    /// With the origins of its pairs, in the same order.
+    pub(super) fn from(mut self, origins: Vec<Origin>) -> Self {
+        self.origins = origins;
         self
     }
 
@@ -54,7 +54,8 @@ impl Shelf {
     pub(super) fn pick(&self, host: Option<&str>, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         let places = host.and_then(|host| self.places(&host.to_ascii_lowercase()));
         let places = places.unwrap_or(&[0]);
-        let suits = |at: &&usize| self.pairs[**at].certified.key.choose_scheme(schemes).is_some();
+        let of = |at: &&usize| self.pairs.get(**at);
+        let suits = |at: &&usize| of(at).is_some_and(|pair| pair.certified.key.choose_scheme(schemes).is_some());
         let at = places.iter().find(suits).or(places.first())?;
         self.pairs.get(*at).map(|pair| Arc::clone(&pair.certified))
     }
@@ -109,6 +110,15 @@ mod tests {
                 "rustls says what is wrong"
             );
         }
+    }
+
+    #[test]
+    fn without_any_pair_nobody_is_shown_one() {
+        assert!(
+            Shelf::new(Vec::new())
+                .pick(Some("a.example"), &[SignatureScheme::ED25519])
+                .is_none()
+        );
     }
 
     #[test]

@@ -77,6 +77,15 @@ impl Gate {
         }
     }
 
+    /// Replaces what stands once in its configuration, and has it read again (SIGHUP).
+    pub fn reconfigure(&self, from: &str, to: &str) {
+        let file = self.folder.path().join(CONFIG);
+        let config = std::fs::read_to_string(&file).expect("written above");
+        assert_eq!(config.matches(from).count(), 1, "{from} in {config}");
+        std::fs::write(&file, config.replace(from, to)).expect("the config is written");
+        self.signal(Signal::HUP);
+    }
+
     /// Ends it at once, as a crash does.
     pub fn kill(self) -> Dead {
         drop(self.process);

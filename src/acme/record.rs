@@ -1,0 +1,132 @@
+//! What the store keeps for certificates, each record sealed by itself.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Dates, Pause, wall};
+use crate::config::ChallengeKind;
+use ropeline_ids::Wall;
+
+/// The gates' account at an authority.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    pub directory: String,
+    pub contact: Vec<String>,
+    /// As the client library writes it, with the private key.
+    pub credentials: serde_json::Value,
+}
+
+/// A certificate with its private key.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// PEM, the site's own first.
+    pub chain: String,
+    /// PEM.
+    pub key: String,
+    /// Of the authority.
+    pub directory: String,
+    /// By the clock of the gate that ordered it: authorities date certificates back, each by another time.
+    #[serde(with = "wall")]
+    pub issued: Wall,
+    #[serde(with = "wall")]
+    begins: Wall,
+    #[serde(with = "wall")]
+    expires: Wall,
+    #[serde(with = "wall")]
+    renews: Wall,
+}
+
+/// Pauses after failures.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Attempts {
+    /// Of the authority: it does not answer, or not as one does.
+    pub authority: Option<Pause>,
+    pub hosts: BTreeMap<String, Pause>,
+}
+
+/// A challenge of an order under way, with its answer.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Challenge {
+    pub host: String,
+    #[serde(with = "kind")]
+    pub kind: ChallengeKind,
+    pub token: String,
+    /// The answer (RFC 8555, section 8.1).
+    pub key_authorization: String,
+    #[serde(with = "wall")]
+    pub until: Wall,
+}
+
+impl Certificate {
+    pub fn new((chain, key): (String, String), directory: &str, dates: Dates, issued: Wall) -> Self {
+        Self {
+            chain,
+            key,
+            directory: directory.to_owned(),
+            issued,
+            begins: dates.begins,
+            expires: dates.expires,
+            renews: dates.renews,
+        }
+    }
+
+    /// Whether it was issued later than another.
+    pub fn is_newer(&self, than: &Self) -> bool {
+        self.issued > than.issued
+    }
+
+    pub fn dates(&self) -> Dates {
+        Dates {
+            begins: self.begins,
+            expires: self.expires,
+            renews: self.renews,
+        }
+    }
+}
+
+/// SECURITY: none of them prints what it holds.
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account")
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Certificate")
+            .field("dates", &self.dates())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Challenge")
+            .field("host", &self.host)
+            .finish_non_exhaustive()
+    }
+}
+
+mod kind {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::config::ChallengeKind;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub fn serialize<S: Serializer>(kind: &ChallengeKind, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(*kind == ChallengeKind::TlsAlpn01)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ChallengeKind, D::Error> {
+        let is_tls = bool::deserialize(deserializer)?;
+        Ok(if is_tls {
+            ChallengeKind::TlsAlpn01
+        } else {
+            ChallengeKind::Http01
+        })
+    }
+}

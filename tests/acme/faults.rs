@@ -1,0 +1,109 @@
+//! An authority that refuses nonces, is busy, broken or no authority at all, and gates that end in the middle of an order.
+
+use crate::authority::Options;
+use crate::front::Fault;
+use crate::harness::redis::{Server, until};
+use crate::site::{HOST, Site, logs, metric};
+
+const QUICK: &str = "retry = \"1s\"\n";
+
+#[test]
+fn refused_nonces_do_not_keep_a_certificate_away() {
+    let refuses = Options {
+        refused_nonces: 30,
+        ..Options::default()
+    };
+    let site = Site::new(refuses, QUICK);
+    // One gate's order has nine nonces or more; none of them is refused in one run of 25.
+    while site.pebble.front.refused() == 0 {
+        let gate = site.alone(&[HOST]);
+        site.leads_to(&[&gate]);
+        site.serves(&gate, HOST);
+    }
+}
+
+#[test]
+fn an_authority_that_is_busy_broken_or_none_is_left_alone_for_a_while_and_asked_again() {
+    let site = Site::new(Options::default(), QUICK);
+    site.pebble.front.next(&[Fault::Busy(2), Fault::Broken, Fault::Garbage]);
+    let gate = site.alone(&[HOST]);
+    site.leads_to(&[&gate]);
+    site.serves(&gate, HOST);
+    assert_eq!(site.pebble.front.faulted(), 3);
+    let said = gate.said();
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("has not issued a certificate"))
+        .collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    for (line, word) in lines.iter().zip(["429", "500", "not as ACME has it"]) {
+        assert!(
+            line.contains(word) && line.contains(HOST) && line.contains("again"),
+            "{line}"
+        );
+    }
+    until("failures that are over", || {
+        metric(&gate, "ropeline_acme_failures{host=\"shop.example\"} 0").len() == 1
+    });
+}
+
+/// The authority is not asked while the pause lasts, which is an hour here, whatever looks at the store there are.
+#[test]
+fn a_pause_survives_a_restart() {
+    let site = Site::new(Options::default(), "retry = \"1h\"\n");
+    let store = Server::start(&crate::harness::redis::Options::default());
+    site.pebble.front.always(Some(Fault::Broken));
+    let gate = site.shares(&store);
+    logs(&gate, "has not issued a certificate");
+    let asked = site.pebble.front.asked();
+    site.pebble.front.always(None);
+    let gate = gate.kill().start();
+    site.leads_to(&[&gate]);
+    let other = site.shares(&store);
+    let looks = || {
+        let text = store.info("commandstats", "cmdstat_hmget").unwrap_or_default();
+        let calls = text.split("calls=").nth(1).and_then(|rest| rest.split(',').next());
+        calls.and_then(|calls| calls.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let before = looks();
+    until("many looks at the store", || looks() > before + 30);
+    assert_eq!(site.pebble.front.asked(), asked);
+    for gate in [&gate, &other] {
+        assert_eq!(metric(gate, "ropeline_acme_failures{host=\"shop.example\"} 1").len(), 1);
+    }
+}
+
+#[test]
+fn an_order_whose_gate_was_killed_is_begun_again_by_another() {
+    let site = Site::new(Options::default(), QUICK);
+    let store = Server::start(&crate::harness::redis::Options::default());
+    let mut gates = vec![site.shares(&store), site.shares(&store)];
+    site.leads_to(&gates.iter().collect::<Vec<_>>());
+    // Three looks pass before the authority is told to ask.
+    until("an order", || site.pebble.front.orders() == 1);
+    let at = gates
+        .iter()
+        .position(|gate| gate.said().contains("ordering a certificate"))
+        .unwrap();
+    let killed = gates.remove(at).kill();
+    site.leads_to(&[&gates[0]]);
+    site.serves(&gates[0], HOST);
+    assert_eq!(site.pebble.front.orders(), 2);
+    // The account is the first gate's.
+    assert_eq!(site.pebble.front.accounts(), 1);
+    let back = killed.start();
+    site.serves(&back, HOST);
+    assert_eq!(site.pebble.front.orders(), 2);
+}
+
+#[test]
+fn what_the_authority_says_of_a_host_that_it_cannot_reach_is_in_the_log() {
+    let site = Site::new(Options::default(), QUICK);
+    // The door leads nowhere.
+    let gate = site.alone(&[HOST]);
+    let line = logs(&gate, "has not issued a certificate");
+    assert!(
+        line.contains(HOST) && line.contains("urn:ietf:params:acme:error:"),
+        "{line}"
+    );
+}

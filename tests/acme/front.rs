@@ -1,0 +1,191 @@
+//! The proxy before the authority: TLS on both sides, every request passed on as it is, counted, or answered with a fault.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+use crate::harness::certificates::{Authority, Issued};
+
+pub struct Front {
+    pub address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+/// An answer in the authority's place.
+#[derive(Clone, Copy)]
+pub enum Fault {
+    /// 429, with this `Retry-After`.
+    Busy(u32),
+    /// 500, and a page.
+    Broken,
+    /// 200, and nothing that ACME knows.
+    Garbage,
+}
+
+#[derive(Default)]
+struct State {
+    /// Paths and the authority's answers.
+    passed: Vec<(String, StatusCode)>,
+    /// Requests that were answered here.
+    faulted: usize,
+    /// For the next requests, one each.
+    next: VecDeque<Fault>,
+    /// For all that follow.
+    always: Option<Fault>,
+}
+
+impl Front {
+    /// Serves until the test's process ends.
+    pub fn open(authority: &Authority, issued: &Issued, behind: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (address, state) = (listener.local_addr().unwrap(), Arc::<Mutex<State>>::default());
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(issued.chain.as_bytes())
+            .map(Result::unwrap)
+            .collect();
+        let key = PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).unwrap();
+        let config = ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap();
+        let (acceptor, connector) = (
+            TlsAcceptor::from(Arc::new(config)),
+            TlsConnector::from(authority.shared_client()),
+        );
+        let own = Arc::clone(&state);
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async move {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                while let Ok((client, _)) = listener.accept().await {
+                    let (acceptor, connector, own) = (acceptor.clone(), connector.clone(), Arc::clone(&own));
+                    tokio::spawn(async move {
+                        let Ok(client) = acceptor.accept(client).await else {
+                            return;
+                        };
+                        let service =
+                            service_fn(move |request| answer(Arc::clone(&own), connector.clone(), behind, request));
+                        let _ = hyper::server::conn::http1::Builder::new()
+                            .serve_connection(TokioIo::new(client), service)
+                            .await;
+                    });
+                }
+            });
+        });
+        Self { address, state }
+    }
+
+    /// The next requests get these, one each.
+    pub fn next(&self, faults: &[Fault]) {
+        self.state.lock().unwrap().next.extend(faults);
+    }
+
+    /// All requests get this, or the authority's answers again.
+    pub fn always(&self, fault: Option<Fault>) {
+        self.state.lock().unwrap().always = fault;
+    }
+
+    /// Orders that the authority has opened.
+    pub fn orders(&self) -> usize {
+        let state = self.state.lock().unwrap();
+        let is_order = |(path, status): &&(String, StatusCode)| path == "/order-plz" && *status == StatusCode::CREATED;
+        state.passed.iter().filter(is_order).count()
+    }
+
+    /// Accounts that the authority has made.
+    pub fn accounts(&self) -> usize {
+        let state = self.state.lock().unwrap();
+        let is_account =
+            |(path, status): &&(String, StatusCode)| path == "/sign-me-up" && *status == StatusCode::CREATED;
+        state.passed.iter().filter(is_account).count()
+    }
+
+    /// Requests that the authority refused.
+    pub fn refused(&self) -> usize {
+        let state = self.state.lock().unwrap();
+        state
+            .passed
+            .iter()
+            .filter(|(_, status)| status.is_client_error())
+            .count()
+    }
+
+    /// All requests that came, the faulted ones included.
+    pub fn asked(&self) -> usize {
+        let state = self.state.lock().unwrap();
+        state.passed.len() + state.faulted
+    }
+
+    /// Requests that got a fault.
+    pub fn faulted(&self) -> usize {
+        self.state.lock().unwrap().faulted
+    }
+}
+
+impl Fault {
+    fn response(self) -> Response<Full<Bytes>> {
+        let body = "<html>no ACME here</html>";
+        let mut response = Response::new(Full::from(body));
+        *response.status_mut() = match self {
+            Self::Busy(secs) => {
+                response.headers_mut().insert(RETRY_AFTER, secs.into());
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Garbage => StatusCode::OK,
+        };
+        response
+    }
+}
+
+async fn answer(
+    state: Arc<Mutex<State>>,
+    connector: TlsConnector,
+    behind: SocketAddr,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let fault = {
+        let mut state = state.lock().unwrap();
+        let fault = state.next.pop_front().or(state.always);
+        state.faulted += usize::from(fault.is_some());
+        fault
+    };
+    if let Some(fault) = fault {
+        return Ok(fault.response());
+    }
+    let path = request.uri().path().to_owned();
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let tcp = TcpStream::connect(behind).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let stream = connector.connect(name, tcp).await.unwrap();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let passed = sender
+        .send_request(Request::from_parts(head, Full::<Bytes>::from(body)))
+        .await
+        .unwrap();
+    let (head, body) = passed.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    state.lock().unwrap().passed.push((path, head.status));
+    Ok(Response::from_parts(head, Full::<Bytes>::from(body)))
+}
