@@ -40,7 +40,7 @@ pub enum Sight {
     },
     /// A trusted proxy that brings many visitors, and does not say from where.
     SilentProxy { peer: IpAddr },
-    /// One of [`MANY`] peers in trusted networks that bring few visitors each: the visitors themselves.
+    /// One of many peers in trusted networks that bring few visitors each: the visitors themselves.
     DirectVisitor { peer: IpAddr },
 }
 
