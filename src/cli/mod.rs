@@ -58,7 +58,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Ask for the settings that matter first, and write a configuration
     Init(init::InitArgs),
-    /// Make a secret for [tokens] keys or signature_key
+    /// Make a random secret for the configuration
     Keygen(keygen::KeygenArgs),
     /// Start a shop, a gate and a room for two on this machine
     Demo(demo::DemoArgs),

@@ -31,7 +31,7 @@ impl RequestId {
         Self(HeaderValue::from_bytes(&text).expect("letters and digits are a header's value"))
     }
 
-    /// The id that a proxy has given to the request. `None` without one, and where it is not one value of 1 to [`MAX_LEN`] letters,
+    /// The id that a proxy has given to the request. `None` without one, and where it is not one value of 1 to 128 letters,
     /// digits and signs that logs, pages and URLs of all kinds carry unchanged.
     #[must_use]
     pub fn of_proxy(headers: &HeaderMap) -> Option<Self> {
@@ -75,7 +75,7 @@ fn mix(state: u64) -> u64 {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Longest id of a proxy in characters: a UUID has 36, a W3C trace context 55.
-pub const MAX_LEN: usize = 128;
+const MAX_LEN: usize = 128;
 
 #[cfg(test)]
 mod tests {
