@@ -1,6 +1,7 @@
 //! The last lines of a start: what is served where, and what to change first. At most ten, for the person at the terminal; the
 //! log has the same in its line `serving`.
 
+use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
@@ -74,7 +75,7 @@ impl Summary {
         let version = env!("CARGO_PKG_VERSION");
         let mut text = format!("Ropeline {version} {}. Ctrl-C ends it.\n", plain(&self.upstream));
         for [name, value] in rows {
-            text.push_str(&format!("  {name:<widest$}  {}\n", plain(&value)));
+            let _ = writeln!(text, "  {name:<widest$}  {}", plain(&value));
         }
         text
     }

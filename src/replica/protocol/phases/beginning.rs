@@ -136,9 +136,10 @@ impl Beginning {
                 Transition::Live(Box::new(state), Box::new(checkpoints))
             }
             (Begun::Begun, Log::Shared { old, .. }) => {
-                match &old {
-                    Some(_) => tracing::warn!(epoch, "a new log has begun; the gates agree on what it starts from"),
-                    None => tracing::info!(epoch, "a log has begun; the gates agree on what it starts from"),
+                if old.is_some() {
+                    tracing::warn!(epoch, "a new log has begun; the gates agree on what it starts from");
+                } else {
+                    tracing::info!(epoch, "a log has begun; the gates agree on what it starts from");
                 }
                 Transition::Follow { epoch, old }
             }
