@@ -81,7 +81,7 @@ fn the_help_lists_the_commands_by_what_they_are_for() {
         "Usage: ropeline <COMMAND>",
         "Run a gate:\n  run  ",
         "Watch and change a running gate:\n  rooms  ",
-        "Prepare a sale:\n  check  ",
+        "Prepare a sale:\n  init  ",
         "Prove that it was fair:\n  log  ",
         "Options:\n",
         "Environment, where the command line has not the option:\n  ROPELINE_ADMIN  ",
