@@ -1,5 +1,6 @@
 //! `ropeline check`: every mistake of a configuration at once, templates included.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -97,7 +98,7 @@ impl Checked<'_> {
     fn text(&self) -> String {
         let mut text = self.report.to_string();
         for Note { key, message, other } in &self.notes {
-            text += &format!("note: {key}: {message}; unless it is meant: {other}\n");
+            let _ = writeln!(text, "note: {key}: {message}; unless it is meant: {other}");
         }
         match &self.resolvers {
             Ok(resolvers) if resolvers.is_empty() => {}
@@ -112,9 +113,9 @@ impl Checked<'_> {
                     "/etc/resolv.conf"
                 };
                 let list: Vec<String> = resolvers.iter().map(ToString::to_string).collect();
-                text += &format!("crawlers are looked up at {}, as {from} says\n", list.join(", "));
+                let _ = writeln!(text, "crawlers are looked up at {}, as {from} says", list.join(", "));
             }
-            Err(error) => text += &format!("{error}\n"),
+            Err(error) => _ = writeln!(text, "{error}"),
         }
         if !self.over.is_empty() {
             text += "refused: a sale is over (--starting lets that pass)\n";

@@ -22,16 +22,16 @@ pub fn variables(program: &Command) -> BTreeMap<String, Variable> {
     // Read by hand, since the file has precedence over it.
     let listen = Variable {
         option: "--listen".to_owned(),
-        about: "Addresses for visitors; the file too comes first".to_owned(),
+        about: "Addresses for visitors, if the file names none".to_owned(),
         commands: vec!["run".to_owned()],
     };
     let mut variables = BTreeMap::from([(LISTEN.to_owned(), listen)]);
     for command in program.get_subcommands() {
         gather(command, command.get_name(), &mut variables);
     }
-    variables
-        .values_mut()
-        .for_each(|variable: &mut Variable| variable.commands.sort());
+    for variable in variables.values_mut() {
+        variable.commands.sort();
+    }
     variables
 }
 

@@ -177,7 +177,10 @@ mod tests {
     fn many_rooms_and_routes_are_counted_and_not_listed() {
         let mut text = "[upstream]\nurl = \"http://127.0.0.1:3000\"\n".to_owned();
         for n in 0..9 {
-            text += &format!("[[room]]\nname = \"room-{n}\"\nhosts = [\"{n}.example\"]\nnew_users_per_minute = 60\n");
+            let _ = write!(
+                text,
+                "[[room]]\nname = \"room-{n}\"\nhosts = [\"{n}.example\"]\nnew_users_per_minute = 60\n"
+            );
             text += "routes = [\"/a\", \"/b\", \"/c\", \"/d\", \"/e\"]\n";
         }
         let rooms = summary(&text, true).rooms;

@@ -25,10 +25,7 @@ fn doctor(site: &Site, gate: Option<&Gate>) -> Told {
 }
 
 fn told(site: &Site, more: &[&str]) -> Told {
-    let begun = ropeline::time::uptime();
     let ended = site.run(&[&["doctor", "config.toml", "--format", "json"], more].concat());
-    let took = ropeline::time::uptime() - begun;
-    assert!(took.as_secs() < 10, "{took:?}");
     let told: Value = serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
     Told {
         code: ended.code,

@@ -86,7 +86,7 @@ fn the_values_in_force_are_printed_and_secrets_masked() {
     assert!(!ended.err.contains(secret) && ended.code == Some(0), "{ended:?}");
 }
 
-/// A gate whose file has this line for its listeners, with ROPELINE_LISTEN and options.
+/// A gate whose file has this line for its listeners, with `ROPELINE_LISTEN` and options.
 fn listening(env: &str, line: &str, options: &[&str]) -> (Site, Program) {
     let site = Site::new("", "");
     site.edit("listen = [\"127.0.0.1:0\"]\n", line);
