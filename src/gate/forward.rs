@@ -14,7 +14,7 @@ use http::{Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Outcome;
-use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream, X_REQUEST_ID};
+use crate::proxy::{self, Body, BodyOf, RequestBody, Upstream};
 use crate::time;
 use ropeline_ids::Wall;
 
@@ -92,7 +92,6 @@ pub async fn forward(
         return unadmitted::over(pages, visit);
     };
     let method = head.method.clone();
-    head.headers.insert(X_REQUEST_ID, visit.id.value().clone());
     let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
     let guard = held.map(|(by, cancel)| gate.in_flight.raise(by, cancel));
     let session = right.session();
@@ -109,7 +108,7 @@ pub async fn forward(
     let is_detachable = place.is_some() || of_session;
     let name = session.map(|session| session.name.as_str());
     let signer = gate.shared.signer.as_ref();
-    let ours = Fields::of(name, head, signer, wall);
+    let ours = Fields::of(&visit.id, name, head, signer, wall);
     let watched = watch(&gate.shared, session, body);
     let asked = time::uptime();
     let own_time = asked.saturating_sub(visit.judged() + waited);

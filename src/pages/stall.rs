@@ -80,7 +80,8 @@ impl Stall {
     #[must_use]
     pub fn pause(view: &View, room: &RoomView, line: &LineView, now: Wall) -> Option<Pause> {
         let stall = Self::of(view, room, line, now)?;
-        let until = view.healing_of(room);
+        // Before anything of the log was read, nobody knows how long.
+        let until = view.healing_of(room).filter(|_| view.position.epoch != 0);
         let left = until.filter(|_| matches!(stall, Self::Opening | Self::Healing));
         Some((stall, left.map(|until| whole_minutes(until.since(view.clock)))))
     }

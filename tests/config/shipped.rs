@@ -51,7 +51,7 @@ fn with_secrets(folder: &Path, mut text: String) -> String {
         "VERIFY_TOKEN",
         "ADMIN_TOKEN",
         "ANNAS_TOKEN",
-        "REDIS_PASSWORD",
+        "STORE_PASSWORD",
         "ACME_SECRET",
     ] {
         let own = folder.join(name);

@@ -242,7 +242,7 @@ fn block(reader: &mut impl BufRead, to: &mut Vec<u8>) -> io::Result<bool> {
 
 /// Without the fields that differ from run to run, or that are the harness's own.
 fn lasting(request: &[u8]) -> Vec<u8> {
-    const OWN: [&str; 3] = [NUMBER, "ropeline-session", "x-forwarded-port"];
+    const OWN: [&str; 4] = [NUMBER, "ropeline-session", "x-forwarded-port", "x-request-id"];
     let text_end = request
         .windows(4)
         .position(|four| four == b"\r\n\r\n")

@@ -64,8 +64,8 @@ impl Collector for RoomFigures {
         let waits = |opening: bool| {
             let view = &view;
             view.rooms.iter().map(move |(room, of)| {
-                let until = of.healing_until(now).filter(|_| view.is_opening(of) == opening);
-                (of_room(room), until.map_or(0, |until| until.since(now)).div_ceil(1_000))
+                let left = view.heals_for(of, now).filter(|_| view.is_opening(of) == opening);
+                (of_room(room), left.unwrap_or_default().div_ceil(1_000))
             })
         };
         let help = "Until a room calls again, where visitors of a lost log come back; 0 where it does";

@@ -12,7 +12,7 @@ pub(super) const SERVER: Table = Table {
             .or("[\"127.0.0.1:8080\"]")
             .about(
                 "The listeners for visitors: `0.0.0.0:8080` is port 8080 on every address of the machine. Clients on a \
-                    Unix socket are treated as 127.0.0.1. `\"systemd\"` stands for all sockets that systemd passes, \
+                    Unix socket are treated as 127.0.0.1. `\"systemd\"` stands for all sockets that systemd passes and no other entry names, \
                     `\"systemd:NAME\"` for those with that name. The environment variable ROPELINE_LISTEN, a list \
                     separated by commas, replaces the default.",
             )

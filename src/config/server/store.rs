@@ -96,7 +96,7 @@ fn shared(section: &Section<'_>, store: &Store, url: &RedisUrl, (keys, password)
         section.mistake("password", "the url has a password too", "one of the two");
     }
     if url.lacks_password() && !password && !section.has_mistake("password") {
-        let right = "password = { env = \"ROPELINE_REDIS_PASSWORD\" }, or user:password@ in the url";
+        let right = "password = { env = \"ROPELINE_STORE_PASSWORD\" }, or user:password@ in the url";
         section.mistake("url", "there is a user and no password", right);
     }
     if store.ca_file.is_some() && !url.tls() {

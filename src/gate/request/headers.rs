@@ -1,9 +1,10 @@
-//! The gate's own fields on a forwarded request: the session name, and the gate's signature.
+//! The gate's own fields on a forwarded request: its id, the session name, and the gate's signature.
 
 use http::HeaderValue;
 use http::header::HeaderName;
 use http::request::Parts;
 
+use crate::proxy::{RequestId, X_REQUEST_ID};
 use crate::token::RequestSigner;
 use ropeline_ids::Wall;
 
@@ -13,15 +14,14 @@ pub const TICKET_HEADER: HeaderName = HeaderName::from_static("ropeline-ticket")
 pub const PASS_HEADER: HeaderName = HeaderName::from_static("ropeline-pass");
 const SIGNATURE: HeaderName = HeaderName::from_static("ropeline-signature");
 
-/// At most two. PERF: a request without a session, at a gate that signs nothing, costs no allocation.
-#[derive(Default)]
+/// At most three.
 pub struct Fields(Vec<(HeaderName, HeaderValue)>);
 
 impl Fields {
     /// For a request as the shop will see it: its target in origin form, its method its own.
     #[must_use]
-    pub fn of(session: Option<&str>, head: &Parts, signer: Option<&RequestSigner>, now: Wall) -> Self {
-        let mut fields = Self::default();
+    pub fn of(id: &RequestId, session: Option<&str>, head: &Parts, signer: Option<&RequestSigner>, now: Wall) -> Self {
+        let mut fields = Self(vec![(X_REQUEST_ID, id.value().clone())]);
         if let Some(session) = session {
             fields.add(SESSION_HEADER, session);
         }

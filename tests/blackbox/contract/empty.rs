@@ -13,6 +13,7 @@ const ADDED: &[&str] = &[
     "x-forwarded-proto",
     "x-forwarded-host",
     "x-forwarded-port",
+    "x-request-id",
     "via",
     "connection",
     "transfer-encoding",

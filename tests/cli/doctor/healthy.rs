@@ -54,7 +54,7 @@ fn without_a_gate_the_file_and_the_machine_are_examined_and_that_is_said() {
     let all = doctor(&site, None);
     assert_eq!(all.code, Some(0), "a gate that does not run yet is no fault");
     let gate = all.says("gate", "warning", "what only a running gate knows is missing");
-    assert_eq!(gate["command"], "ropeline run --config config.toml");
+    assert_eq!(gate["command"], "ropeline run config.toml");
     all.says("shop", "fine", "200 OK");
     let rest = all.findings.iter().filter(|finding| finding["check"] != "gate");
     assert!(

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ropeline::time::uptime;
 use serde_json::Value;
 
+use crate::commands::nobody_listens;
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
 use crate::until;
@@ -12,7 +13,11 @@ use crate::visitor::Visitor;
 
 /// As many as come with one address.
 fn site(store: &Server, capacity: usize, room: &str) -> Site {
-    let site = Site::shared(&store.url(), room);
+    site_at(&store.url(), capacity, room)
+}
+
+fn site_at(store: &str, capacity: usize, room: &str) -> Site {
+    let site = Site::shared(store, room);
     site.edit("requests = 10, window = \"1 h\"", "requests = 1000, window = \"1s\"");
     site.edit(
         "total_active_users = 1\n",
@@ -45,6 +50,29 @@ fn the_first_start_of_all_numbers_and_calls_the_first_visitor_at_once() {
     let gate = site.start();
     gate.logs("start without --first-start");
     until("the log", || (room(&gate)["waiting"] == 1).then_some(()));
+}
+
+/// The gate knows nothing of the log, which may be one of years.
+#[test]
+fn a_start_without_the_store_says_nothing_of_a_first_start() {
+    let site = site_at(&format!("redis://{}", nobody_listens()), 1, "");
+    let gate = site.start_again();
+    gate.is_cut_off();
+    let room = room(&gate);
+    assert_eq!(
+        (&room["opening"], &room["healing_secs"]),
+        (&Value::Null, &Value::Null),
+        "{room}"
+    );
+    let admin = gate.admin.to_string();
+    let told = site.run(&["rooms", "--admin", &admin]).out;
+    assert!(
+        told.contains("shop") && !told.contains("opening") && !told.contains("end-healing"),
+        "{told}"
+    );
+    for figure in ["ropeline_room_opening_seconds", "ropeline_room_healing_seconds"] {
+        assert_eq!(gate.figure(&format!("{figure}{{room=\"shop\"}}")), 0, "{figure}");
+    }
 }
 
 /// Everything that a start on an empty store says until it calls, on the page, to operators, in the log and in figures.

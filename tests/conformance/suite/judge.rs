@@ -102,14 +102,15 @@ impl<'a> Facts<'a> {
         holds(self, check)
     }
 
-    /// The part that must be the same for another delivery: all of it, except a worker's port.
+    /// The part that must be the same for another delivery: all of it, except a worker's port and the request's id.
     pub fn gist(&self) -> String {
         let mut gist = String::new();
         for answer in &self.heard.answers {
             let _ = write!(gist, "{} ", answer.status);
         }
         for message in &self.messages {
-            let fields = message.fields.iter().filter(|(name, _)| name != "x-forwarded-port");
+            let is_own = |name: &str| ["x-forwarded-port", "x-request-id"].contains(&name);
+            let fields = message.fields.iter().filter(|(name, _)| !is_own(name));
             let fields = fields
                 .chain(&message.trailers)
                 .map(|(name, value)| format!("{name}: {}", value.escape_ascii()));

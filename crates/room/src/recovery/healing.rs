@@ -121,11 +121,19 @@ impl View {
         self.adopting.max(room.healing_until(self.clock))
     }
 
+    /// Milliseconds for which visitors of a lost log come back to the room at most. `None` where none do, and before anything of
+    /// the log was read: its rooms may not heal at all.
+    #[must_use]
+    pub fn heals_for(&self, room: &RoomView, now: Clock) -> Option<u64> {
+        let until = room.healing_until(now).filter(|_| self.position.epoch != 0);
+        until.map(|until| until.since(now))
+    }
+
     /// The room waits for the visitors of a lost log, and no token has proven yet that there was one: most likely the log is
     /// the first.
     #[must_use]
     pub fn is_opening(&self, room: &RoomView) -> bool {
-        self.adopting.is_none() && room.healing_until(self.clock).is_some() && !self.past.lacks_an_epoch()
+        self.adopting.is_none() && self.heals_for(room, self.clock).is_some() && !self.past.lacks_an_epoch()
     }
 }
 

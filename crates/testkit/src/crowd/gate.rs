@@ -48,6 +48,7 @@ pub fn pass_name() -> String {
 /// A gate that can be killed and started again. Dropping it kills it.
 pub struct Gate {
     child: Option<Child>,
+    was_started: bool,
     pub address: SocketAddr,
     pub admin: Pool,
     folder: TempDir,
@@ -86,6 +87,7 @@ impl Gate {
         fs::write(folder.path().join("config.toml"), config).unwrap();
         Self {
             child: None,
+            was_started: false,
             address,
             admin: Pool::new(admin),
             folder,
@@ -126,10 +128,12 @@ impl Gate {
             .append(true)
             .open(self.folder.path().join("stderr"))
             .unwrap();
+        // Only the first time nobody can be inside by a log that was lost.
+        let first = (!self.was_started).then_some("--first-start");
+        self.was_started = true;
         let child = Command::new(crate::program())
             .arg("run")
-            // None of the tests' visitors was inside at a log that was lost.
-            .arg("--first-start")
+            .args(first)
             .arg("--config")
             .arg(self.config())
             .current_dir(self.folder.path())
