@@ -47,6 +47,8 @@ pub struct Ledger {
     /// Every number issued, every one called and how often, and every one taken out of line by its visitor.
     pub issued: BTreeSet<Number>,
     pub called: BTreeMap<Number, u32>,
+    /// Calls of visitors whom it did not see in line: in a log that gates share, an entry may bring one back and call them at once.
+    pub unknown: u64,
     pub left: BTreeSet<Number>,
     pub entries: u64,
     pub lives: u64,
@@ -422,6 +424,7 @@ impl Ledger {
             }
         }
         let unknown = made.saturating_sub(found.len() as u64);
+        self.unknown += unknown;
         if unknown > 0 && self.alone {
             let what = format!("{unknown} of {made} calls were made of nobody in line");
             self.fault(Kind::Other, &what);
