@@ -21,7 +21,7 @@ Examples:
   ropeline keygen --out /etc/ropeline/tokens.key    write it to a file that only its owner can read
 
 The secret fits [tokens] keys and [upstream] signature_key, as a text, { env = \"NAME\" } or { file = \"/path\" }. All gates of a
-store have the same keys. Whoever has a key can make tickets and passes: keep a copy in a safe place, and nowhere else.")]
+store have the same keys. A key can make tickets and passes: keep a copy in a safe place, and nowhere else.")]
 pub struct KeygenArgs {
     /// Write the secret to this new file with mode 0600, and print the line that names it
     #[arg(long, value_name = "FILE")]

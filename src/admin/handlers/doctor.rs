@@ -18,8 +18,8 @@ use crate::doctor::{Finding, Gate, Running, examine};
 use crate::proxy::is_trusted;
 use crate::time;
 
-/// `GET /api/v1/doctor`. One examination is under way at a time, and whoever asks during it, or right after, gets its findings: the
-/// shop and the store are asked no more often, however many pages are open.
+/// `GET /api/v1/doctor`. One examination is under way at a time. A request during it, or right after, gets its findings, so the shop
+/// and the store are asked no more often, however many pages are open.
 pub async fn show(State(shared): State<Shared>) -> Result<Response, Problem> {
     let mut last = Arc::clone(&shared.examination).lock_owned().await;
     if let Some(findings) = last.fresh(time::uptime()) {
