@@ -47,8 +47,6 @@ pub struct Ledger {
     /// Every number issued, every one called and how often, and every one taken out of line by its visitor.
     pub issued: BTreeSet<Number>,
     pub called: BTreeMap<Number, u32>,
-    /// Calls of visitors whom it did not see in line: in a log that gates share, an entry may bring one back and call them at once.
-    pub unknown: u64,
     pub left: BTreeSet<Number>,
     pub entries: u64,
     pub lives: u64,
@@ -186,6 +184,23 @@ impl Ledger {
                 self.note_call(number, inside.call.count);
             }
             Standing::Late | Standing::Ended | Standing::Unknown => {}
+        }
+    }
+
+    /// Notes the calls of visitors whom it did not see in line: in a log that gates share, one entry may bring a visitor back and call
+    /// them at once.
+    fn note_others(&mut self, line: &LineView) {
+        let others: Vec<(Number, u8)> = self
+            .issued
+            .iter()
+            .filter_map(|number| match line.standing(LANE, *number, line.clock) {
+                Standing::Called(called) => Some((*number, called.call.count)),
+                Standing::Inside(inside) => Some((*number, inside.call.count)),
+                _ => None,
+            })
+            .collect();
+        for (number, count) in others {
+            self.note_call(number, count);
         }
     }
 
@@ -424,7 +439,9 @@ impl Ledger {
             }
         }
         let unknown = made.saturating_sub(found.len() as u64);
-        self.unknown += unknown;
+        if unknown > 0 {
+            self.note_others(line);
+        }
         if unknown > 0 && self.alone {
             let what = format!("{unknown} of {made} calls were made of nobody in line");
             self.fault(Kind::Other, &what);

@@ -90,7 +90,6 @@ impl Verdict {
     /// over.
     fn sessions(&mut self, world: &World, tally: &Tally, sessions: &Sessions<'_>, ledger: &Ledger) {
         let names = names(ledger);
-        let mut nameless = Vec::new();
         for (name, of) in sessions {
             let visitor = of[0].request.field("x-visitor");
             if of.iter().any(|seen| seen.request.field("x-visitor") != visitor) {
@@ -98,7 +97,7 @@ impl Verdict {
             }
             let number = names.get(*name);
             if number.is_none() && ledger.unread == 0 {
-                nameless.push(format!("{name} was inside and never called"));
+                self.fault(Kind::Other, format!("{name} was inside and never called"));
             }
             match tally.sessions.get(*name) {
                 Some((owner, its)) => {
@@ -116,11 +115,6 @@ impl Verdict {
                 let what = format!("{name} was over and the shop saw {}", after.line());
                 self.fault(Kind::Other, what);
             }
-        }
-        // The ledger has no name for a call of somebody whom it did not see in line.
-        let unknown = usize::try_from(ledger.unknown).unwrap_or(usize::MAX);
-        for what in nameless.into_iter().skip(unknown) {
-            self.fault(Kind::Other, what);
         }
     }
 
