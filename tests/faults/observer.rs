@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ropeline::room::{Encoded, Entry, Position, Root, State};
-use ropeline::store::{Exchanged, Log, Snapshot};
+use ropeline::store::{Exchanged, Log, Rootless, Snapshot};
 
 use crate::crowd::ledger::Ledger;
 
@@ -77,13 +77,16 @@ fn follow(mut log: Box<dyn Log>, stop: &AtomicBool) -> Vec<Life> {
     }
 }
 
-/// The first root that loads is the one that counts; while the store fails it is looked for again.
+/// Of the roots that count, the first that loads is the log's; while the store fails it is looked for again. A gate may have named
+/// one when it was not its turn any more, which does not count.
 fn find_root(log: &mut dyn Log, life: &mut Life) {
     if life.root.is_some() {
         return;
     }
-    for hash in life.entries.iter().filter_map(|entry| entry.batch.root) {
-        let Ok(root) = log.root(&hash) else { return };
+    let mut sum = Rootless::new(life.epoch);
+    life.entries.iter().for_each(|entry| sum.apply(entry));
+    for hash in sum.roots() {
+        let Ok(root) = log.root(hash) else { return };
         life.root = root.filter(|root| State::decode(&root.state).is_ok());
         if life.root.is_some() {
             return;
