@@ -5,11 +5,13 @@
 //! it.
 //!
 //! A visitor inside may show the pass late: a page is read for minutes. So a log begun from nothing stops its rooms as a pass
-//! would, before any was shown, unless it is certain that no log was lost.
+//! would, before any was shown, unless it is certain that no log was lost. How long it stops them follows from the settings that
+//! they begin with. Passes of a lost log with longer sessions come later, and the first of these stops its room again.
 
 use crate::codec::codec;
 use crate::lane::record::SLACK_MS;
 use crate::settings::Settings;
+use crate::state::context::Context;
 use crate::view::{RoomView, View};
 use ropeline_ids::{Clock, Epoch};
 
@@ -55,7 +57,10 @@ impl Healing {
     }
 
     /// A token of a lost epoch was shown. Returns whether the room stops for longer because of it.
-    pub fn prove(&mut self, proof: Proof, epoch: Epoch, settings: &Settings, now: Clock) -> bool {
+    pub fn prove(&mut self, proof: Proof, epoch: Epoch, settings: &Settings, m: &Context) -> bool {
+        if proof == Proof::Pass && self.expects_passes(m) {
+            return false;
+        }
         let proofs = if epoch < self.last {
             &mut self.before
         } else {
@@ -64,7 +69,7 @@ impl Healing {
         if !proofs.take(proof) {
             return false;
         }
-        let until = now.plus(match proof {
+        let until = m.clock.plus(match proof {
             Proof::Ticket => generation_ms(settings),
             Proof::Pass => pass_ms(settings),
         });
@@ -73,14 +78,18 @@ impl Healing {
         longer
     }
 
-    /// The room is new in a log that may have taken the place of a lost one, whose clock began with the log. All passes of the
-    /// lost one are older than this log, so none that is shown later stops the room for longer.
+    /// The room is new in a log that may have taken the place of a lost one, whose clock began with the log: it waits for the
+    /// passes of that one.
     pub fn suspect(&mut self, settings: &Settings, now: Clock) {
         let until = Clock(pass_ms(settings).max(generation_ms(settings)) + SLACK_MS);
         if now < until {
             self.until = until;
-            self.here.pass = true;
         }
+    }
+
+    /// The room waits for passes, since its log began from nothing: one that is shown is what it waits for.
+    fn expects_passes(&self, m: &Context) -> bool {
+        m.unproven && self.last == Epoch::default() && m.clock < self.until
     }
 
     /// Gates have brought back all that was lost. Says whether the room was stopped.

@@ -447,7 +447,7 @@ impl Room {
         let mut longer = false;
         for (proof, number) in shown.filter(|(_, number)| lost(*number)) {
             let settings = self.terms.in_force();
-            longer |= self.healing.prove(proof, number.epoch, settings, m.clock);
+            longer |= self.healing.prove(proof, number.epoch, settings, m);
         }
         if longer {
             self.lose_draw(m);

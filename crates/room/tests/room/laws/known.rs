@@ -13,14 +13,14 @@ const KNOWN: [(u16, u16, &str, &str); 2] = [
     (
         VERSION,
         VERSION,
-        "e65f0960e36defecd0f3849c0f0ee186e162c6006a27d426ad49951f2f46e284",
-        "721bb08cadce8c6a60310bb8c2c6967300bc23016529989a21171f4a1135a824",
+        "23091716a234ed0a9a268abb6526b39833c536da1941eb1bf5076bece94be192",
+        "2d8dbd20cd3ead9b91d226f1da8d985b1b34dfb88443225594d1092459e2ddee",
     ),
     (
         VERSION,
         NEWEST,
-        "1ac74101fc1a0aa94bdc1d17b37cd8f2bf1b15796a61e22101f4d88db3b1451b",
-        "8e879d09bbffe438e8b40858f20447afa7bd18dc66002a9e6a24e0c4534303bc",
+        "afd5865d3295618f0659a8b116493657510f83bc8890b84f9aea747b37a63de7",
+        "705269adb1777f8dae763514304d5eb5e376b268cf519f6497a60285dda93fbf",
     ),
 ];
 

@@ -222,6 +222,25 @@ fn no_slot_is_called_that_a_pass_of_a_lost_log_may_still_take() {
     assert!(log.is_called(lost(9)) && log.ahead(newcomer) == Some(0));
 }
 
+/// The sessions of the lost log were longer than the settings say now: its passes come late, one after the other.
+#[test]
+fn a_pass_of_a_lost_log_that_comes_after_the_wait_stops_the_room_again() {
+    let mut log = Log::of(State::empty(EPOCH, false), settings(3));
+    let newcomer = log.join(1)[0];
+    let lost = |n| Number { epoch: Epoch(77), n };
+    log.pass(21_000);
+    assert!(log.reopen(lost(0)));
+    assert_eq!(log.healing(), Some(Clock(22_000)), "it waits for passes anyway");
+    log.mark(newcomer);
+    log.pass(2_000);
+    assert!(log.is_called(newcomer));
+    assert!(log.reopen(lost(1)));
+    assert_eq!(log.healing(), Some(Clock(43_000)));
+    log.pass(5_000);
+    assert!(log.reopen(lost(2)));
+    assert_eq!(log.healing(), Some(Clock(43_000)), "once in a log");
+}
+
 #[test]
 fn a_room_that_comes_later_waits_for_no_longer_than_the_passes_of_a_lost_log_last() {
     let mut log = Log::of(State::empty(EPOCH, false), settings(1));

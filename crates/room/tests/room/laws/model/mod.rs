@@ -129,6 +129,10 @@ impl Lore {
 
     /// A token of a lost epoch is shown.
     pub fn heal(&mut self, epoch: u64, pass: bool, settings: &Settings, now: u64) {
+        // A new log that may follow a lost one waits for its passes anyway.
+        if pass && self.unproven && self.healing.last == 0 && now < self.healing.until {
+            return;
+        }
         if self.healing.proofs.insert((epoch < self.healing.last, pass)) {
             let lasts = if pass {
                 settings.session_ms.max(settings.claim_deadline_ms)
@@ -145,7 +149,6 @@ impl Lore {
         let until = passes.max(settings.grace_ms / 2) + 2_000;
         if self.unproven && now < until {
             self.healing.until = until;
-            self.healing.proofs.insert((false, true));
         }
     }
 }
