@@ -97,7 +97,7 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let mut room = Self {
-            state: State::empty(EPOCH.0, true),
+            state: State::empty(EPOCH.0),
             time: 1_000,
             serial: 0,
         };

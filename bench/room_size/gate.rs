@@ -24,7 +24,7 @@ impl Gate {
     /// A room with these settings and without visitors.
     pub fn new(settings: Settings) -> Self {
         let mut gate = Self {
-            state: State::empty(EPOCH, true),
+            state: State::empty(EPOCH),
             views: [None, None],
             time: 1,
             serial: 0,

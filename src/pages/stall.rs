@@ -167,10 +167,10 @@ mod tests {
             (before, stall(&mut hand))
         };
         assert_eq!(
-            lost(State::empty(7, false)),
+            lost(State::after_a_loss(7)),
             (Some(Stall::Opening), Some(Stall::Healing))
         );
-        assert_eq!(lost(State::empty(7, true)), (None, Some(Stall::Healing)));
+        assert_eq!(lost(State::empty(7)), (None, Some(Stall::Healing)));
     }
 
     #[test]

@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_is_known_by_its_states_hash() {
-        let mut state = State::empty(7, true);
+        let mut state = State::empty(7);
         let of = |state: &State| (state.hash(), snapshot(state, Wall(5)).hash());
         let (before, saved) = of(&state);
         assert_eq!(before, saved);

@@ -112,7 +112,7 @@ mod tests {
             (name("gone"), Change::Remove),
         ];
         assert_eq!(changes(&state, &configured, |_| false), expected);
-        assert_eq!(changes(&State::empty(1, true), &[], |_| false), []);
+        assert_eq!(changes(&State::empty(1), &[], |_| false), []);
     }
 
     #[test]

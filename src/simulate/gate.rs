@@ -31,7 +31,7 @@ pub(super) struct Gate {
 
 impl Gate {
     pub fn start(plan: &Plan) -> Self {
-        let mut state = State::empty(1, true);
+        let mut state = State::empty(1);
         let view = state.view();
         let mut gate = Self {
             state,

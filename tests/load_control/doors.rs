@@ -66,7 +66,7 @@ impl Room {
             ..Settings::default()
         };
         Self {
-            state: State::empty(1_000, true),
+            state: State::empty(1_000),
             serial: 0,
             calls: 0,
             joined: 0,

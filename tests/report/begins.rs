@@ -11,7 +11,7 @@ use super::hall::{EPOCH, Hall};
 #[test]
 fn a_first_state_that_is_forged_is_not_a_first_start() {
     let folder = tempfile::tempdir().unwrap();
-    let begun = State::empty(EPOCH, true).with_version(NEWEST);
+    let begun = State::empty(EPOCH).with_version(NEWEST);
     let (mut hall, mut crowd) = (Hall::of(begun), Crowd::new(29));
     hall.archive(1, folder.path());
     hall.configure(1, settings());
@@ -27,12 +27,12 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
     for (what, first, says) in [
         (
             "an older version",
-            State::empty(epoch, true),
+            State::empty(epoch),
             "and the rooms before it run version",
         ),
         (
             "another first call",
-            State::empty(epoch, false).with_version(NEWEST),
+            State::after_a_loss(epoch).with_version(NEWEST),
             "no vote of a gate is for the state at",
         ),
     ] {
@@ -46,7 +46,7 @@ fn a_first_state_that_is_forged_is_not_a_first_start() {
 #[test]
 fn a_log_whose_version_rises_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let first = State::empty(EPOCH, true);
+    let first = State::empty(EPOCH);
     let (mut hall, mut crowd) = (Hall::of(first), Crowd::new(31));
     hall.archive(1, folder.path());
     hall.comes_old(2);

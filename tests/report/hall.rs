@@ -39,7 +39,7 @@ pub fn section() -> Section {
 
 impl Hall {
     pub fn new() -> Self {
-        Self::of(State::empty(EPOCH, true))
+        Self::of(State::empty(EPOCH))
     }
 
     /// A log that begins from this state.
@@ -199,7 +199,7 @@ impl Hall {
     pub fn after_a_wiped_store(&self) -> Self {
         Self {
             time: self.time,
-            ..Self::of(State::empty(self.state.position().epoch + 1_000, false))
+            ..Self::of(State::after_a_loss(self.state.position().epoch + 1_000))
         }
     }
 

@@ -225,9 +225,9 @@ fn a_state_of_another_history_to_begin_from_is_found() {
         fs::write(folder.path().join(name.file()), bytes).unwrap();
     };
     // It would have called no visitor for five seconds.
-    begin_from(&State::empty(was.epoch, false));
+    begin_from(&State::after_a_loss(was.epoch));
     assert!(wrong(&report(&folder)).contains("most gates confirmed another state"));
-    let mut state = State::empty(was.epoch, true);
+    let mut state = State::empty(was.epoch);
     state.apply(&was.entries().next().unwrap().unwrap().entry);
     begin_from(&state);
     assert!(wrong(&report(&folder)).contains("is not the one before the entries"));

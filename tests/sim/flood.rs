@@ -115,7 +115,7 @@ impl World {
             rate_per_minute: Some(CALLS_A_MINUTE),
             ..Settings::default()
         };
-        let mut state = State::empty(1_000, true);
+        let mut state = State::empty(1_000);
         let mut world = Self {
             view: state.view(),
             state,

@@ -49,7 +49,7 @@ fn settings(of: &[(&str, u16)]) -> Settings {
 impl World {
     fn new(seed: u64) -> Self {
         let gate = |_| Gate {
-            state: State::empty(1_000, true),
+            state: State::empty(1_000),
             serial: 0,
             arrivals: BTreeMap::new(),
         };

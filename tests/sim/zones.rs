@@ -75,7 +75,7 @@ fn expected(zone: usize, time: u64) -> Phase {
 impl World {
     fn new() -> Self {
         let mut world = Self {
-            state: State::empty(1_000, true),
+            state: State::empty(1_000),
             time: START,
             serial: 0,
             sales: ZONES.map(|_| Sale::default()).into(),

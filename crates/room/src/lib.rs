@@ -10,7 +10,7 @@
 //! use ropeline_room::{Batch, Change, Entry, GateId, Position, RoomChange, RoomName, Settings, State, VERSION, Wall};
 //!
 //! let room = RoomName::new("shop").expect("letters");
-//! let mut state = State::empty(7, true);
+//! let mut state = State::empty(7);
 //! let configured = RoomChange { room: room.clone(), revision: 1, change: Change::Configure(Settings::default()), who: None };
 //! let entry = Entry {
 //!     position: Position { epoch: 7, sequence: 1 },

@@ -60,7 +60,7 @@ impl Context {
             "the store is empty: if a log was lost, visitors who are inside come back with their passes, so no room calls \
              before those have run out; if there was none, start with --first-start, or run `ropeline rooms end-healing ROOM`"
         );
-        State::empty(epoch, false)
+        State::after_a_loss(epoch)
     }
 
     /// There is a log: one that begins later in this life takes the place of this one.

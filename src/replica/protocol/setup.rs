@@ -28,7 +28,7 @@ pub struct Setup {
 
 /// The view of a gate that has not read anything yet: the configured rooms as of that time, empty, with no visitor called.
 pub(in crate::replica) fn placeholder(rooms: &[(RoomName, Settings)], time: Wall) -> Arc<View> {
-    let mut state = State::empty(0, false);
+    let mut state = State::after_a_loss(0);
     let configure = |(room, settings): &(RoomName, Settings)| RoomChange {
         room: room.clone(),
         revision: 1,

@@ -37,7 +37,7 @@ struct Rooms(State);
 impl Rooms {
     /// One room, of revision 1.
     fn new() -> Self {
-        let mut rooms = Self(State::empty(1, true));
+        let mut rooms = Self(State::empty(1));
         rooms.other(Change::Configure(settings(5)));
         rooms
     }

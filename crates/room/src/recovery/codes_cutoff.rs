@@ -33,9 +33,9 @@ const MAX_GATES: usize = 1_000;
 
 impl CodesCutoff {
     /// Of a log begun from nothing.
-    pub fn new(proven_new: bool) -> Self {
+    pub fn new(codes_are_known: bool) -> Self {
         Self {
-            all: if proven_new { Wall(0) } else { UNSET },
+            all: if codes_are_known { Wall(0) } else { UNSET },
             ..Self::default()
         }
     }

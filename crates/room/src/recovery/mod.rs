@@ -33,11 +33,11 @@ codec! {
 
 impl Recovery {
     /// Of a log begun from nothing.
-    pub fn new(proven_new: bool) -> Self {
+    pub fn new(codes_are_known: bool) -> Self {
         Self {
             awaits: None,
             adopting: Adopting::default(),
-            codes: CodesCutoff::new(proven_new),
+            codes: CodesCutoff::new(codes_are_known),
         }
     }
 

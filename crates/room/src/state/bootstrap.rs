@@ -87,11 +87,7 @@ impl State {
     pub fn is_empty_log(&self) -> bool {
         let (epoch, version) = (self.head.position().epoch, self.version());
         let bytes = self.encode();
-        let empty: [fn(u64) -> Self; 3] = [
-            |epoch| Self::empty(epoch, true),
-            |epoch| Self::empty(epoch, false),
-            Self::first,
-        ];
+        let empty = [Self::empty, Self::first, Self::after_a_loss];
         empty.iter().any(|empty| {
             let own = empty(epoch).with_version(version);
             let mut shared = empty(0).with_version(version);

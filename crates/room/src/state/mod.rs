@@ -56,31 +56,39 @@ pub struct State {
 }
 
 impl State {
-    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms. `proven_new` says that
-    /// no log was lost before it whose visitors may still come: then each room calls its first visitor at once. Otherwise it
-    /// calls none until every session of that log is over, or known again.
+    /// The rooms of a log begun from nothing, before its first entry (whose sequence is 1): no rooms. It is certain that no log
+    /// was lost before it. Each room calls its first visitor at once.
     #[must_use]
-    pub fn empty(epoch: u64, proven_new: bool) -> Self {
-        let past = Arc::new(Past::new(Epoch(epoch)));
-        Self {
-            head: Head::new(epoch),
-            context: Context::new((Clock(0), Wall(0)), !proven_new, past),
-            roster: Roster::default(),
-            versions: Versions::new(VERSION),
-            checkpoints: Checkpoints::new(Clock(0)),
-            recovery: Recovery::new(proven_new),
-            rooms: Rooms::default(),
-            published: None,
-        }
+    pub fn empty(epoch: u64) -> Self {
+        Self::from_nothing(epoch, false, true)
     }
 
     /// As [`State::empty`], where it is an operator's word, or follows from the gates' keys, that no visitor of a lost log can
     /// come. Single-use codes that were issued before the log are not taken all the same.
     #[must_use]
     pub fn first(epoch: u64) -> Self {
-        let mut state = Self::empty(epoch, false);
-        state.context.unproven = false;
-        state
+        Self::from_nothing(epoch, false, false)
+    }
+
+    /// As [`State::empty`], where a log may have been lost whose visitors still come: no room calls until every session of
+    /// that log is over, or known again, and single-use codes that were issued before are not taken.
+    #[must_use]
+    pub fn after_a_loss(epoch: u64) -> Self {
+        Self::from_nothing(epoch, true, false)
+    }
+
+    fn from_nothing(epoch: u64, visitors_may_come: bool, codes_are_known: bool) -> Self {
+        let past = Arc::new(Past::new(Epoch(epoch)));
+        Self {
+            head: Head::new(epoch),
+            context: Context::new((Clock(0), Wall(0)), visitors_may_come, past),
+            roster: Roster::default(),
+            versions: Versions::new(VERSION),
+            checkpoints: Checkpoints::new(Clock(0)),
+            recovery: Recovery::new(codes_are_known),
+            rooms: Rooms::default(),
+            published: None,
+        }
     }
 
     /// Applies one entry. Total and deterministic. Nothing changes by an entry that was applied before, that is of another

@@ -40,7 +40,7 @@ pub struct Log {
 impl Log {
     /// A room that can have lost nothing.
     pub fn new(settings: Settings) -> Self {
-        Self::of(State::empty(EPOCH, true), settings)
+        Self::of(State::empty(EPOCH), settings)
     }
 
     pub fn of(state: State, settings: Settings) -> Self {

@@ -25,7 +25,7 @@ impl Hand {
     /// A log that can have lost nothing, without rooms. Its first entry is the gate's hello.
     pub fn new(gate: GateId) -> Self {
         Self {
-            state: State::empty(7, true),
+            state: State::empty(7),
             time: 1_000_000,
             gate,
             serial: 0,
@@ -34,7 +34,7 @@ impl Hand {
 
     /// With [`Hand::room`], by its first entry.
     pub fn with_room(settings: Settings) -> Self {
-        Self::of(State::empty(7, true), settings)
+        Self::of(State::empty(7), settings)
     }
 
     /// As [`Hand::with_room`], in a log that begins with this state.

@@ -295,7 +295,7 @@ fn who_came_past_the_line_counts_in_the_log_that_comes_after() {
 #[test]
 fn nobody_goes_past_while_something_lost_may_come_back() {
     let mut log = Log::of(
-        ropeline_room::State::empty(ropeline_room::testing::log::EPOCH, false),
+        ropeline_room::State::after_a_loss(ropeline_room::testing::log::EPOCH),
         room_of(1, 2),
     );
     assert_eq!(log.redeem(open(1)), Err(Denied::NotNow));

@@ -10,7 +10,7 @@ use ropeline_room::testing::log::{EPOCH, Log, room, settings};
 
 #[test]
 fn what_was_lost_for_good_leaves_older_codes_in_doubt() {
-    let mut log = Log::of(State::empty(EPOCH, false), settings(9));
+    let mut log = Log::of(State::after_a_loss(EPOCH), settings(9));
     assert_eq!(log.redeem(code(1, 1)), Err(Denied::NotNow), "somebody may bring it yet");
     log.pass(22_500);
     let later = Redeem {
@@ -119,7 +119,7 @@ struct Gates {
 impl Gates {
     fn new() -> Self {
         let mut gates = Self {
-            state: State::empty(EPOCH, true),
+            state: State::empty(EPOCH),
             serials: [0; 3],
             time: 1_000_000,
         };

@@ -62,7 +62,7 @@ impl World {
             time: 1_000_000,
             gates: (1..=4).map(gate).collect(),
             ids: 4,
-            history: vec![State::empty(1_000, true)],
+            history: vec![State::empty(1_000)],
             told: BTreeMap::new(),
             seen: [0; 4],
         };

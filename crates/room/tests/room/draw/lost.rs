@@ -129,7 +129,7 @@ fn what_became_of_the_drawn_is_brought_back_for_each_of_them() {
 
 /// A log that begins from nothing after the opening of its sale.
 fn begun_after_the_opening() -> Log {
-    let mut log = Log::bare(State::empty(EPOCH + 100, true));
+    let mut log = Log::bare(State::empty(EPOCH + 100));
     log.time = START + 40_000;
     log.change(Change::Configure(drawing(1, None)));
     log

@@ -68,7 +68,7 @@ impl Life {
     /// Under a machine version, which is the seed as well, with gates that know up to `newest`.
     pub fn new(version: u16, newest: u16) -> Self {
         let gates = Gates {
-            state: State::empty(EPOCH, false).with_version(version),
+            state: State::after_a_loss(EPOCH).with_version(version),
             time: 1_700_000_000_000,
             serials: [].into(),
         };
@@ -231,7 +231,7 @@ impl Life {
             0 => self.gates.state.begin(epoch, Root::Own),
             1 => self.share(epoch),
             _ => {
-                self.gates.state = State::empty(epoch, false).with_version(lost.version());
+                self.gates.state = State::after_a_loss(epoch).with_version(lost.version());
                 self.configure();
             }
         }

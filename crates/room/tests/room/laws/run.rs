@@ -35,7 +35,11 @@ impl Run {
     pub fn new(kind: usize) -> Self {
         let proven_new = kind.is_multiple_of(2);
         let mut run = Self {
-            state: State::empty(EPOCH, proven_new),
+            state: if proven_new {
+                State::empty(EPOCH)
+            } else {
+                State::after_a_loss(EPOCH)
+            },
             model: Model::new(EPOCH, proven_new),
             author: Author::new(),
             pace: if kind.is_multiple_of(3) {

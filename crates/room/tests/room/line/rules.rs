@@ -176,7 +176,7 @@ fn lanes_share_the_calls_by_their_weights_and_keep_their_own_order() {
 
 #[test]
 fn a_room_begun_from_nothing_calls_when_the_passes_of_a_lost_log_have_run_out_unless_there_is_none() {
-    let mut log = Log::of(State::empty(EPOCH, false), settings(1));
+    let mut log = Log::of(State::after_a_loss(EPOCH), settings(1));
     let person = log.join(1)[0];
     log.mark(person);
     // A session and the two seconds in which a slot is still held.
@@ -187,7 +187,7 @@ fn a_room_begun_from_nothing_calls_when_the_passes_of_a_lost_log_have_run_out_un
     log.pass(500);
     assert!(log.is_called(person));
     assert_eq!(log.healing(), None);
-    for state in [State::empty(EPOCH, true), State::first(EPOCH)] {
+    for state in [State::empty(EPOCH), State::first(EPOCH)] {
         let mut log = Log::of(state, settings(1));
         let person = log.join(1)[0];
         assert!(log.is_called(person), "at once");
@@ -201,7 +201,7 @@ fn no_slot_is_called_that_a_pass_of_a_lost_log_may_still_take() {
         grace_ms: 10_000,
         ..settings(2)
     };
-    let mut log = Log::of(State::empty(EPOCH, false), short);
+    let mut log = Log::of(State::after_a_loss(EPOCH), short);
     let newcomer = log.join(1)[0];
     let lost = |n| Number { epoch: Epoch(77), n };
     assert!(log.mark(lost(9)), "in line");
@@ -225,7 +225,7 @@ fn no_slot_is_called_that_a_pass_of_a_lost_log_may_still_take() {
 /// The sessions of the lost log were longer than the settings say now: its passes come late, one after the other.
 #[test]
 fn a_pass_of_a_lost_log_that_comes_after_the_wait_stops_the_room_again() {
-    let mut log = Log::of(State::empty(EPOCH, false), settings(3));
+    let mut log = Log::of(State::after_a_loss(EPOCH), settings(3));
     let newcomer = log.join(1)[0];
     let lost = |n| Number { epoch: Epoch(77), n };
     log.pass(21_000);
@@ -243,7 +243,7 @@ fn a_pass_of_a_lost_log_that_comes_after_the_wait_stops_the_room_again() {
 
 #[test]
 fn a_room_that_comes_later_waits_for_no_longer_than_the_passes_of_a_lost_log_last() {
-    let mut log = Log::of(State::empty(EPOCH, false), settings(1));
+    let mut log = Log::of(State::after_a_loss(EPOCH), settings(1));
     log.change(Change::Remove);
     log.pass(22_000);
     log.change(Change::Configure(settings(1)));

@@ -252,7 +252,7 @@ fn rooms_that_nobody_has_configured_yet_come_along() {
         ..Overrides::default()
     };
     log.change(Change::Override(held.clone()));
-    let mut new = Log::bare(State::empty(EPOCH + 100, true));
+    let mut new = Log::bare(State::empty(EPOCH + 100));
     new.time = log.time;
     let mut fork = Fork { old: log, new };
     assert_eq!(fork.bring(), 0);
@@ -282,7 +282,7 @@ fn rooms_that_nobody_has_configured_yet_come_along() {
 fn an_epoch_that_has_no_room_to_come_back_to_has_not_ended() {
     let mut log = Log::new(settings(1));
     log.join(2);
-    let mut new = Log::bare(State::empty(EPOCH + 100, true));
+    let mut new = Log::bare(State::empty(EPOCH + 100));
     let configure = |i: usize| RoomChange {
         room: RoomName::new(&format!("room-{i}")).unwrap(),
         revision: 1,

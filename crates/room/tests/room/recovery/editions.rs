@@ -11,7 +11,7 @@ fn edition(log: &mut Log) -> (u32, Option<Epoch>) {
 
 /// The rooms of a log begun from nothing, of another epoch.
 fn empty(settings: Settings, time: u64) -> Log {
-    let mut new = Log::of(State::empty(EPOCH + 100, true), settings);
+    let mut new = Log::of(State::empty(EPOCH + 100), settings);
     new.time = time;
     new
 }
@@ -63,7 +63,7 @@ fn an_adoption_brings_the_edition_before_the_numbers() {
         let mut new = if configured {
             empty(settings(1), log.time)
         } else {
-            Log::bare(State::empty(EPOCH + 100, true))
+            Log::bare(State::empty(EPOCH + 100))
         };
         let batches = log.state.adoption(&new.state);
         assert!(batches[0].sections.is_empty() && !batches[0].rooms.is_empty());

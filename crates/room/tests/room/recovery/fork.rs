@@ -20,7 +20,7 @@ impl Fork {
 
     /// Everything was lost but the old gate; `new` was begun from nothing.
     pub fn of_nothing(log: Log, settings: Settings) -> Self {
-        let mut new = Log::of(State::empty(EPOCH + 100, true), settings);
+        let mut new = Log::of(State::empty(EPOCH + 100), settings);
         new.time = log.time;
         Self { old: log, new }
     }
