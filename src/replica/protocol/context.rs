@@ -57,10 +57,18 @@ impl Context {
             return State::first(epoch);
         }
         tracing::info!(
-            "the store is empty: if a log was lost, visitors who are inside come back with their passes, so no room calls \
+            "the rooms begin with nobody: if a log was lost, visitors who are inside come back with their passes, so no room calls \
              before those have run out; if there was none, start with --first-start, or run `ropeline rooms end-healing ROOM`"
         );
         State::after_a_loss(epoch)
+    }
+
+    /// The log was there before this gate.
+    pub fn finds_log(&mut self) {
+        if self.first_start {
+            tracing::warn!("the store has a log, so this is no first start: run without --first-start from now on");
+        }
+        self.has_log();
     }
 
     /// There is a log: one that begins later in this life takes the place of this one.

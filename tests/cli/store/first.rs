@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use ropeline::time::uptime;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::commands::nobody_listens;
 use crate::gate::{Gate, Site};
 use crate::harness::redis::{Options, Server};
+use crate::program::Program;
 use crate::until;
 use crate::visitor::Visitor;
 
@@ -48,8 +50,39 @@ fn the_first_start_of_all_numbers_and_calls_the_first_visitor_at_once() {
     // The word is for one start: a store that has a log is not taken for new.
     gate.kill();
     let gate = site.start();
-    gate.logs("start without --first-start");
+    gate.logs("run without --first-start");
     until("the log", || (room(&gate)["waiting"] == 1).then_some(()));
+}
+
+/// The word was left in a unit file, and the store came back empty: what a gate knows that never stopped counts more.
+#[test]
+fn a_gate_that_starts_with_the_word_for_a_first_start_takes_nothing_from_one_that_lives() {
+    let store = Server::start(&Options::default());
+    let site = site(&store, 1, "");
+    let (alive, other) = (site.start(), site.start());
+    let mut inside = alive.visitor();
+    until("the turn", || inside.goes_to("/").is_the_shops().then_some(()));
+    let mut waits = other.visitor();
+    assert_eq!(waits.goes_to("/").word(), "waiting");
+    other.kill();
+    alive.program.signal(Signal::STOP);
+    let _: () = store.ask("FLUSHALL");
+    let again = Program::start(&site.path(""), &["run", "--first-start"]);
+    until("the new log", || again.err().contains("a log has begun").then_some(()));
+    alive.program.signal(Signal::CONT);
+    let again = Gate::serving(again);
+    let mut newcomer = again.visitor();
+    until("the newcomer's number", || {
+        (newcomer.goes_to("/").word() == "waiting").then_some(())
+    });
+    waits.at = again.address;
+    assert_eq!((waits.position(), newcomer.position()), (Some(1), Some(2)));
+    for gate in [&alive, &again] {
+        until("both to agree", || {
+            let room = room(gate);
+            (room["sessions"] == 1 && room["waiting"] == 2).then_some(())
+        });
+    }
 }
 
 /// The gate knows nothing of the log, which may be one of years.

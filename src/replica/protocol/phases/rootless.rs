@@ -31,7 +31,7 @@ pub struct Rootless {
     /// It has named its root, and appended its goodbye.
     named: bool,
     left: bool,
-    /// The operator does not wait for silent gates.
+    /// An operator has ended the wait for silent gates.
     root_now: bool,
     /// Gates live on the log: it has a root that they could have.
     gone_on: bool,
@@ -44,8 +44,6 @@ impl Rootless {
         if let Some(old) = &mut old {
             context.publish_first(old, now);
         }
-        // Nobody has read anything, as the operator says: no gate is waited for.
-        let root_now = old.is_none() && context.is_first_start();
         Self {
             sum: store::Rootless::new(epoch),
             old,
@@ -55,7 +53,7 @@ impl Rootless {
             acknowledged: false,
             named: false,
             left: false,
-            root_now,
+            root_now: false,
             gone_on: false,
         }
     }
@@ -260,6 +258,9 @@ impl Rootless {
             self.tried += 1;
             return Continue(self);
         };
+        if !self.sum.spoken(context.identity.gate()) {
+            context.finds_log();
+        }
         let epoch = self.sum.position().epoch;
         tracing::info!(epoch, from = ?state.position(), "the log has its root");
         let answered = state.answered(context.identity.gate());

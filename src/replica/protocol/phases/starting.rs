@@ -65,9 +65,9 @@ impl Starting {
         if unreadable && found.is_none() {
             return Transition::FallBehind(NEWEST + 1);
         }
-        if context.is_first_start() && (epoch != 0 || found.is_some()) {
-            tracing::warn!("the store has a log, so this is no first start: start without --first-start from now on");
-            context.has_log();
+        // On a shared store others may just have begun the first log.
+        if found.is_some() || (alone && epoch != 0) {
+            context.finds_log();
         }
         if let Some((state, base)) = found {
             let answered = state.answered(context.identity.gate());
