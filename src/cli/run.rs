@@ -33,7 +33,7 @@ Without FILE and --upstream, config.toml in the current folder is used if it exi
 Visitors are served at 127.0.0.1:8080, unless --listen, [server] listen in the file or ROPELINE_LISTEN says otherwise, in
 this order.
 
-Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store cannot be used")]
+Exit codes: 0 stopped on request, 1 cannot start, 70 internal error (start it again), 78 mistake in the configuration, or the store or systemd's sockets cannot be used")]
 pub struct RunArgs {
     #[command(flatten)]
     config: ConfigFile,
@@ -132,11 +132,12 @@ pub fn run(args: &RunArgs) -> ExitCode {
     }
 }
 
-/// A store that refuses will refuse again: a supervisor should not start the gate over and over.
+/// A store that refuses will refuse again, and a supervisor that passes other sockets passes them again: it should not start the
+/// gate over and over.
 fn failed_for(error: &RunError) -> ExitCode {
     let code = failed(error);
     match error {
-        RunError::Start(StartError::Store(_)) => ExitCode::from(EXIT_CONFIG),
+        RunError::Start(StartError::Store(_) | StartError::Passed(_)) => ExitCode::from(EXIT_CONFIG),
         RunError::Fallen => ExitCode::from(EXIT_SOFTWARE),
         _ => code,
     }

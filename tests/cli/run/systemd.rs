@@ -75,7 +75,7 @@ fn sockets_that_are_not_its_own_or_not_there_are_told() {
     ] {
         let (site, tcp, unix) = site(&format!("listen = [\"{listen}\"]"));
         let ended = starts(&site, [tcp.into(), unix.into()], vars).ended();
-        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert_eq!(ended.code, Some(78), "not to be started again: {ended:?}");
         assert!(ended.err.contains(told), "{told} is not told: {ended:?}");
         assert!(!site.path("data").exists(), "nothing was written");
     }
