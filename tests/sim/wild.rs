@@ -6,7 +6,7 @@ use super::chance::number;
 use super::plan::{Outcome, Plan};
 
 /// Seeds of each of the four tests, which run side by side.
-const SEEDS: u64 = 14;
+const SEEDS: u64 = 16;
 /// Visitor-steps that they come to at least.
 const STEPS: u64 = 250_000;
 

@@ -32,6 +32,7 @@ impl Ledger {
         let new = new.flat_map(|(first, count)| (0..count).map(move |i| (first.n + i, first.epoch, None)));
         let ids = entry.batch.sections.iter().flat_map(|section| &section.pending_joins);
         let again = effects.pending_joined.iter().zip(ids);
+        let again = again.filter(|(joined, _)| joined.room == rooms::room());
         let again = again.filter_map(|(joined, (_, id))| Some((joined.first?.n, joined.first?.epoch, Some(*id))));
         // In the order of the room, where virtual visitors have a section of their own.
         let mut all: Vec<_> = new.chain(again).collect();
