@@ -129,3 +129,60 @@ fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
         .collect();
     assert_eq!(alerts, named);
 }
+
+/// Of every alert the runbook has a row in the section that its `runbook_url` names: what it means, what visitors see, and at most three
+/// commands.
+#[test]
+fn every_alert_leads_to_a_row_of_the_runbook() {
+    let rules = include_str!("../../examples/alerts.yml");
+    let runbook = include_str!("../../docs/guides/runbook.md");
+    let faults: Vec<String> = rules
+        .split("- alert: ")
+        .skip(1)
+        .filter_map(|rule| fault(rule, runbook))
+        .collect();
+    assert_eq!(faults, Vec::<String>::new());
+}
+
+/// What is wrong between a rule, from its name on, and the runbook.
+fn fault(rule: &str, runbook: &str) -> Option<String> {
+    let name = rule.lines().next().unwrap_or_default();
+    let url = rule
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("runbook_url: \"")?.strip_suffix('"'));
+    let Some(anchor) = url.and_then(|url| url.strip_prefix("docs/guides/runbook.md#")) else {
+        return Some(format!("{name}: no runbook_url into docs/guides/runbook.md"));
+    };
+    let heading = |line: &&str| {
+        line.starts_with('#') && line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-") == anchor
+    };
+    let section = runbook.lines().skip_while(|line| !heading(line)).skip(1);
+    let mut section = section.take_while(|line| !line.starts_with('#'));
+    let row = section.find_map(|line| line.strip_prefix(&format!("| `{name}` | "))?.strip_suffix(" |"));
+    let Some(cells) = row.map(|row| row.split(" | ").collect::<Vec<_>>()) else {
+        return Some(format!("{name}: no row below #{anchor}"));
+    };
+    let commands = cells.last().map_or(0, |cell| cell.matches('`').count() / 2);
+    let whole = cells.len() == 3 && cells.iter().all(|cell| !cell.trim().is_empty());
+    (!whole || !(1..=3).contains(&commands)).then(|| format!("{name}: {} cells, {commands} commands", cells.len() + 1))
+}
+
+#[test]
+fn a_row_that_is_missing_or_too_long_is_found() {
+    let rule = "RopelineX\n  runbook_url: \"docs/guides/runbook.md#alerts-of-a-room\"\n";
+    let page = |row: &str| format!("# Runbook\n### Alerts of a room\n{row}\n## End\n| `RopelineY` | a | b | `c` |\n");
+    assert_eq!(fault(rule, &page("| `RopelineX` | a | b | `c`, `d`, then `e` |")), None);
+    for row in [
+        "",
+        "| `RopelineX` | a | b | c |",
+        "| `RopelineX` | a | `c` |",
+        "| `RopelineX` | a | b | `1`, `2`, `3`, `4` |",
+    ] {
+        assert!(fault(rule, &page(row)).is_some(), "{row}");
+    }
+    assert!(fault("RopelineX\n", &page("")).is_some());
+    assert!(
+        fault(&rule.replace('X', "Y"), &page("")).is_some(),
+        "in another section"
+    );
+}
