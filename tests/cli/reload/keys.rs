@@ -248,6 +248,29 @@ fn a_key_that_goes_while_its_tokens_are_about_is_told_of_with_the_date_until_whi
 }
 
 #[test]
+fn a_key_of_the_gates_own_is_renewed_as_any_other() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let mut inside = gate.insider();
+    let mut waiting = gate.waits(1);
+    assert_eq!(site.run(&["keygen", "--out", "key"]).code, Some(0));
+    let (new, own) = (
+        "{ id = \"next\", secret = { file = \"key\" } }",
+        "{ id = \"own\", secret = { file = \"data/token.key\" } }",
+    );
+    let all = format!("[tokens]\n{}\n[limits]", keys(&[new, own]));
+    site.edit("[limits]", &all);
+    taken(&site, &gate);
+    assert_eq!(waiting.position(), Some(1));
+    assert!(inside.goes_to("/").is_the_shops());
+    config(&site, &[new, own], &[new]);
+    let told = taken(&site, &gate);
+    assert!(told.contains("the key \"own\" is gone and was in use until "), "{told}");
+    assert_eq!(waiting.position(), Some(1));
+    assert!(inside.goes_to("/").is_the_shops());
+}
+
+#[test]
 fn a_stream_that_was_opened_under_the_old_key_ends_and_comes_back_to_a_new_ticket() {
     let site = Site::new("", &format!("[tokens]\n{}\n", keys(&[OLD])));
     let gate = site.start();
