@@ -156,6 +156,14 @@ impl Client {
         self.ask(Method::GET, target, None).await
     }
 
+    /// For a report that a refusal has too, such as that of a gate that is not ready.
+    pub async fn get_whatever_its_status(&self, within: Duration, target: &str) -> Result<Raw, Failure> {
+        let (_, _, body) = self
+            .exchange_within(within, self.request(Method::GET, target, None)?)
+            .await?;
+        Ok(Raw(body))
+    }
+
     pub async fn delete(&self, target: &str) -> Result<Raw, Failure> {
         self.ask(Method::DELETE, target, None).await
     }
@@ -202,9 +210,7 @@ impl Client {
     }
 
     async fn answer(&self, within: Duration, request: Request<Full<Bytes>>) -> Result<Raw, Failure> {
-        let (status, kind, body) = tokio::time::timeout(within, self.exchange(request))
-            .await
-            .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", within.as_secs()))))?;
+        let (status, kind, body) = self.exchange_within(within, request).await?;
         if status.is_success() && kind == "application/json" {
             return Ok(Raw(body));
         }
@@ -237,6 +243,16 @@ impl Client {
         request
             .body(Full::from(body))
             .map_err(|error| Failure::Local(error.to_string()))
+    }
+
+    async fn exchange_within(
+        &self,
+        within: Duration,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, String, Bytes), Failure> {
+        tokio::time::timeout(within, self.exchange(request))
+            .await
+            .unwrap_or_else(|_| Err(self.absent(&format!("no answer within {} s", within.as_secs()))))
     }
 
     async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(StatusCode, String, Bytes), Failure> {

@@ -170,6 +170,11 @@ fn the_health_check_tells_a_ready_gate_from_none() {
     let admin = gate.admin.to_string();
     let ready = site.run(&["healthcheck", "--admin", &admin]);
     assert_eq!((ready.code, ready.err.as_str()), (Some(0), ""), "{ready:?}");
+    let as_elsewhere = site.run(&["healthcheck", "--admin", &format!("http://{admin}"), "--format", "json"]);
+    assert!(
+        as_elsewhere.code == Some(0) && as_elsewhere.out.contains("\"ok\": true"),
+        "{as_elsewhere:?}"
+    );
     let visitors = site.run(&["healthcheck", "--admin", &gate.address.to_string()]);
     assert!(
         visitors.code == Some(1) && visitors.err.contains("is no gate's admin listener"),

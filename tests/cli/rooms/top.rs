@@ -71,6 +71,19 @@ fn every_line_the_shop_and_the_changes_are_shown_once_as_text() {
         assert!(shown.out.contains(part), "{part}: {}", shown.out);
     }
     assert!(!shown.out.contains('\u{1b}'), "no word to a terminal: {}", shown.out);
+    let told = site.run(&["top", "--admin", &admin(&gate), "--room", "shop", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.out).expect("JSON");
+    let of_api = gate.asks_admin("/api/v1/rooms/shop/changes").json();
+    assert_eq!(told["changes"], of_api["changes"]);
+    assert_eq!(
+        (&told["room"], &told["rooms"][0]["name"]),
+        (&"shop".into(), &"shop".into())
+    );
+    assert_eq!(told["gates"]["gate"]["condition"], "live");
+    assert!(
+        told["history"].is_object() && told["lines"].is_array() && told["upstreams"].is_array(),
+        "{told}"
+    );
     let nowhere = site.run(&["top", "--admin", &admin(&gate), "--once", "--room", "none"]);
     assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
     assert!(nowhere.err.contains("no room \"none\""), "{nowhere:?}");

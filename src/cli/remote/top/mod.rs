@@ -1,6 +1,6 @@
 //! `ropeline top`: every line live in a terminal, with the content of the operator's page; or once as plain text.
 //!
-//! It only reads. Where output is not a terminal it prints once, so that it can be used in a pipe.
+//! It only reads. Where output is not a terminal it prints once, so that it can be used in a pipe; as JSON, too.
 
 mod picture;
 mod screen;
@@ -13,7 +13,7 @@ use clap::Args;
 
 use self::picture::Picture;
 use self::screen::{Key, Screen};
-use crate::cli::output::{columns, say};
+use crate::cli::output::{Format, columns, say};
 use crate::cli::remote::{self, AdminArgs, Client, Failure, encoded, parsed};
 
 /// Arguments of `ropeline top`.
@@ -28,6 +28,9 @@ pub struct TopArgs {
     /// The room to show in detail; by default the first
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
+    /// Text; or the admin API's JSON, once
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Runs `ropeline top`.
@@ -44,6 +47,10 @@ async fn execute(args: &TopArgs) -> Result<(), Failure> {
             "there is no room {:?}",
             args.room.as_deref().unwrap_or_default()
         )));
+    }
+    if args.format == Format::Json {
+        say(&format!("{:#}\n", first.json()));
+        return Ok(());
     }
     if args.once || !io::stdout().is_terminal() {
         say(&first.whole(columns()));
@@ -108,4 +115,5 @@ const EXAMPLES: &str = "Keys: up and down (or k and j) choose a room, q ends.
 Examples:
   ropeline top                                    every line, redrawn every second
   ropeline top --once                             once, as plain text
+  ropeline top --format json | jq .history        once, for a script
   ssh -t gate ropeline top --room main            from elsewhere";

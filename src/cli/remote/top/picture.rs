@@ -52,6 +52,19 @@ impl Picture {
         self.at = self.at.saturating_add_signed(by).min(last);
     }
 
+    /// The answers of the admin API that it is drawn from, each by the last part of its path.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "rooms": self.rooms.rooms,
+            "upstreams": self.upstreams.upstreams,
+            "gates": self.gates,
+            "room": self.selected().map(|room| &room.name),
+            "changes": self.changes.changes,
+            "history": self.history,
+            "lines": self.lines.lines,
+        })
+    }
+
     /// As text, every line ended.
     pub fn whole(&self, columns: usize) -> String {
         self.lines(columns).into_iter().map(|line| line + "\n").collect()
