@@ -54,7 +54,9 @@ pub enum StartError {
 
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::AddrInUse => "; something listens there already: stop it, or set [server] listen",
+        io::ErrorKind::AddrInUse => {
+            "; something listens there already, such as another gate: stop it, or set [server] listen or admin_listen"
+        }
         io::ErrorKind::PermissionDenied => "; ports below 1024 need the right to bind them (CAP_NET_BIND_SERVICE)",
         io::ErrorKind::AddrNotAvailable => "; no interface of this machine has that address",
         _ => "",
