@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::report::{Findings, Options, Progress, audit, html, text, verdict};
-use crate::room::{Chain, RoomName};
+use crate::report::{Findings, Options, Progress, Sought, audit, html, text, verdict};
+use crate::room::{Chain, LineName, RoomName};
+use crate::token::Reference;
 
 use super::output::{ReportFormat, say};
 
@@ -19,6 +20,7 @@ FOLDER is where gates archive ([store] archive), or the data folder of one gate 
 Examples:
   ropeline report /var/lib/ropeline/archive
   ropeline report gate-1 gate-2 gate-3 --format html --output sale.html
+  ropeline report archive --room main --visitor K7D-4D2-XA
   ropeline report archive --expect 5f1c…      the hash that a gate or an earlier report showed
   ropeline report archive --from 9ab0…        older files were deleted: the hash before the first remaining entry
 
@@ -43,6 +45,12 @@ pub struct ReportArgs {
     /// The hash before the first entry, where older files were deleted; an earlier report has it
     #[arg(long, value_name = "HASH")]
     from: Option<String>,
+    /// Instead of the report, what became of the visitor with this reference of the page
+    #[arg(long, value_name = "REFERENCE", requires = "room")]
+    visitor: Option<String>,
+    /// With --visitor: the name of the line, if the room has several
+    #[arg(long, value_name = "LINE", requires = "visitor")]
+    line: Option<String>,
     /// Exit with 1 also where operators intervened: evictions, calls beyond the capacity, visitors let past, …
     #[arg(long)]
     strict: bool,
@@ -80,11 +88,24 @@ fn options(args: &ReportArgs) -> Result<Options, String> {
         Some(name) => Some(RoomName::new(name).ok_or_else(|| format!("{name:?} cannot be a room's name"))?),
         None => None,
     };
+    let visitor = room.clone().map(|room| sought(args, room)).transpose()?.flatten();
     Ok(Options {
         room,
+        visitor,
         expect: hash(args.expect.as_deref())?,
         from: hash(args.from.as_deref())?,
     })
+}
+
+fn sought(args: &ReportArgs, room: RoomName) -> Result<Option<Sought>, String> {
+    let Some(visitor) = &args.visitor else { return Ok(None) };
+    let reference = Reference::parse(visitor)
+        .ok_or_else(|| format!("{visitor:?} is no reference as the waiting page shows it: ask again"))?;
+    let line = match &args.line {
+        Some(name) => LineName::new(name).ok_or_else(|| format!("{name:?} can name no line"))?,
+        None => LineName::ONLY,
+    };
+    Ok(Some(Sought { room, line, reference }))
 }
 
 fn hash(given: Option<&str>) -> Result<Option<Chain>, String> {

@@ -24,6 +24,9 @@ pub struct Findings {
     /// Times without calls or entries; at most 1,000.
     pub interruptions: Vec<Interruption>,
     pub lines: Vec<Line>,
+    /// What became of the visitor that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visitor: Option<Life>,
     /// Counts of findings that were too many to be listed; with any of them the history does not count as whole.
     pub not_listed: NotListed,
 }
@@ -150,6 +153,24 @@ pub struct Stamp {
     pub position: String,
     pub time: String,
     pub time_ms: u64,
+}
+
+/// What became of the visitor.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Life {
+    pub room: String,
+    pub reference: String,
+    /// Log and number; none where no entry of the history gave the number.
+    pub number: Option<String>,
+    /// At most 1,000, oldest first.
+    pub stages: Vec<Stage>,
+}
+
+/// The entry after which the visitor stood there.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Stage {
+    pub at: Stamp,
+    pub standing: &'static str,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

@@ -10,6 +10,7 @@ mod codes;
 pub mod describe;
 mod findings;
 mod interventions;
+mod life;
 mod line;
 mod page;
 mod plot;
@@ -27,6 +28,7 @@ mod votes;
 use std::path::PathBuf;
 
 pub use findings::*;
+pub use life::Sought;
 pub use page::html;
 pub use sentence::verdict;
 pub use series::{Moment, Point, Points, Series};
@@ -45,6 +47,8 @@ pub struct Options {
     /// The chain before the first available entry, if the history before is not to be examined; `None`: the history has to
     /// begin with a log's first start.
     pub from: Option<Chain>,
+    /// A visitor whose life is followed.
+    pub visitor: Option<Sought>,
 }
 
 /// Given from time to time while an audit runs.

@@ -6,6 +6,7 @@ use super::Options;
 use super::Progress;
 use super::findings::{Checks, Covers, Expected, Findings, Log, NotListed, Stamp};
 use super::interventions::Interventions;
+use super::life::Follower;
 use super::line::books::Books;
 use super::start::{Start, beginning, is_proved};
 use super::trail::{Trail, Was};
@@ -24,6 +25,7 @@ pub(super) struct Replay<'a> {
     books: Books,
     trail: Trail,
     interventions: Interventions,
+    follower: Option<Follower>,
     covers: Covers,
     checks: Checks,
     faults: Vec<String>,
@@ -52,6 +54,7 @@ impl<'a> Replay<'a> {
             books: Books::new(options.room.clone()),
             trail: Trail::default(),
             interventions: Interventions::new(options.room.clone()),
+            follower: options.visitor.clone().map(Follower::new),
             covers: Covers::default(),
             checks: Checks::default(),
             faults: Vec::new(),
@@ -287,6 +290,9 @@ impl<'a> Replay<'a> {
         self.trail.entry(entry, effects, &view, was);
         self.interventions.entry(entry, effects, &view, was);
         self.books.entry(entry, effects, &view);
+        if let Some(follower) = &mut self.follower {
+            follower.entry(entry, &view);
+        }
     }
 
     /// The findings, when all was walked through; `end` is where the history ends.
@@ -344,6 +350,7 @@ impl<'a> Replay<'a> {
             faults: self.faults,
             checks: self.checks,
             lines,
+            visitor: self.follower.map(Follower::life),
             not_listed,
         }
     }

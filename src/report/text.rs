@@ -3,14 +3,18 @@
 use std::fmt::Write as _;
 
 use super::findings::{Change, Findings, Line, Stamp, Tally};
+use super::life;
 use super::sentence::verdict;
 use crate::charts::{Spread, in_words};
 use crate::terminal::{may_be_shown, plain};
 
-/// The whole report as plain text, at most 120 columns wide but for names.
+/// The whole report as plain text, at most 120 columns wide but for names; of a visitor who was asked for, the life and the verdict.
 #[must_use]
 pub fn text(findings: &Findings) -> String {
     let mut text = String::new();
+    if let Some(life) = &findings.visitor {
+        return life::text(life) + "\n" + &verdict(findings) + "\n";
+    }
     head(&mut text, findings);
     for line in &findings.lines {
         text.push('\n');

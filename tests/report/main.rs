@@ -9,6 +9,7 @@ mod crowd;
 mod fair;
 mod forged;
 mod hall;
+mod life;
 mod logs;
 mod scale;
 mod tampered;
