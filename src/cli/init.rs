@@ -212,7 +212,7 @@ fn text(answers: &Answers) -> String {
     let _ = write!(
         text,
         "# Written by `ropeline init`. docs/reference/configuration.md has every key; the others have their defaults.\n\n\
-         [server]\n{}\n\n[upstream]\n{}\n\n[[room]]\nname = \"shop\"\nroutes = [\"/*\"]\n\
+         [server]\n{}\n\n[upstream]\n{}\n\n[[room]]\nname = \"main\"\nroutes = [\"/*\"]\n\
          # Files that pages load: nobody waits for them. Name the paths of your shop.\n\
          except = [\"/static/*\", \"/assets/*\", \"/favicon.ico\"]\n\
          # How many visitors the shop serves at once, and how many are called a minute at most.\n{}\n{}\n\

@@ -16,7 +16,7 @@ fn the_defaults_are_the_designs() {
     assert_eq!(room.settings, Settings::default());
     assert_eq!(
         (config.rooms.len(), room.name.as_str(), room.outage_extension_ms),
-        (1, "shop", 300_000)
+        (1, "main", 300_000)
     );
     assert_eq!((room.end_grace_ms, room.waiting_status.as_u16()), (30_000, 200));
     assert!(room.routes[0].is_everything() && room.except.is_empty());

@@ -13,7 +13,7 @@ pub(super) const ROOM: Table = Table {
         the file gets it. Without any `[[room]]`, one room with these values protects the whole site.",
     keys: &[
         key("name", NAME)
-            .or("shop")
+            .or("main")
             .about("Name of the room in cookies, in metrics and in the admin API."),
         list("hosts", &HOST).or("[]").about(
             "Hosts of the room, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is 80 or \

@@ -131,5 +131,5 @@ fn a_gate_starts_from_the_file() {
         &["run", "--config", "config.toml", "--admin-listen", "127.0.0.1:0"],
     ));
     gate.insider();
-    gate.waits(1);
+    assert_eq!(gate.visitor().goes_to("/").word(), "waiting");
 }

@@ -60,7 +60,7 @@ fn an_upstream_is_all_it_needs() {
         assert!(answer.is_the_shops() && answer.body.contains(page), "{answer:?}");
     }
     assert!(
-        visitor.jar.keys().any(|name| name == "ropeline-pass-shop"),
+        visitor.jar.keys().any(|name| name == "ropeline-pass-main"),
         "{:?}",
         visitor.jar
     );
