@@ -11,8 +11,11 @@ pub trait Vault: Send {
     /// does.
     fn lease(&mut self) -> Result<bool, Unavailable>;
 
-    /// Writes all the records in their order, if this gate has the lease; false if it has not.
+    /// Writes all the records in their order, if this gate has the lease; false if it has not. One without bytes is deleted.
     fn write(&mut self, records: &[(String, Vec<u8>)]) -> Result<bool, Unavailable>;
+
+    /// Whether several gates use it side by side.
+    fn is_shared(&self) -> bool;
 
     /// Gives the lease back.
     fn release(&mut self) -> Result<(), Unavailable>;

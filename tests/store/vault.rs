@@ -37,8 +37,19 @@ fn suite(open: &dyn Fn() -> Box<dyn Vault>) {
     one.release().unwrap();
     assert!(other.lease().unwrap() && !one.lease().unwrap());
     assert!(!one.write(&[record("a", "4")]).unwrap());
-    assert!(other.write(&[record("a", "")]).unwrap());
-    assert_eq!(read(&mut *one, &["a"]), [Some(String::new())]);
+    // A record without bytes is deleted, and one that is not there stays so.
+    let long = format!("certificate:{}", "a".repeat(253));
+    assert!(
+        other
+            .write(&[record("a", ""), record("none", ""), record(&long, "5")])
+            .unwrap()
+    );
+    assert_eq!(
+        read(&mut *one, &["a", "none", &long]),
+        [None, None, Some("5".to_owned())]
+    );
+    assert!(other.write(&[record(&long, "")]).unwrap());
+    assert_eq!(read(&mut *one, &[&long]), [None]);
 }
 
 #[test]

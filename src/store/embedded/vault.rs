@@ -8,6 +8,10 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+
 use crate::store::{Trouble, Unavailable, Vault};
 
 /// The records in a folder of the data folder.
@@ -41,18 +45,33 @@ impl FolderVault {
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return match fs::remove_file(self.file(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => File::open(&self.folder)?.sync_all(),
+            };
+        }
         let next = self.folder.join(NEXT);
         let mut file = private().truncate(true).open(&next)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&next, self.folder.join(name))?;
+        fs::rename(&next, self.file(name))?;
         File::open(&self.folder)?.sync_all()
+    }
+
+    /// The file of a record. A host's name may be longer than a file's.
+    fn file(&self, name: &str) -> PathBuf {
+        if name.len() <= MAX_NAME {
+            return self.folder.join(name);
+        }
+        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(name));
+        self.folder.join(format!("sha256:{digest}"))
     }
 }
 
 impl Vault for FolderVault {
     fn read(&mut self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Unavailable> {
-        let one = |name: &String| match File::open(self.folder.join(name)) {
+        let one = |name: &String| match File::open(self.file(name)) {
             Ok(file) => {
                 let mut bytes = Vec::new();
                 file.take(MAX_RECORD).read_to_end(&mut bytes)?;
@@ -81,6 +100,10 @@ impl Vault for FolderVault {
         written.map(|()| true).map_err(|error| self.failed(&error))
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     fn release(&mut self) -> Result<(), Unavailable> {
         self.lease = None;
         Ok(())
@@ -96,5 +119,7 @@ fn private() -> OpenOptions {
 const FOLDER: &str = "certificates";
 const LOCK: &str = "lock";
 const NEXT: &str = "next";
+/// Longest name of a file, in bytes: file systems that encrypt names take less than the usual 255.
+const MAX_NAME: usize = 140;
 /// Longest record that is read.
 const MAX_RECORD: u64 = 4 << 20;

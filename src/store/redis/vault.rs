@@ -57,6 +57,10 @@ impl Vault for RedisVault {
         parse(replies.into_iter().next())
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn release(&mut self) -> Result<(), Unavailable> {
         let own = &self.own;
         self.wire.call(|scripts, keys, by| {
