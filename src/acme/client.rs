@@ -23,7 +23,7 @@ use crate::proxy::visitors_tls;
 use crate::time;
 use ropeline_ids::Wall;
 
-/// A client of one authority; clones share what it said last.
+/// A client of one authority; clones share what it said last ([`Client::anew`] does not).
 #[derive(Clone)]
 pub struct Client {
     tls: TlsConnector,
@@ -63,6 +63,14 @@ impl Client {
             tls: visitors_tls(authorities)?,
             said: Arc::default(),
         })
+    }
+
+    /// The same client for an order of its own: what the authority said before has nothing to do with it.
+    pub fn anew(&self) -> Self {
+        Self {
+            tls: self.tls.clone(),
+            said: Arc::default(),
+        }
     }
 
     pub fn said(&self) -> Said {

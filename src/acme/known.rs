@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::Standing;
-use super::record::{Account, Attempts, Certificate};
+use super::plan::{self, Standing};
+use super::record::{Attempts, Certificate, State};
 use crate::config::Acme;
 use ropeline_ids::Wall;
 
@@ -15,11 +15,12 @@ use ropeline_ids::Wall;
 pub struct Known {
     /// Of the store, as last read; `None`: the store had nothing.
     pub revision: Option<Vec<u8>>,
-    pub account: Option<Account>,
-    pub attempts: Attempts,
+    pub state: State,
     pub certificates: BTreeMap<String, Certificate>,
-    /// Certificates in the store that none of the keys opens, and when each may be replaced.
-    pub locked: BTreeMap<String, Wall>,
+    /// The store has records that none of the keys opens, and another gate may need them until then.
+    pub locked: Option<Wall>,
+    /// When the store's state was last written.
+    pub written: Option<Wall>,
     /// The store lacks some of this, or has it in an older form or under an older key.
     pub is_ahead: bool,
 }
@@ -28,26 +29,24 @@ pub struct Known {
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
     pub revision: Option<Vec<u8>>,
-    pub account: Option<Account>,
-    pub attempts: Option<Attempts>,
+    pub state: Option<State>,
     pub certificates: BTreeMap<String, Certificate>,
-    pub locked: BTreeMap<String, Wall>,
+    pub locked: Option<Wall>,
+    pub written: Option<Wall>,
     /// A record was sealed with another key than the first.
     pub is_of_old_key: bool,
 }
 
 impl Known {
-    /// Takes what the store has, except certificates that are older than the known ones.
+    /// Takes what the store has, except a state and certificates that are older than the known ones.
     pub fn take(&mut self, stored: Stored) {
-        let lacks_account = stored.account.is_none() && self.account.is_some();
-        let lacks_attempts = stored.attempts.is_none() && self.attempts != Attempts::default();
-        self.is_ahead = stored.is_of_old_key || lacks_account || lacks_attempts;
-        self.revision = stored.revision;
-        self.account = stored.account.or(self.account.take());
-        if let Some(attempts) = stored.attempts {
-            self.attempts = attempts;
+        let version = stored.state.as_ref().map_or(0, |state| state.version);
+        let is_older = version < self.state.version;
+        self.is_ahead = stored.is_of_old_key || is_older;
+        if let (Some(state), false) = (stored.state, is_older) {
+            self.state = state;
         }
-        self.locked = stored.locked;
+        (self.revision, self.locked, self.written) = (stored.revision, stored.locked, stored.written);
         for (host, own) in &self.certificates {
             let in_store = stored.certificates.get(host);
             self.is_ahead |= in_store.is_none_or(|stored| own.is_newer(stored));
@@ -59,24 +58,30 @@ impl Known {
         }
     }
 
+    /// Drops the pauses, if they are of other settings than these.
+    pub fn drop_pauses_of_others(&mut self, settings: &str) {
+        if self.state.version > 0 && self.state.settings != settings {
+            self.state.attempts = Attempts::default();
+            settings.clone_into(&mut self.state.settings);
+            self.state.version += 1;
+            self.is_ahead = true;
+        }
+    }
+
     /// The hosts as the plan sees them, where this authority is asked. A certificate of another one is to be replaced, but not at
     /// once: gates that have read the change of the configuration and gates that have not must not take turns.
-    pub fn standings<'k>(&'k self, acme: &Acme) -> Vec<Standing<'k>> {
+    pub fn standings<'k>(&'k self, acme: &Acme, now: Wall) -> Vec<Standing<'k>> {
         let standing = |host: &String| {
             let held = self.certificates.get(host);
+            let held = held.filter(|held| !plan::is_replaced(acme.replace_before, held.issued, now));
             let (own, other): (Option<&Certificate>, _) = match held {
                 Some(held) if held.directory == acme.directory => (Some(held), None),
                 other => (None, other),
             };
-            let locked = || self.locked.get(host).copied();
             Standing {
                 dates: own.map(Certificate::dates),
-                pause: self.attempts.hosts.get(host),
-                not_before: match (own, other) {
-                    (Some(_), _) => None,
-                    (None, Some(other)) => Some(other.issued.plus(OTHER_MS)),
-                    (None, None) => locked(),
-                },
+                pause: self.state.attempts.hosts.get(host),
+                not_before: other.map(|other| other.issued.plus(OTHER_MS)),
             }
         };
         acme.hosts.iter().map(standing).collect()
@@ -92,6 +97,7 @@ mod tests {
 
     use super::*;
     use crate::acme::plan::{Pause, dates};
+    use crate::acme::record::Account;
     use crate::config::ChallengeKind;
 
     fn certificate(begins: u64) -> Certificate {
@@ -100,11 +106,10 @@ mod tests {
         Certificate::new(pem, "a", dates, Wall(begins))
     }
 
-    fn account(directory: &str) -> Account {
-        Account {
-            directory: directory.to_owned(),
-            contact: Vec::new(),
-            credentials: serde_json::Value::Null,
+    fn state(version: u64) -> State {
+        State {
+            version,
+            ..State::default()
         }
     }
 
@@ -117,6 +122,7 @@ mod tests {
             external_account: None,
             challenge: ChallengeKind::Http01,
             retry: Duration::from_secs(60),
+            replace_before: None,
         }
     }
 
@@ -126,8 +132,7 @@ mod tests {
             .map(|(host, begins)| ((*host).to_owned(), certificate(*begins)));
         Stored {
             revision: Some(b"1".to_vec()),
-            account: Some(account("a")),
-            attempts: Some(Attempts::default()),
+            state: Some(state(1)),
             certificates: all.collect(),
             ..Stored::default()
         }
@@ -149,33 +154,27 @@ mod tests {
     #[test]
     fn a_store_that_was_emptied_or_went_back_lacks_what_is_known() {
         let mut known = Known::default();
-        let pause = Pause {
-            failures: 1,
-            until: Wall(9),
-            said: String::new(),
-        };
         let mut stored = with(&[("a", 2)]);
-        stored.attempts = Some(Attempts {
-            authority: Some(pause),
-            ..Attempts::default()
-        });
+        stored.state = Some(state(5));
         known.take(stored.clone());
         let before = known.clone();
         known.take(Stored::default());
         assert!(known.is_ahead && known.revision.is_none());
-        assert_eq!((&known.account, &known.attempts), (&before.account, &before.attempts));
-        assert_eq!(known.certificates, before.certificates);
+        assert_eq!(
+            (&known.state, &known.certificates),
+            (&before.state, &before.certificates)
+        );
         // One thing alone is noticed too.
         for part in 0..3 {
             let mut less = stored.clone();
             match part {
-                0 => less.account = None,
-                1 => less.attempts = None,
+                0 => less.state = None,
+                1 => less.state = Some(state(4)),
                 _ => less.certificates = with(&[("a", 1)]).certificates,
             }
             known.take(less);
             assert!(known.is_ahead, "{part}");
-            assert_eq!(known.certificates["a"], certificate(2));
+            assert_eq!((&known.certificates["a"], &known.state), (&certificate(2), &state(5)));
         }
         known.take(stored.clone());
         assert!(!known.is_ahead);
@@ -185,29 +184,75 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_that_no_key_opens_holds_orders_back_only_where_there_is_no_other() {
-        let mut known = Known::default();
+    fn an_account_that_was_thrown_away_stays_so_for_gates_that_remember_it() {
+        let account = Account {
+            directory: "a".to_owned(),
+            contact: Vec::new(),
+            made: Wall(1),
+            credentials: serde_json::Value::Null,
+        };
+        let [mut stored, mut known] = [with(&[]), with(&[])];
+        for one in [&mut stored, &mut known] {
+            one.state = Some(State {
+                account: Some(account.clone()),
+                ..state(1)
+            });
+        }
+        let mut gate = Known::default();
+        gate.take(known);
+        stored.state = Some(state(2));
+        gate.take(stored);
+        assert_eq!((&gate.state.account, gate.is_ahead), (&None, false));
+    }
+
+    #[test]
+    fn pauses_of_other_settings_are_dropped_and_that_is_to_be_written() {
+        let pause = Pause {
+            failures: 1,
+            until: Wall(9),
+            said: String::new(),
+        };
         let mut stored = with(&[]);
-        stored.locked.insert("a".to_owned(), Wall(50));
+        stored.state = Some(State {
+            settings: "one".to_owned(),
+            attempts: Attempts {
+                authority: Some(pause),
+                ..Attempts::default()
+            },
+            ..state(3)
+        });
+        let mut known = Known::default();
         known.take(stored.clone());
-        let acme = acme(&["a", "b"], "a");
-        let standings = known.standings(&acme);
-        assert_eq!(
-            [standings[0].not_before, standings[1].not_before],
-            [Some(Wall(50)), None]
-        );
-        known.certificates.insert("a".to_owned(), certificate(1));
+        known.drop_pauses_of_others("one");
+        assert!(known.state.attempts.authority.is_some() && !known.is_ahead);
+        known.drop_pauses_of_others("other");
+        assert!(known.state.attempts.authority.is_none() && known.is_ahead);
+        // The store has them still when it is read before it is written.
         known.take(stored);
-        assert_eq!(known.standings(&acme)[0].not_before, None);
+        assert!(known.state.attempts.authority.is_none() && known.is_ahead);
+        let mut newcomer = Known::default();
+        newcomer.drop_pauses_of_others("other");
+        assert!(!newcomer.is_ahead, "there is nothing to drop");
     }
 
     #[test]
     fn a_certificate_of_another_authority_is_replaced_after_a_while() {
         let mut known = Known::default();
         known.take(with(&[("a", 7)]));
-        let own = known.standings(&acme(&["a"], "a"))[0];
+        let own = known.standings(&acme(&["a"], "a"), Wall(9))[0];
         assert_eq!((own.dates, own.not_before), (Some(certificate(7).dates()), None));
-        let other = known.standings(&acme(&["a"], "b"))[0];
+        let other = known.standings(&acme(&["a"], "b"), Wall(9))[0];
         assert_eq!((other.dates, other.not_before), (None, Some(Wall(7 + OTHER_MS))));
+        // One that is no longer to be trusted is replaced at once.
+        for (before, is_replaced) in [(7, false), (8, true), (9, true), (10, false)] {
+            let mut acme = acme(&["a"], "a");
+            acme.replace_before = Some(Wall(before));
+            let found = known.standings(&acme, Wall(9))[0];
+            assert_eq!(
+                (found.dates.is_none(), found.not_before),
+                (is_replaced, None),
+                "{before}"
+            );
+        }
     }
 }

@@ -53,8 +53,14 @@ pub struct Host {
     pub name: String,
     /// `None`: there is no certificate yet.
     pub expires: Option<Wall>,
+    /// When the certificate is to be renewed.
+    pub renews: Option<Wall>,
     /// Orders that failed in a row, the authority's own failures included.
     pub failures: u32,
+    /// Why the last of them did.
+    pub said: String,
+    /// No order before this time, since orders failed.
+    pub again: Option<Wall>,
 }
 
 impl Acme {

@@ -5,12 +5,14 @@ use std::time::Duration;
 use http::StatusCode;
 use instant_acme::{
     Account, AuthorizationStatus, ChallengeType, Error, ExternalAccountKey, Identifier, NewAccount, NewOrder, Order,
-    OrderStatus, Problem, RetryPolicy,
+    OrderStatus, Problem, RetryPolicy, RevocationReason, RevocationRequest,
 };
 use rcgen::{CertificateParams, DistinguishedName, KeyPair};
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
 
 use super::client::Client;
-use super::record;
+use super::{plan, record};
 use crate::config::{Acme, ChallengeKind};
 use ropeline_ids::Wall;
 
@@ -110,13 +112,17 @@ pub async fn account(
     client: &Client,
     acme: &Acme,
     stored: Option<record::Account>,
+    now: Wall,
 ) -> Result<(Account, Option<record::Account>), Failure> {
     let failed = |error: Error| Failure::of(client, &error);
     let contact: Vec<String> = acme.contact.iter().map(|address| format!("mailto:{address}")).collect();
     let contact: Vec<&str> = contact.iter().map(String::as_str).collect();
     let builder = Account::builder_with_http(Box::new(client.clone()));
     let garbled = |_| Failure::new(Blame::Account, "the account in the store cannot be read");
-    if let Some(stored) = stored.filter(|stored| stored.directory == acme.directory) {
+    let is_good = |stored: &record::Account| {
+        stored.directory == acme.directory && !plan::is_replaced(acme.replace_before, stored.made, now)
+    };
+    if let Some(stored) = stored.filter(is_good) {
         let credentials = serde_json::from_value(stored.credentials.clone()).map_err(garbled)?;
         let account = builder.from_credentials(credentials).await.map_err(failed)?;
         if stored.contact == acme.contact {
@@ -138,6 +144,7 @@ pub async fn account(
     let record = record::Account {
         directory: acme.directory.clone(),
         contact: acme.contact.clone(),
+        made: now,
         credentials: serde_json::to_value(credentials).map_err(garbled)?,
     };
     Ok((account, Some(record)))
@@ -221,6 +228,34 @@ pub async fn finish(client: Client, mut order: Order, host: String, kind: Challe
         chain,
         key: key.serialize_pem(),
     })
+}
+
+/// Has the authority revoke a certificate whose key somebody else may have (RFC 8555, section 7.6), by the account that it was issued
+/// to, or else by the one that has just proved control of the host. The former account ends with its last certificate, since
+/// authorities let an account order for a while without another proof.
+pub async fn revoke(
+    client: Client,
+    (former, account): (Option<record::Account>, Account),
+    (chain, is_last): (String, bool),
+) -> Result<(), Failure> {
+    let failed = |error: Error| Failure::of(&client, &error);
+    let garbled = |what: &str| Failure::new(Blame::Gate, &format!("the former {what} cannot be read"));
+    let chain = CertificateDer::from_pem_slice(chain.as_bytes()).map_err(|_| garbled("certificate"))?;
+    let request = RevocationRequest {
+        certificate: &chain,
+        reason: Some(RevocationReason::KeyCompromise),
+    };
+    let Some(former) = former else {
+        return account.revoke(&request).await.map_err(failed);
+    };
+    let credentials = serde_json::from_value(former.credentials).map_err(|_| garbled("account"))?;
+    let builder = Account::builder_with_http(Box::new(client.clone()));
+    let former = builder.from_credentials(credentials).await.map_err(failed)?;
+    former.revoke(&request).await.map_err(failed)?;
+    if is_last {
+        former.deactivate().await.map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The authority's own words on an order that it refused.

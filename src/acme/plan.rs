@@ -7,8 +7,12 @@
 //!                    pause
 //! ```
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
+use crate::config::Acme;
 use ropeline_ids::Wall;
 
 /// When a certificate is good, and when it is due for renewal.
@@ -55,15 +59,43 @@ pub fn is_due(standing: &Standing<'_>, now: Wall) -> bool {
     !is_paused && !is_held && standing.dates.is_none_or(|dates| dates.renews <= now)
 }
 
-/// The host to order for now: one without a certificate first, then the one whose certificate expires first. `None` while the
-/// authority itself is to be left alone.
+/// The host to order for now: of those that have failed least often, one without a certificate first, then the one whose certificate
+/// expires first. So one that fails each time keeps no other from its turn. `None` while the authority itself is to be left alone.
 #[must_use]
 pub fn next(hosts: &[Standing<'_>], authority: Option<&Pause>, now: Wall) -> Option<usize> {
     if authority.is_some_and(|pause| now < pause.until) {
         return None;
     }
     let due = (0..hosts.len()).filter(|at| is_due(&hosts[*at], now));
-    due.min_by_key(|at| hosts[*at].dates.map(|dates| dates.expires))
+    due.min_by_key(|at| {
+        let failures = hosts[*at].pause.map_or(0, |pause| pause.failures);
+        (failures, hosts[*at].dates.map(|dates| dates.expires))
+    })
+}
+
+/// Whether what was made then is to be made anew by the operator's word. A time that has not come yet replaces nothing: nothing new
+/// would be good enough for it.
+#[must_use]
+pub fn is_replaced(before: Option<Wall>, made: Wall, now: Wall) -> bool {
+    before.is_some_and(|before| before <= now && made < before)
+}
+
+/// A mark of all settings that can end a failure, the hosts left out: the pause of one is not another's.
+#[must_use]
+pub fn settings(acme: &Acme) -> String {
+    let external = acme.external_account.as_ref();
+    let marked = (
+        (
+            &acme.directory,
+            &acme.contact,
+            acme.challenge,
+            acme.retry,
+            acme.replace_before,
+        ),
+        acme.ca_file.as_ref().map(|file| &file.pem),
+        external.map(|own| (&own.id, Sha256::digest(own.key.expose()))),
+    );
+    URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{marked:?}")))
 }
 
 /// The dates of a new certificate. It is renewed at two thirds of its lifetime, and by `chance` up to a twentieth of the lifetime
@@ -210,6 +242,28 @@ mod tests {
             ..none
         };
         assert_eq!(next(&[paused, older], None, now), Some(1));
+    }
+
+    #[test]
+    fn a_host_that_fails_each_time_keeps_no_other_from_its_turn() {
+        let (renewing, now) = (of_90_days(0), Wall(80 * DAY));
+        let over = |failures| Pause {
+            failures,
+            ..paused(now.0)
+        };
+        let (one, three) = (over(1), over(3));
+        let new = |pause| Standing {
+            pause,
+            ..Standing::default()
+        };
+        let renewed = |pause| Standing {
+            dates: Some(renewing),
+            pause,
+            not_before: None,
+        };
+        assert_eq!(next(&[new(Some(&one)), renewed(None)], None, now), Some(1));
+        assert_eq!(next(&[new(Some(&three)), renewed(Some(&one))], None, now), Some(1));
+        assert_eq!(next(&[new(Some(&one)), renewed(Some(&one))], None, now), Some(0));
     }
 
     #[test]

@@ -9,11 +9,30 @@ use super::plan::{Dates, Pause, wall};
 use crate::config::ChallengeKind;
 use ropeline_ids::Wall;
 
+/// What the gates share beside certificates, in one record.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// Grows with each change: of two states the one with the greater version is in force. So what a gate remembers does not bring
+    /// back an account that another has thrown away.
+    pub version: u64,
+    pub account: Option<Account>,
+    /// The one before, which is not to be trusted, until the certificates that were issued to it are revoked.
+    pub former: Option<Account>,
+    pub attempts: Attempts,
+    /// Of which settings the pauses are ([`super::plan::settings`]).
+    pub settings: String,
+    /// The hosts that have a certificate in the store, and when each expires, in milliseconds. It is then deleted, unless the
+    /// configuration has its host.
+    pub expiries: BTreeMap<String, u64>,
+}
+
 /// The gates' account at an authority.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     pub directory: String,
     pub contact: Vec<String>,
+    #[serde(with = "wall")]
+    pub made: Wall,
     /// As the client library writes it, with the private key.
     pub credentials: serde_json::Value,
 }

@@ -20,6 +20,7 @@ pub struct Opened {
     pub bytes: Vec<u8>,
     /// The first key sealed it.
     pub is_first: bool,
+    pub written: Wall,
 }
 
 /// Why there is no sealed record.
@@ -37,7 +38,20 @@ pub enum OpenError {
     #[error("it is sealed with the key \"{key}\", which this gate does not have")]
     UnknownKey { key: String, written: Wall },
     #[error("it was altered, or sealed with another secret of the same name")]
-    Altered,
+    Altered {
+        /// `None`: it is no sealed record at all.
+        written: Option<Wall>,
+    },
+}
+
+impl OpenError {
+    /// When the record was written, as it says itself: nobody can prove it without the key.
+    pub fn written(&self) -> Option<Wall> {
+        match self {
+            Self::UnknownKey { written, .. } => Some(*written),
+            Self::Altered { written } => *written,
+        }
+    }
 }
 
 impl Sealer {
@@ -64,7 +78,10 @@ impl Sealer {
     }
 
     pub fn open(&self, name: &str, sealed: &[u8]) -> Result<Opened, OpenError> {
-        let parts = parts(sealed).ok_or(OpenError::Altered)?;
+        let parts = parts(sealed).ok_or(OpenError::Altered { written: None })?;
+        let altered = OpenError::Altered {
+            written: Some(parts.written),
+        };
         let found = self.keys.iter().position(|(id, _)| *id == parts.key);
         let Some(at) = found else {
             return Err(OpenError::UnknownKey {
@@ -72,18 +89,19 @@ impl Sealer {
                 written: parts.written,
             });
         };
-        let nonce = Nonce::try_assume_unique_for_key(parts.nonce).map_err(|_| OpenError::Altered)?;
+        let nonce = Nonce::try_assume_unique_for_key(parts.nonce).map_err(|_| altered.clone())?;
         let aad = [parts.head, name.as_bytes()].concat();
         let mut body = parts.body.to_vec();
         let length = self.keys[at]
             .1
             .open_in_place(nonce, Aad::from(aad), &mut body)
-            .map_err(|_| OpenError::Altered)?
+            .map_err(|_| altered)?
             .len();
         body.truncate(length);
         Ok(Opened {
             bytes: body,
             is_first: at == 0,
+            written: parts.written,
         })
     }
 }
@@ -166,7 +184,15 @@ mod tests {
         );
         // The same id with another secret.
         let other = Sealer::new(&[key("a", 3)]);
-        assert_eq!(other.open("account", &by_old).err(), Some(OpenError::Altered));
+        let written = Some(Wall(5));
+        assert_eq!(
+            other.open("account", &by_old).err(),
+            Some(OpenError::Altered { written })
+        );
+        assert_eq!(
+            other.open("account", b"none").err(),
+            Some(OpenError::Altered { written: None })
+        );
         assert_eq!(Sealer::new(&[]).seal("account", b"", Wall(0)), Err(SealError::NoKey));
     }
 

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use instant_acme::Account;
 use tokio::runtime::Runtime;
 
 use super::answers::{Answers, over_tls};
@@ -15,8 +16,8 @@ use super::client::Client;
 use super::known::Known;
 use super::order::{self, Blame, Failure, Issued};
 use super::plan::{self, Patience, Pause};
-use super::record::{Certificate, Challenge};
-use super::records::{Glance, Records};
+use super::record::{self, Certificate, Challenge};
+use super::records::{Glance, REFRESH_MS, Records};
 use super::seal::Sealer;
 use super::{Host, Settings};
 use crate::config;
@@ -53,6 +54,8 @@ pub struct Worker {
     /// Looks in a row at which the store had nothing.
     empty_looks: u32,
     is_away: bool,
+    /// The settings are new: pauses of other ones do not count.
+    is_changed: bool,
     /// Uptime of the last time that the lease was surely kept.
     leased: Duration,
     /// Came during an order.
@@ -77,6 +80,7 @@ impl Worker {
             challenges: Vec::new(),
             empty_looks: 0,
             is_away: false,
+            is_changed: true,
             leased: Duration::ZERO,
             next: None,
             is_stopped: false,
@@ -107,6 +111,7 @@ impl Worker {
         self.records.set_sealer(Sealer::new(&settings.keys));
         self.acme = settings.acme.map(Arc::new);
         self.glance = None;
+        self.is_changed = true;
         let acme = self.acme.clone();
         let is_kept = |host: &String| acme.as_ref().is_some_and(|acme| acme.hosts.contains(host));
         self.known.certificates.retain(|host, _| is_kept(host));
@@ -133,7 +138,10 @@ impl Worker {
         self.look()?;
         let is_empty = self.known.revision.is_none();
         self.empty_looks = if is_empty { self.empty_looks + 1 } else { 0 };
-        if self.known.is_ahead {
+        if self.is_locked() {
+            return Ok(());
+        }
+        if self.is_to_write() {
             return self.write_back();
         }
         // A store that was emptied is first filled by the gates that know what it had.
@@ -141,17 +149,29 @@ impl Worker {
             return Ok(());
         }
         self.read_all()?;
-        if let Some(host) = self.due() {
+        let host = self.due().filter(|_| !self.is_locked());
+        if let Some(host) = host {
             self.order(&host, heard);
         }
         self.records.vault().release()
     }
 
+    /// Whether the store's records belong to gates with other keys. They are not written over: both sides would do so for ever.
+    fn is_locked(&self) -> bool {
+        self.known.locked.is_some_and(|until| time::wall() < until)
+    }
+
+    fn is_to_write(&self) -> bool {
+        let is_old = |written: Wall| written.plus(REFRESH_MS) <= time::wall();
+        self.known.is_ahead || self.known.written.is_some_and(is_old)
+    }
+
     /// The host to order for.
     fn due(&self) -> Option<String> {
         let acme = self.acme.as_ref().filter(|_| self.client.is_some())?;
-        let standings = self.known.standings(acme);
-        let at = plan::next(&standings, self.known.attempts.authority.as_ref(), time::wall())?;
+        let now = time::wall();
+        let standings = self.known.standings(acme, now);
+        let at = plan::next(&standings, self.known.state.attempts.authority.as_ref(), now)?;
         acme.hosts.get(at).cloned()
     }
 
@@ -191,8 +211,18 @@ impl Worker {
 
     fn read_all(&mut self) -> Result<(), Unavailable> {
         let Some(acme) = self.acme.clone() else { return Ok(()) };
-        let stored = self.records.read(&acme.hosts)?;
+        let stored = self.records.read(&acme.hosts, acme.replace_before, time::wall())?;
+        if let (Some(until), None) = (stored.locked, self.known.locked) {
+            tracing::error!(
+                until = dates::rfc3339(until),
+                "the certificates in the store belong to gates with other [tokens] keys, so this gate neither orders certificates nor \
+                 writes them; right: the same keys on every gate, or after a leak [tls.acme] replace_before"
+            );
+        }
         self.known.take(stored);
+        if std::mem::take(&mut self.is_changed) {
+            self.known.drop_pauses_of_others(&plan::settings(&acme));
+        }
         self.publish();
         Ok(())
     }
@@ -203,13 +233,14 @@ impl Worker {
             return Ok(());
         }
         self.read_all()?;
-        if self.known.is_ahead {
+        if self.is_to_write() && !self.is_locked() {
             let hosts: Vec<String> = self.known.certificates.keys().cloned().collect();
-            if self.records.write(&mut self.known, &hosts, time::wall())? {
+            let was_ahead = self.known.is_ahead;
+            if self.records.write(&mut self.known, &hosts, time::wall())? && was_ahead {
                 self.known.is_ahead = false;
                 tracing::info!(
                     hosts = hosts.len(),
-                    "certificates that the store lacked, or had under an older key, were written to it"
+                    "what the store lacked for certificates, or had under an older key, was written to it"
                 );
             }
         }
@@ -241,12 +272,19 @@ impl Worker {
         let pair = |host: &String| Some((host.clone(), Arc::clone(&self.pairs.get(host)?.1)));
         self.certificates
             .take_issued(hosts.iter().filter_map(pair).collect(), time::wall());
-        let attempts = &self.known.attempts;
-        let of_authority = attempts.authority.as_ref().map_or(0, |pause| pause.failures);
-        let shown = hosts.into_iter().map(|name| Host {
-            expires: self.pairs.get(&name).map(|(_, pair)| pair.expires()),
-            failures: attempts.hosts.get(&name).map_or(0, |pause| pause.failures) + of_authority,
-            name,
+        let attempts = &self.known.state.attempts;
+        let shown = hosts.into_iter().map(|name| {
+            // A failure of the authority counts for its host too.
+            let pauses = [attempts.hosts.get(&name), attempts.authority.as_ref()];
+            let worst = pauses.into_iter().flatten().max_by_key(|pause| pause.failures);
+            Host {
+                expires: self.pairs.get(&name).map(|(_, pair)| pair.expires()),
+                renews: self.known.certificates.get(&name).map(|held| held.dates().renews),
+                failures: worst.map_or(0, |pause| pause.failures),
+                said: worst.map_or_else(String::new, |pause| pause.said.clone()),
+                again: pauses.into_iter().flatten().map(|pause| pause.until).max(),
+                name,
+            }
         });
         self.hosts.store(Arc::new(shown.collect()));
     }
@@ -257,28 +295,34 @@ impl Worker {
         let Some((acme, client)) = self.acme.clone().zip(self.client.clone()) else {
             return;
         };
-        let before = self.known.attempts.clone();
+        let client = client.anew();
+        plan::settings(&acme).clone_into(&mut self.known.state.settings);
+        let before = self.known.state.attempts.clone();
         let begun = self.pause(
             before.hosts.get(host),
             host,
             &acme,
             &Failure::new(Blame::Gate, "the order was not finished"),
         );
-        self.known.attempts.hosts.insert(host.to_owned(), begun.clone());
+        let attempts = &mut self.known.state.attempts;
+        attempts.hosts.insert(host.to_owned(), begun.clone());
         if !self.is_written(&[]) {
-            self.known.attempts = before;
+            self.known.state.attempts = before;
             return;
         }
         tracing::info!(host, directory = acme.directory, "ordering a certificate");
         let outcome = self.ordered(host, &acme, &client, heard);
-        self.known.attempts = before;
-        let attempts = &mut self.known.attempts;
+        self.known.state.attempts = before;
+        let attempts = &mut self.known.state.attempts;
+        let mut leaked = None;
         match outcome {
-            Ok(certificate) => {
+            Ok((certificate, account)) => {
                 let dates = certificate.dates();
                 attempts.hosts.remove(host);
                 attempts.authority = None;
-                self.known.certificates.insert(host.to_owned(), certificate);
+                let old = self.known.certificates.insert(host.to_owned(), certificate);
+                let is_leaked = |old: &Certificate| plan::is_replaced(acme.replace_before, old.issued, time::wall());
+                leaked = old.filter(is_leaked).zip(Some(account));
                 tracing::info!(
                     host,
                     expires = dates::rfc3339(dates.expires),
@@ -291,34 +335,60 @@ impl Worker {
         // What is not written now is written when the store answers.
         self.known.is_ahead = !self.is_written(&[host.to_owned()]);
         self.publish();
+        if let Some((old, account)) = leaked {
+            self.revoke(host, old, account, (&acme, client), heard);
+        }
+    }
+
+    /// Has a certificate revoked that was made before the operator's time.
+    fn revoke(
+        &mut self,
+        host: &str,
+        old: Certificate,
+        account: Account,
+        (acme, client): (&config::Acme, Client),
+        heard: &Receiver<Word>,
+    ) {
+        let now = time::wall();
+        let is_leaked = |held: &Certificate| plan::is_replaced(acme.replace_before, held.issued, now);
+        let is_last = !self.known.certificates.values().any(is_leaked);
+        let accounts = (self.known.state.former.clone(), account);
+        if let Err(failure) = self.guarded(heard, order::revoke(client, accounts, (old.chain, is_last))) {
+            tracing::error!(
+                host,
+                reason = failure.said,
+                "the certificate that was replaced is not revoked; right: revoke it at the authority by hand"
+            );
+            return;
+        }
+        tracing::info!(host, "the certificate that was replaced is revoked");
+        if is_last && self.known.state.former.take().is_some() {
+            self.known.is_ahead |= !self.is_written(&[]);
+        }
     }
 
     fn failed(&mut self, host: &str, acme: &config::Acme, failure: &Failure, begun: Pause) {
-        let pause = match failure.blame {
-            Blame::Gate => {
-                tracing::warn!(
-                    host,
-                    reason = failure.said,
-                    again = dates::rfc3339(begun.until),
-                    "an order was left unfinished"
-                );
-                self.known.attempts.hosts.insert(host.to_owned(), begun);
-                return;
-            }
-            Blame::Authority => {
-                let pause = self.pause(self.known.attempts.authority.as_ref(), host, acme, failure);
-                self.known.attempts.authority = Some(pause.clone());
-                pause
-            }
-            Blame::Account | Blame::Host => {
-                let pause = self.pause(self.known.attempts.hosts.get(host), host, acme, failure);
-                self.known.attempts.hosts.insert(host.to_owned(), pause.clone());
-                if failure.blame == Blame::Account {
-                    self.known.account = None;
-                }
-                pause
-            }
-        };
+        if failure.blame == Blame::Gate {
+            tracing::warn!(
+                host,
+                reason = failure.said,
+                again = dates::rfc3339(begun.until),
+                "an order was left unfinished"
+            );
+            self.known.state.attempts.hosts.insert(host.to_owned(), begun);
+            return;
+        }
+        let attempts = &self.known.state.attempts;
+        let of_authority =
+            (failure.blame == Blame::Authority).then(|| self.pause(attempts.authority.as_ref(), host, acme, failure));
+        let pause = self.pause(attempts.hosts.get(host), host, acme, failure);
+        let state = &mut self.known.state;
+        state.attempts.hosts.insert(host.to_owned(), pause.clone());
+        if failure.blame == Blame::Account {
+            state.account = None;
+        }
+        state.attempts.authority = of_authority.clone().or(state.attempts.authority.take());
+        let pause = of_authority.unwrap_or(pause);
         let good_until = self
             .known
             .certificates
@@ -344,8 +414,9 @@ impl Worker {
         plan::pause(before, patience, why, fastrand::u16(..), time::wall())
     }
 
-    /// Whether account, pauses and the certificates of these hosts could be written.
+    /// Whether account, pauses and the certificates of these hosts, which have changed, could be written.
     fn is_written(&mut self, hosts: &[String]) -> bool {
+        self.known.state.version += 1;
         let written = self.records.write(&mut self.known, hosts, time::wall());
         written.unwrap_or_else(|unavailable| {
             tracing::warn!(
@@ -362,11 +433,17 @@ impl Worker {
         acme: &Arc<config::Acme>,
         client: &Client,
         heard: &Receiver<Word>,
-    ) -> Result<Certificate, Failure> {
-        let stored = self.known.account.clone();
-        let (account, new) = self.guarded(heard, order::account(client, acme, stored))?;
+    ) -> Result<(Certificate, Account), Failure> {
+        let stored = self.known.state.account.clone();
+        let (account, new) = self.guarded(heard, order::account(client, acme, stored, time::wall()))?;
         if let Some(new) = new {
-            self.known.account = Some(new);
+            let is_leaked = |old: &record::Account| {
+                old.directory == new.directory && plan::is_replaced(acme.replace_before, old.made, time::wall())
+            };
+            if let Some(old) = self.known.state.account.take_if(|old| is_leaked(old)) {
+                self.known.state.former = Some(old);
+            }
+            self.known.state.account = Some(new);
             if !self.is_written(&[]) {
                 return Err(lost("the store has not taken the account"));
             }
@@ -394,7 +471,7 @@ impl Worker {
         }
         let issued = order::finish(client.clone(), order, host.to_owned(), acme.challenge);
         let issued = self.guarded(heard, issued)?;
-        checked(host, &acme.directory, issued, time::wall())
+        Ok((checked(host, &acme.directory, issued, time::wall())?, account))
     }
 
     /// Does the work, and meanwhile keeps the lease and looks at the store.

@@ -1,10 +1,12 @@
 //! The proxy before the authority: TLS on both sides, every request passed on as it is, counted, or answered with a fault.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use http::header::RETRY_AFTER;
 use http::{Request, Response, StatusCode};
@@ -34,6 +36,12 @@ pub enum Fault {
     Broken,
     /// 200, and nothing that ACME knows.
     Garbage,
+    /// A refusal for one host, with this `Retry-After`.
+    Limited(u32),
+    /// The authority does not know the account.
+    NoAccount,
+    /// The connection ends.
+    Cut,
 }
 
 #[derive(Default)]
@@ -46,6 +54,8 @@ struct State {
     next: VecDeque<Fault>,
     /// For all that follow.
     always: Option<Fault>,
+    /// For orders of these hosts.
+    of_hosts: Vec<(&'static str, Fault)>,
 }
 
 impl Front {
@@ -102,6 +112,11 @@ impl Front {
         self.state.lock().unwrap().always = fault;
     }
 
+    /// Orders of these hosts get these, and others the authority's answers.
+    pub fn of_hosts(&self, faults: &[(&'static str, Fault)]) {
+        self.state.lock().unwrap().of_hosts = faults.to_vec();
+    }
+
     /// Orders that the authority has opened.
     pub fn orders(&self) -> usize {
         let state = self.state.lock().unwrap();
@@ -115,6 +130,13 @@ impl Front {
         let is_account =
             |(path, status): &&(String, StatusCode)| path == "/sign-me-up" && *status == StatusCode::CREATED;
         state.passed.iter().filter(is_account).count()
+    }
+
+    /// Requests below this path that the authority took.
+    pub fn took(&self, path: &str) -> usize {
+        let state = self.state.lock().unwrap();
+        let is_taken = |(asked, status): &&(String, StatusCode)| asked.starts_with(path) && *status == StatusCode::OK;
+        state.passed.iter().filter(is_taken).count()
     }
 
     /// Requests that the authority refused.
@@ -140,19 +162,43 @@ impl Front {
 }
 
 impl Fault {
-    fn response(self) -> Response<Full<Bytes>> {
-        let body = "<html>no ACME here</html>";
-        let mut response = Response::new(Full::from(body));
-        *response.status_mut() = match self {
-            Self::Busy(secs) => {
-                response.headers_mut().insert(RETRY_AFTER, secs.into());
-                StatusCode::TOO_MANY_REQUESTS
-            }
-            Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Garbage => StatusCode::OK,
+    /// `None`: there is none.
+    fn response(self) -> Option<Response<Full<Bytes>>> {
+        let page = || "<html>no ACME here</html>".to_owned();
+        let problem = |kind: &str| format!("{{\"type\": \"urn:ietf:params:acme:error:{kind}\"}}");
+        let (status, body) = match self {
+            Self::Busy(_) => (StatusCode::TOO_MANY_REQUESTS, page()),
+            Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, page()),
+            Self::Garbage => (StatusCode::OK, page()),
+            Self::Limited(_) => (StatusCode::TOO_MANY_REQUESTS, problem("rateLimited")),
+            Self::NoAccount => (StatusCode::BAD_REQUEST, problem("accountDoesNotExist")),
+            Self::Cut => return None,
         };
-        response
+        let mut response = Response::new(Full::from(body));
+        *response.status_mut() = status;
+        if let Self::Busy(secs) | Self::Limited(secs) = self {
+            response.headers_mut().insert(RETRY_AFTER, secs.into());
+        }
+        Some(response)
     }
+}
+
+impl State {
+    fn fault(&mut self, path: &str, body: &[u8]) -> Option<Fault> {
+        let is_for = |host: &str| path == "/order-plz" && asks_for(body, host);
+        let of_host = self.of_hosts.iter().find(|(host, _)| is_for(host));
+        let fault = of_host.map(|(_, fault)| *fault);
+        let fault = fault.or_else(|| self.next.pop_front()).or(self.always);
+        self.faulted += usize::from(fault.is_some());
+        fault
+    }
+}
+
+/// Whether a signed request (RFC 8555, section 6.2) names the host.
+fn asks_for(body: &[u8], host: &str) -> bool {
+    let signed: serde_json::Value = serde_json::from_slice(body).unwrap();
+    let payload = URL_SAFE_NO_PAD.decode(signed["payload"].as_str().unwrap()).unwrap();
+    String::from_utf8(payload).unwrap().contains(host)
 }
 
 async fn answer(
@@ -160,19 +206,14 @@ async fn answer(
     connector: TlsConnector,
     behind: SocketAddr,
     request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    let fault = {
-        let mut state = state.lock().unwrap();
-        let fault = state.next.pop_front().or(state.always);
-        state.faulted += usize::from(fault.is_some());
-        fault
-    };
-    if let Some(fault) = fault {
-        return Ok(fault.response());
-    }
+) -> Result<Response<Full<Bytes>>, io::Error> {
     let path = request.uri().path().to_owned();
     let (head, body) = request.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
+    let fault = state.lock().unwrap().fault(&path, &body);
+    if let Some(fault) = fault {
+        return fault.response().ok_or_else(|| io::ErrorKind::ConnectionReset.into());
+    }
     let tcp = TcpStream::connect(behind).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     let stream = connector.connect(name, tcp).await.unwrap();

@@ -115,6 +115,17 @@ pub fn addresses(gate: &Gate) -> Addresses {
     Addresses { clear, tls }
 }
 
+/// Waits until the gates of the store have looked at it many times.
+pub fn many_looks(store: &Server) {
+    let looks = || {
+        let text = store.info("commandstats", "cmdstat_hmget").unwrap_or_default();
+        let calls = text.split("calls=").nth(1).and_then(|rest| rest.split(',').next());
+        calls.and_then(|calls| calls.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let before = looks();
+    until("many looks at the store", || looks() > before + 30);
+}
+
 /// The lines of a gate's metrics that begin so.
 pub fn metric(gate: &Gate, name: &str) -> Vec<String> {
     let text = asks(gate.admin.parse().unwrap(), "localhost", "/metrics");

@@ -33,13 +33,18 @@ pub(super) const ACME: Table = Table {
         ),
         duration("retry", SECOND..=HOUR).or("1 min").about(
             "Pause after an order that failed. It grows fourfold with each further failure, to 12 hours at most. A \
-                longer time that the authority asks for is kept.",
+                longer time that the authority asks for is kept, up to a week.",
+        ),
+        key("replace_before", TIME).unset("none").about(
+            "The account and the certificates that were made before this time are made anew, after a leak. See \
+                docs/guides/runbook.md.",
         ),
     ],
 };
 
 const HOST: Form = Form::Text("a host such as \"shop.example\", without a port");
 const ADDRESS: Form = Form::Text("a mail address such as \"ops@shop.example\"");
+const TIME: Form = Form::Text("a time such as \"2026-11-28T20:00:00Z\"");
 const EXTERNAL: Form = Form::Fields(
     &[
         ("id", Form::Text("the key identifier that the authority gives")),

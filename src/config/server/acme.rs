@@ -12,7 +12,7 @@ use crate::config::keys::Form;
 use crate::config::server::Server;
 use crate::config::server::store::{CaFile, ca_file};
 use crate::proxy::{check_authorities, check_name};
-use ropeline_ids::Secret;
+use ropeline_ids::{Secret, Wall};
 
 /// The hosts and their authority.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +29,8 @@ pub struct Acme {
     pub challenge: ChallengeKind,
     /// After the first failure.
     pub retry: Duration,
+    /// The account and certificates from before this time are made anew.
+    pub replace_before: Option<Wall>,
 }
 
 /// The account at the authority that the gates' own belongs to (RFC 8555, section 7.3.4).
@@ -62,6 +64,7 @@ pub(in crate::config) fn read(section: &Section<'_>, server: &Server) -> Option<
         external_account: section.get_as("external_account", |node, form| external(section.reader(), node, form)),
         challenge: section.word("challenge", &kinds),
         retry: section.need("retry"),
+        replace_before: section.get_as("replace_before", time),
         hosts,
     };
     if acme.hosts.is_empty() {
@@ -72,6 +75,7 @@ pub(in crate::config) fn read(section: &Section<'_>, server: &Server) -> Option<
             "external_account",
             "challenge",
             "retry",
+            "replace_before",
         ];
         let set: Vec<&str> = rest.into_iter().filter(|name| !section.is_default(name)).collect();
         if let (Some(name), false) = (set.first(), section.has_mistake("hosts")) {
@@ -149,6 +153,14 @@ fn address(node: &Node<'_>, form: &Form) -> Read<String> {
         return Ok(address.to_owned());
     }
     wrong(node, format!("{text:?} is no mail address"), form)
+}
+
+fn time(node: &Node<'_>, form: &Form) -> Read<Wall> {
+    let time = text(node, form)?.parse::<jiff::Timestamp>().ok();
+    match time.and_then(|time| u64::try_from(time.as_millisecond()).ok()) {
+        Some(millis) => Ok(Wall(millis)),
+        None => wrong(node, "this is no time with an offset", form),
+    }
 }
 
 fn authorities(node: &Node<'_>, form: &Form) -> Read<CaFile> {
