@@ -10,6 +10,7 @@ use super::metrics::exposition::Exposition;
 use super::options::{Handles, Options};
 use super::readiness::Readiness;
 use super::reloads::Reloads;
+use crate::acme::Acme;
 use crate::metrics::Metrics;
 use crate::replica::Replica;
 use crate::tls::Tls;
@@ -29,6 +30,8 @@ pub struct Inner {
     pub history: History,
     /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,
+    /// `None`: the same.
+    pub acme: Option<Acme>,
     /// The last examination; held while one is under way.
     pub examination: Arc<tokio::sync::Mutex<Examination>>,
     /// Held while a room is changed.
@@ -56,6 +59,7 @@ impl Shared {
             metrics: handles.metrics,
             readiness: handles.readiness,
             tls: handles.tls,
+            acme: handles.acme,
             examination: Arc::default(),
             changing: tokio::sync::Mutex::default(),
         }))

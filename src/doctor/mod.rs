@@ -123,6 +123,37 @@ mod tests {
         assert_eq!(told, expected);
     }
 
+    /// The certificate's file is a pipe that nobody writes to. The reader is left behind.
+    #[test]
+    fn a_disk_that_hangs_keeps_its_own_check_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("shop.pem");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from(0o600),
+            0,
+        )
+        .unwrap();
+        let (done, findings) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let files = crate::tls::Files {
+                certificate: pipe.clone(),
+                key: pipe,
+            };
+            let subject = Subject {
+                certificates: vec![files],
+                ..Subject::default()
+            };
+            let _ = done.send(examine(&subject, None));
+        });
+        let findings = findings.recv_timeout(3 * WITHIN).expect("the other checks end");
+        let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
+        assert!(of("certificates").message.contains("took longer"), "{findings:?}");
+        assert_eq!(of("store").severity, Severity::Fine);
+    }
+
     #[test]
     fn every_check_has_a_name_of_its_own() {
         let mut names: Vec<_> = CHECKS.iter().map(|check| check.name).collect();

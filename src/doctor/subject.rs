@@ -1,12 +1,14 @@
 //! What is examined: parts of a configuration, and what a running gate knows besides.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
 use http::uri::PathAndQuery;
 use ipnet::IpNet;
 
+use crate::acme;
 use crate::config::Places;
 use crate::metrics::Sight;
 use crate::proxy::UpstreamSettings;
@@ -74,6 +76,8 @@ pub struct Running {
     pub keys: Vec<SignerMark>,
     /// Certificates in force.
     pub certificates: Vec<InForce>,
+    /// The hosts whose certificates the gates get themselves.
+    pub acme: Arc<Vec<acme::Host>>,
 }
 
 /// A gate on the roster.

@@ -10,6 +10,7 @@ use http::StatusCode;
 use tokio::sync::oneshot;
 
 use super::health::degraded;
+use crate::acme::Acme;
 use crate::admin::api;
 use crate::admin::http::problem::{Problem, json};
 use crate::admin::shared::Shared;
@@ -73,5 +74,6 @@ fn running(shared: &Shared) -> Running {
             .as_ref()
             .map(|tls| tls.certificates().in_force())
             .unwrap_or_default(),
+        acme: shared.acme.as_ref().map(Acme::hosts).unwrap_or_default(),
     }
 }

@@ -59,6 +59,7 @@ pub struct InForce {
     /// The first host it is for; empty when it names none.
     pub name: String,
     pub origin: Origin,
+    pub begins: Wall,
     pub expires: Wall,
 }
 
@@ -192,6 +193,7 @@ impl Certificates {
         let shown = |(origin, pair): (&Origin, &Arc<Pair>)| InForce {
             name: pair.names().first().cloned().unwrap_or_default(),
             origin: origin.clone(),
+            begins: pair.begins(),
             expires: pair.expires(),
         };
         shelf.origins.iter().zip(&shelf.pairs).map(shown).collect()
