@@ -65,9 +65,9 @@ fn megabytes(bytes: u64) -> String {
 
 /// Bytes that this process may have: of the machine, or of its control group and those above it.
 fn available() -> Option<u64> {
-    let machine = fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| of_machine(&text));
+    // By a system call: a unit with ProcSubset=pid has no /proc/meminfo.
+    let machine = rustix::system::sysinfo();
+    let machine = u64::from(machine.mem_unit).checked_mul(machine.totalram);
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let limits = groups.lines().filter_map(group).flat_map(|(root, path, file)| {
         let folder = Path::new(root).join(path.trim_start_matches('/'));
@@ -76,11 +76,6 @@ fn available() -> Option<u64> {
     });
     let limits = limits.filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok());
     limits.chain(machine).min()
-}
-
-fn of_machine(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1_024)
 }
 
 /// Where the limit of a line of `/proc/self/cgroup` is written: of version 2, and of the memory controller of version 1.
@@ -102,7 +97,6 @@ mod tests {
 
     #[test]
     fn the_systems_own_words_are_read() {
-        assert_eq!(of_machine("MemTotal:       2048 kB\nMemFree: 1 kB\n"), Some(2_097_152));
         assert_eq!(
             group("0::/system.slice/a"),
             Some(("/sys/fs/cgroup", "/system.slice/a", "memory.max"))
