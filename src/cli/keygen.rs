@@ -31,19 +31,19 @@ pub struct KeygenArgs {
 /// Bytes of a secret: as many as the digest of HMAC-SHA-256, with which it signs.
 const BYTES: usize = 32;
 
+/// Bytes of a key's id beside the month: two keys of one month have two names.
+const OF_ID: usize = 2;
+
 /// Runs `ropeline keygen`.
 #[must_use]
 pub fn run(args: &KeygenArgs) -> ExitCode {
-    let mut bytes = [0; BYTES];
+    let mut bytes = [0; BYTES + OF_ID];
     if let Err(error) = getrandom::fill(&mut bytes) {
         eprintln!("ropeline keygen: the system has no randomness to give: {error}");
         return ExitCode::FAILURE;
     }
-    let mut secret = String::with_capacity(2 * BYTES + 1);
-    for byte in bytes {
-        let _ = write!(secret, "{byte:02x}");
-    }
-    secret.push('\n');
+    let (secret, of_id) = bytes.split_at(BYTES);
+    let secret = format!("{}\n", hex(secret));
     let Some(file) = &args.out else {
         say(&secret);
         return ExitCode::SUCCESS;
@@ -55,12 +55,19 @@ pub fn run(args: &KeygenArgs) -> ExitCode {
     let path = std::path::absolute(file).unwrap_or_else(|_| file.clone());
     let path = quoted(&path.to_string_lossy());
     let month = rfc3339(time::wall());
-    let id = month.get(..7).unwrap_or("first");
+    let id = format!("{}-{}", month.get(..7).unwrap_or("key"), hex(of_id));
     say(&format!(
         "Wrote {}. In the configuration of every gate:\n\n[tokens]\nkeys = [{{ id = \"{id}\", secret = {{ file = {path} }} }}]\n",
         file.display()
     ));
     ExitCode::SUCCESS
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// SECURITY: the file is new, so that no key is lost and no link is followed, and has its mode before it has a byte.

@@ -43,3 +43,23 @@ fn a_secret_goes_to_a_new_file_that_only_its_owner_reads_and_the_printed_line_na
     assert!(again.code == Some(1) && again.err.contains("tokens.key"), "{again:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), secret, "no key is lost");
 }
+
+#[test]
+fn two_keys_of_one_month_have_two_names_and_can_stand_in_one_list() {
+    let site = Site::new("", "");
+    let entry = |file: &str| {
+        let ended = site.run(&["keygen", "--out", file]);
+        let (_, rest) = ended
+            .out
+            .split_once("keys = [")
+            .expect("the line for the configuration");
+        rest.split_once("}]").unwrap().0.to_owned() + "}"
+    };
+    let (old, new) = (entry("old.key"), entry("new.key"));
+    site.edit(
+        "[limits]",
+        &format!("[tokens]\naudience = \"shop.test\"\nkeys = [{old}, {new}]\n[limits]"),
+    );
+    let checked = site.run(&["check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
