@@ -17,6 +17,8 @@ pub enum Answer {
     Head(Head),
     /// The connection ended without one.
     Closed,
+    /// A server is there, with a certificate that is not trusted for the name.
+    Untrusted(String),
     /// There is no connection, or nothing came in time.
     Silent(String),
 }
@@ -33,7 +35,11 @@ pub struct Head {
 /// Sends the bytes of a request and reads the head of the answer.
 pub async fn exchange(place: &Place, request: &[u8]) -> Answer {
     let exchange = async {
-        let mut stream = place.connect().await.map_err(|error| error.to_string())?;
+        let mut stream = match place.connect().await {
+            Ok(stream) => stream,
+            Err(error) if error.is_of_certificate() => return Ok(Answer::Untrusted(error.to_string())),
+            Err(error) => return Err(error.to_string()),
+        };
         // A gate may answer and close before it has read everything.
         let _ = stream.write_all(request).await;
         let _ = stream.flush().await;

@@ -176,7 +176,7 @@ async fn prove(args: &ProbeArgs, place: &Place, host: &str) -> Result<(), Failur
 fn holds(expect: Expect, answer: &Answer) -> bool {
     match (expect, answer) {
         (_, Answer::Closed) => true,
-        (_, Answer::Silent(_)) => false,
+        (_, Answer::Untrusted(_) | Answer::Silent(_)) => false,
         (Expect::Kept, Answer::Head(head)) => head.word.is_some(),
         (Expect::Refused, Answer::Head(head)) => head.word.is_some() && head.status == 400,
         (Expect::NoAccount, Answer::Head(head)) => head.word.is_some() && matches!(head.status, 400 | 413 | 415),
@@ -210,7 +210,7 @@ impl Results {
         let holds = holds(attack.expect, answer);
         let verdict = match (holds, attack.expect, answer) {
             (true, ..) => "kept",
-            (false, _, Answer::Silent(_)) => "UNKNOWN",
+            (false, _, Answer::Untrusted(_) | Answer::Silent(_)) => "UNKNOWN",
             (false, Expect::Kept, _) => "REACHED",
             (false, ..) => "WRONG",
         };
@@ -237,6 +237,7 @@ fn told(answer: &Answer) -> String {
         }) => format!("{status}, {}", plain(word)),
         Answer::Head(Head { status, .. }) => format!("{status}, not from the gate"),
         Answer::Closed => "closed without an answer".to_owned(),
+        Answer::Untrusted(why) => format!("a server answers, {}", plain(why)),
         Answer::Silent(why) => plain(why),
     }
 }
@@ -265,6 +266,7 @@ async fn around(url: &str, site: &Site<'_>) -> Result<Answer, Failure> {
 fn is_shut(answer: &Answer) -> bool {
     match answer {
         Answer::Silent(_) | Answer::Closed => true,
+        Answer::Untrusted(_) => false,
         Answer::Head(head) => http::StatusCode::from_u16(head.status).is_ok_and(refuses),
     }
 }

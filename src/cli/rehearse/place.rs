@@ -11,7 +11,7 @@ use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::{self, ClientConfig};
 
 use crate::cli::remote::Failure;
 use crate::config::{Config, Listen};
@@ -40,6 +40,22 @@ pub enum NoConnection {
     Connect(io::Error),
     #[error("no TLS: {0}")]
     Tls(io::Error),
+}
+
+impl NoConnection {
+    /// Whether a server is there that speaks TLS, and only its certificate or the name asked for is not right: a client who does not
+    /// care comes in. Other alerts are refusals, for instance of a client without a certificate.
+    pub fn is_of_certificate(&self) -> bool {
+        let Self::Tls(error) = self else { return false };
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        matches!(
+            inner,
+            Some(
+                rustls::Error::InvalidCertificate(_)
+                    | rustls::Error::AlertReceived(rustls::AlertDescription::UnrecognisedName)
+            )
+        )
+    }
 }
 
 /// A connection to it.

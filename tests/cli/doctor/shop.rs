@@ -8,7 +8,8 @@ use ropeline::token::{Key, KeyId, RequestCheck, Secret};
 
 use crate::commands::nobody_listens;
 use crate::doctor::{doctor, line_of, small, told};
-use crate::gate::Site;
+use crate::gate::{Site, line_with};
+use crate::harness::certificates::Authority;
 
 /// A shop that answers with what `answer` makes of each head.
 fn shop(answer: impl Fn(&str) -> String + Send + 'static) -> SocketAddr {
@@ -146,4 +147,27 @@ fn an_address_that_answers_round_the_gate_is_a_fault() {
     all.says("back-door", "fault", "answers at http://127.0.0.1");
     let shut = format!("http://{}", nobody_listens());
     tried(&shut).says("back-door", "fine", "or it refuses");
+}
+
+/// A client who goes round the gate does not mind the certificate.
+#[test]
+fn an_address_that_answers_over_tls_with_a_certificate_for_another_name_is_a_fault() {
+    let tls = "[tls]\nlisten = [\"127.0.0.1:0\"]\n\
+               certificates = [{ cert_file = \"shop.pem\", key_file = \"shop.key\" }]";
+    let site = small(Site::new("", tls));
+    Authority::new().issue(&["shop.example"]).write(&site.path(""), "shop");
+    let gate = site.start();
+    let serving = line_with(&gate.program.err(), "serving").unwrap();
+    let url = format!("https://{}", serving["tls"].as_str().unwrap());
+    let admin = format!("http://{}", gate.admin);
+    let tried = |url: &str| told(&site, &["--admin", &admin, "--back-door", url]);
+    let all = tried(&url);
+    assert_eq!(all.code, Some(78));
+    all.says(
+        "back-door",
+        "fault",
+        "a server answers, no TLS: invalid peer certificate",
+    );
+    // It speaks no TLS at all.
+    tried(&format!("https://{}", gate.address)).says("back-door", "fine", "or it refuses");
 }
