@@ -159,8 +159,8 @@ fn an_address_that_answers_over_tls_with_a_certificate_for_another_name_is_a_fau
     let gate = site.start();
     let serving = line_with(&gate.program.err(), "serving").unwrap();
     let url = format!("https://{}", serving["tls"].as_str().unwrap());
-    let admin = format!("http://{}", gate.admin);
-    let tried = |url: &str| told(&site, &["--admin", &admin, "--back-door", url]);
+    let nobody = format!("http://{}", nobody_listens());
+    let tried = |url: &str| told(&site, &["--admin", &nobody, "--back-door", url]);
     let all = tried(&url);
     assert_eq!(all.code, Some(78));
     all.says(
