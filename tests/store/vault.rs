@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use ropeline::store::redis::{self, RedisVault};
 use ropeline::store::{FolderVault, Vault};
 
-use crate::harness::redis::{Options, Server};
+use crate::harness::redis::{Options, Server, until};
 
 fn record(name: &str, bytes: &str) -> (String, Vec<u8>) {
     (name.to_owned(), bytes.as_bytes().to_vec())
@@ -56,9 +56,10 @@ fn suite(open: &dyn Fn() -> Box<dyn Vault>) {
 fn a_folder_keeps_records_for_the_gate_with_the_lease() {
     let data = tempfile::tempdir().unwrap();
     suite(&|| Box::new(FolderVault::new(data.path())));
-    // The lease of a gate that is gone is free.
-    assert!(FolderVault::new(data.path()).lease().unwrap());
-    assert!(FolderVault::new(data.path()).lease().unwrap());
+    // The lease of a gate that is gone is free. A process that another test starts may hold its file until it is another program.
+    for _ in 0..2 {
+        until("the free lease", || FolderVault::new(data.path()).lease().unwrap());
+    }
     for entry in std::fs::read_dir(data.path().join("certificates")).unwrap().flatten() {
         assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0, "{entry:?}");
     }
