@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
@@ -14,13 +14,12 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use rustls::ServerConfig;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::harness::certificates::{Authority, Issued};
+use crate::harness::listen::listen;
 
 pub struct Front {
     pub address: SocketAddr,
@@ -61,43 +60,21 @@ struct State {
 impl Front {
     /// Serves until the test's process ends.
     pub fn open(authority: &Authority, issued: &Issued, behind: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let (address, state) = (listener.local_addr().unwrap(), Arc::<Mutex<State>>::default());
-        let chain: Vec<_> = CertificateDer::pem_slice_iter(issued.chain.as_bytes())
-            .map(Result::unwrap)
-            .collect();
-        let key = PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).unwrap();
-        let config = ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .unwrap();
-        let (acceptor, connector) = (
-            TlsAcceptor::from(Arc::new(config)),
-            TlsConnector::from(authority.shared_client()),
-        );
+        let acceptor = TlsAcceptor::from(Arc::new(issued.server()));
+        let connector = TlsConnector::from(authority.shared_client());
+        let state = Arc::<Mutex<State>>::default();
         let own = Arc::clone(&state);
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(async move {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                while let Ok((client, _)) = listener.accept().await {
-                    let (acceptor, connector, own) = (acceptor.clone(), connector.clone(), Arc::clone(&own));
-                    tokio::spawn(async move {
-                        let Ok(client) = acceptor.accept(client).await else {
-                            return;
-                        };
-                        let service =
-                            service_fn(move |request| answer(Arc::clone(&own), connector.clone(), behind, request));
-                        let _ = hyper::server::conn::http1::Builder::new()
-                            .serve_connection(TokioIo::new(client), service)
-                            .await;
-                    });
-                }
-            });
+        let address = listen(move |client| {
+            let (acceptor, connector, own) = (acceptor.clone(), connector.clone(), Arc::clone(&own));
+            async move {
+                let Ok(client) = acceptor.accept(client).await else {
+                    return;
+                };
+                let service = service_fn(move |request| answer(Arc::clone(&own), connector.clone(), behind, request));
+                let _ = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(client), service)
+                    .await;
+            }
         });
         Self { address, state }
     }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 /// An authority with an intermediate certificate, as on the web.
 pub struct Authority {
@@ -101,6 +103,15 @@ impl Issued {
         std::fs::write(&files.0, &self.chain).unwrap();
         write_key(&files.1, &self.key);
         files
+    }
+
+    /// A server that shows it.
+    pub fn server(&self) -> ServerConfig {
+        let chain = CertificateDer::pem_slice_iter(self.chain.as_bytes());
+        let chain = chain.collect::<Result<_, _>>().unwrap();
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap();
+        let builder = ServerConfig::builder().with_no_client_auth();
+        builder.with_single_cert(chain, key).unwrap()
     }
 
     /// The certificate alone, without the one that issued it.

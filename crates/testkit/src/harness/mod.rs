@@ -6,6 +6,7 @@ pub mod certificates;
 pub mod dns;
 pub mod gate;
 pub mod guest;
+pub mod listen;
 pub mod look;
 pub mod process;
 pub mod redis;

@@ -22,15 +22,13 @@ use h2::server::{Builder, SendResponse};
 use http::{HeaderMap, Request, Response};
 use ropeline::proxy::{UpstreamHttp2, UpstreamSettings, UpstreamTls};
 use rustls::ServerConfig;
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::certificates::Authority;
 use crate::gate::{Gate, Setup};
 use crate::shop::{OK, PATIENCE};
+use ropeline_testkit::harness::listen::listen;
 
 const GET: &str = "GET /a HTTP/1.1\r\nHost: shop.example\r\n\r\n";
 const POST: &str = "POST /a HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 5\r\n\r\nhello";
@@ -134,37 +132,26 @@ impl Shop {
         builder: Builder,
         script: impl Fn(Asked) -> Answering + Send + Sync + 'static,
     ) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
         let record = Arc::new(Record::default());
         let (script, records): (Arc<Script>, _) = (Arc::new(script), Arc::clone(&record));
         let acceptor = tls.map(|tls| TlsAcceptor::from(Arc::new(tls)));
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(async move {
-                let listener = TcpListener::from_std(listener).unwrap();
-                while let Ok((stream, _)) = listener.accept().await {
-                    records.connections.fetch_add(1, SeqCst);
-                    let (script, records) = (Arc::clone(&script), Arc::clone(&records));
-                    let (builder, acceptor) = (builder.clone(), acceptor.clone());
-                    tokio::spawn(async move {
-                        match acceptor {
-                            None => speak(stream, builder, script, records).await,
-                            Some(acceptor) => {
-                                let stream = acceptor.accept(stream).await.ok()?;
-                                match stream.get_ref().1.alpn_protocol() {
-                                    Some(b"h2") => speak(stream, builder, script, records).await,
-                                    _ => plainly(stream).await,
-                                }
-                            }
-                        }
-                    });
-                }
-            });
+        let address = listen(move |stream| {
+            records.connections.fetch_add(1, SeqCst);
+            let (script, records) = (Arc::clone(&script), Arc::clone(&records));
+            let (builder, acceptor) = (builder.clone(), acceptor.clone());
+            async move {
+                let Some(acceptor) = acceptor else {
+                    speak(stream, builder, script, records).await;
+                    return;
+                };
+                let Ok(stream) = acceptor.accept(stream).await else {
+                    return;
+                };
+                match stream.get_ref().1.alpn_protocol() {
+                    Some(b"h2") => speak(stream, builder, script, records).await,
+                    _ => plainly(stream).await,
+                };
+            }
         });
         Self { address, record }
     }
@@ -230,11 +217,7 @@ async fn plainly(stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
 fn secured(protocols: &[&str]) -> (ServerConfig, UpstreamTls) {
     let authority = Authority::new();
     let issued = authority.issue(&["127.0.0.1"]);
-    let chain = CertificateDer::pem_slice_iter(issued.chain.as_bytes());
-    let chain = chain.collect::<Result<_, _>>().unwrap();
-    let key = PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).unwrap();
-    let builder = ServerConfig::builder().with_no_client_auth();
-    let mut config = builder.with_single_cert(chain, key).unwrap();
+    let mut config = issued.server();
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let trusting = UpstreamTls {
         authorities: Some(authority.pem().into_bytes()),
