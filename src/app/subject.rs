@@ -1,5 +1,7 @@
 //! The parts of a configuration that the doctor examines.
 
+use std::sync::Arc;
+
 use http::HeaderValue;
 use http::uri::PathAndQuery;
 
@@ -23,6 +25,7 @@ pub fn subject(config: &Config) -> Subject {
             }),
         },
         certificates: config.tls.certificates.clone(),
+        reading: Arc::default(),
         trusted: config.server.trusted_proxies.clone(),
         has_unix_listener: config.server.listen.iter().any(unix),
         load: Load {

@@ -146,12 +146,15 @@ mod tests {
                 certificates: vec![files],
                 ..Subject::default()
             };
-            let _ = done.send(examine(&subject, None));
+            let findings = examine(&subject, None);
+            // The next examination waits for the same reader, and takes no thread for that.
+            let _ = done.send((findings, subject.reading.try_lock().is_err()));
         });
-        let findings = findings.recv_timeout(3 * WITHIN).expect("the other checks end");
+        let (findings, is_held) = findings.recv_timeout(3 * WITHIN).expect("the other checks end");
         let of = |check: &str| findings.iter().find(|finding| finding.check == check).unwrap();
         assert!(of("certificates").message.contains("took longer"), "{findings:?}");
         assert_eq!(of("store").severity, Severity::Fine);
+        assert!(is_held);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use http::uri::PathAndQuery;
 use ipnet::IpNet;
+use tokio::sync::Mutex;
 
 use crate::acme;
 use crate::config::Places;
@@ -27,6 +28,8 @@ pub struct Subject {
     pub store: Option<SharedStore>,
     /// Those of the listeners with TLS.
     pub certificates: Vec<Files>,
+    /// Held while their files are read: a disk that hangs costs one thread, however often the doctor is asked.
+    pub reading: Arc<Mutex<()>>,
     pub trusted: Vec<IpNet>,
     pub has_unix_listener: bool,
     pub load: Load,

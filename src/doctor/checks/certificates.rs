@@ -1,5 +1,7 @@
 //! Until when the certificates shown to visitors are good.
 
+use std::sync::Arc;
+
 use crate::acme::Host;
 use crate::dates::rfc3339;
 use crate::doctor::check::Checking;
@@ -25,14 +27,15 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
         let hosts = look.running.iter().flat_map(|running| running.acme.iter());
         findings.extend(hosts.filter_map(|host| ordered(subject, host, now)));
         // A disk that hangs holds up no other check.
-        let files = subject.certificates.clone();
+        let (files, reading) = (subject.certificates.clone(), Arc::clone(&subject.reading));
+        let reading = reading.lock_owned().await;
         let load = move || {
-            files
-                .iter()
-                .map(|files| (files.clone(), files.load()))
-                .collect::<Vec<_>>()
+            let load = |files: Files| (files.load(), files);
+            let loaded: Vec<_> = files.into_iter().map(load).collect();
+            drop(reading);
+            loaded
         };
-        for (files, loaded) in tokio::task::spawn_blocking(load).await.unwrap_or_default() {
+        for (loaded, files) in tokio::task::spawn_blocking(load).await.unwrap_or_default() {
             findings.push(in_file(subject, &files, loaded, now));
         }
         findings.sort_by(|one, other| (one.severity, &one.message).cmp(&(other.severity, &other.message)));
