@@ -4,6 +4,7 @@ use crate::authority::Options;
 use crate::front::Fault;
 use crate::harness::redis::{Server, until};
 use crate::site::{HOST, HOSTS, Site, logs, many_looks, metric};
+use crate::visitor::asks;
 
 const QUICK: &str = "retry = \"1s\"\n";
 
@@ -162,7 +163,7 @@ fn an_order_whose_gate_was_killed_is_begun_again_by_another() {
 }
 
 #[test]
-fn what_the_authority_says_of_a_host_that_it_cannot_reach_is_in_the_log() {
+fn what_the_authority_says_of_a_host_that_it_cannot_reach_is_in_the_log_and_the_doctor_has_it() {
     let site = Site::new(Options::default(), QUICK);
     // The door leads nowhere.
     let gate = site.alone(&[HOST]);
@@ -171,4 +172,12 @@ fn what_the_authority_says_of_a_host_that_it_cannot_reach_is_in_the_log() {
         line.contains(HOST) && line.contains("urn:ietf:params:acme:error:"),
         "{line}"
     );
+    until("the doctor's finding", || {
+        let found = asks(gate.admin.parse().unwrap(), "localhost", "/api/v1/doctor");
+        let parts = [
+            "There is no certificate for shop.example yet.",
+            "urn:ietf:params:acme:error:",
+        ];
+        parts.iter().all(|part| found.contains(part))
+    });
 }
