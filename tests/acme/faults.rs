@@ -63,13 +63,14 @@ fn a_host_that_makes_the_authority_fail_keeps_no_other_from_its_turn() {
 #[test]
 fn what_the_authority_asks_of_one_host_is_not_asked_of_another() {
     let site = Site::new(Options::default(), QUICK);
-    let faults = [(HOST, Fault::Limited(3_600)), (HOSTS[1], Fault::Cut)];
-    site.pebble.front.of_hosts(&faults);
+    let front = &site.pebble.front;
+    front.of_host_and_after(HOST, Fault::Limited(3_600), Fault::Cut);
     let gate = site.alone(&HOSTS);
     site.leads_to(&[&gate]);
-    // The pause of the authority holds both back.
+    logs(&gate, "rateLimited");
+    // The other host's first request gets no answer at all.
     logs(&gate, "does not speak HTTP");
-    site.pebble.front.of_hosts(&faults[..1]);
+    front.always(None);
     site.serves(&gate, HOSTS[1]);
 }
 

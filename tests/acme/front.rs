@@ -55,6 +55,8 @@ struct State {
     always: Option<Fault>,
     /// For orders of these hosts.
     of_hosts: Vec<(&'static str, Fault)>,
+    /// For all that follow one of these.
+    after: Option<Fault>,
 }
 
 impl Front {
@@ -87,6 +89,12 @@ impl Front {
     /// All requests get this, or the authority's answers again.
     pub fn always(&self, fault: Option<Fault>) {
         self.state.lock().unwrap().always = fault;
+    }
+
+    /// An order of a host gets this, and all requests after it get another.
+    pub fn of_host_and_after(&self, host: &'static str, fault: Fault, after: Fault) {
+        let mut state = self.state.lock().unwrap();
+        (state.of_hosts, state.after) = (vec![(host, fault)], Some(after));
     }
 
     /// Orders of these hosts get these, and others the authority's answers.
@@ -165,6 +173,9 @@ impl State {
         let is_for = |host: &str| path == "/order-plz" && asks_for(body, host);
         let of_host = self.of_hosts.iter().find(|(host, _)| is_for(host));
         let fault = of_host.map(|(_, fault)| *fault);
+        if fault.is_some() && self.after.is_some() {
+            self.always = self.after;
+        }
         let fault = fault.or_else(|| self.next.pop_front()).or(self.always);
         self.faulted += usize::from(fault.is_some());
         fault
