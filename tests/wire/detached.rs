@@ -81,7 +81,7 @@ fn any_other_request_is_called_off() {
     let (shop, _go) = waiting();
     let gate = Gate::new(&shop);
     hangs_up(&gate, &shop, "/other");
-    gate.until("called off", |gate| gate.stats.upstream_open.load(Relaxed) == 0);
+    gate.until("called off", |gate| gate.origins.stats().open.load(Relaxed) == 0);
 }
 
 /// A stream that is reset, with or without an error, leaves half a body.
@@ -106,7 +106,7 @@ fn half_a_body_is_never_a_whole_one() {
             raw.frame(RST_STREAM, 0, 1, &code);
             drop(raw);
             gate.until("given up", |gate| {
-                gate.stats.open.load(Relaxed) == 0 && gate.stats.upstream_open.load(Relaxed) == 0
+                gate.stats.open.load(Relaxed) == 0 && gate.origins.stats().open.load(Relaxed) == 0
             });
             let seen = shop.seen();
             let is_whole = seen.ends_with("0\r\n\r\n") || seen.to_ascii_lowercase().contains("content-length: 11");

@@ -292,7 +292,7 @@ fn idempotent_request_is_sent_again_when_a_kept_connection_died() {
         assert!(client.head().starts_with("HTTP/1.1 200"), "{method}");
         assert_eq!(shop.connections(), 2, "{method}");
         assert_eq!(
-            gate.stats.upstream_retries.load(std::sync::atomic::Ordering::Relaxed),
+            gate.origins.stats().retries.load(std::sync::atomic::Ordering::Relaxed),
             1
         );
     }

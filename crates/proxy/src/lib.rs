@@ -1,4 +1,4 @@
-//! The proxy: listeners, connections, and the way to the upstream and back; HTTP/1.1 and HTTP/2 on both sides.
+//! The proxy: listeners, connections, and the way to an upstream and back; HTTP/1.1 and HTTP/2 on both sides.
 //!
 //! [`serve()`] accepts connections and passes each request to a service, with its [`Conn`]. [`Upstream::forward`] carries one
 //! request to the upstream and streams the answer back. This crate does the work that hyper leaves to a proxy: framing
@@ -84,7 +84,7 @@ pub use settings::{
     UpstreamTls,
 };
 pub use stage::Stage;
-pub use stats::Stats;
+pub use stats::{Stats, UpstreamStats};
 pub use upstream::Upstream;
 pub use upstream::servers::{
     Examined, Found, Health, NotFound, Outlook, Standing, UpstreamError, UpstreamServers, check_authorities,

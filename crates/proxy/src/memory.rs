@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::limit::ClientKey;
 use crate::lock::held;
-use crate::stats::Stats;
+use crate::stats::UpstreamStats;
 
 /// The owner of a body.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ struct Share {
 #[derive(Debug)]
 pub struct Ration {
     memory: Arc<Memory>,
-    stats: Arc<Stats>,
+    stats: Arc<UpstreamStats>,
     client: ClientKey,
     is_strangers: bool,
     /// From the first KiB on that is charged.
@@ -128,7 +128,7 @@ impl Memory {
     }
 
     /// An empty ration for this body.
-    pub(crate) fn ration(self: &Arc<Self>, body: BodyOf, stats: &Arc<Stats>) -> Ration {
+    pub(crate) fn ration(self: &Arc<Self>, body: BodyOf, stats: &Arc<UpstreamStats>) -> Ration {
         Ration {
             memory: Arc::clone(self),
             stats: Arc::clone(stats),

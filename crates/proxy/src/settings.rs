@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -81,6 +82,8 @@ impl Default for ServerSettings {
 /// The upstream's servers and the bounds of the way to them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpstreamSettings {
+    /// Its name in log lines and standings, where there are several.
+    pub name: Option<Arc<str>>,
     /// At least one.
     pub servers: Vec<UpstreamServer>,
     /// How often names are resolved again.
@@ -243,6 +246,7 @@ impl UpstreamSettings {
     #[must_use]
     pub fn at(servers: Vec<UpstreamServer>) -> Self {
         Self {
+            name: None,
             servers,
             resolve_every: Duration::from_secs(30),
             host: None,

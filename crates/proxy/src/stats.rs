@@ -21,20 +21,25 @@ pub struct Stats {
     pub requests: AtomicU64,
     /// Requests answered 4xx before any service saw them.
     pub malformed: AtomicU64,
-    /// Connections to the upstream open now.
-    pub upstream_open: AtomicU64,
-    /// Connections to the upstream made.
-    pub upstream_connects: AtomicU64,
-    /// Requests sent again because a kept connection had died before any byte of an answer.
-    pub upstream_retries: AtomicU64,
-    /// Memory that holds request bodies now, in KiB.
-    pub buffered_kib: AtomicU64,
-    /// Request bodies streamed to the upstream now.
-    pub streaming: AtomicU64,
     /// Tunnels open now.
     pub tunnels_open: AtomicU64,
     /// Requests that are forwarded and whose answer has not begun.
     pub unanswered: AtomicU64,
+}
+
+/// The same of one upstream. They go on under other settings.
+#[derive(Debug, Default)]
+pub struct UpstreamStats {
+    /// Connections open now.
+    pub open: AtomicU64,
+    /// Connections made.
+    pub connects: AtomicU64,
+    /// Requests sent again because a kept connection had died before any byte of an answer.
+    pub retries: AtomicU64,
+    /// Memory that holds request bodies now, in KiB.
+    pub buffered_kib: AtomicU64,
+    /// Request bodies streamed now.
+    pub streaming: AtomicU64,
 }
 
 /// A forwarded request until its answer begins.

@@ -20,22 +20,7 @@ impl Collector for ProxyFigures {
         let stats = &self.0;
         for (name, help, count) in [
             ("connections", "Open client connections", &stats.open),
-            (
-                "upstream_connections",
-                "Open connections to the upstream",
-                &stats.upstream_open,
-            ),
             ("tunnels", "Open upgraded connections", &stats.tunnels_open),
-            (
-                "streaming_bodies",
-                "Request bodies streamed to the upstream",
-                &stats.streaming,
-            ),
-            (
-                "request_buffer_kib",
-                "Memory that request bodies take",
-                &stats.buffered_kib,
-            ),
         ] {
             gauge(&mut encoder, name, help, &read(count))?;
         }
@@ -65,16 +50,6 @@ impl Collector for ProxyFigures {
                 "malformed",
                 "Requests refused before a room was looked for",
                 &stats.malformed,
-            ),
-            (
-                "upstream_connects",
-                "Connections to the upstream made",
-                &stats.upstream_connects,
-            ),
-            (
-                "upstream_retries",
-                "Requests sent again before any byte of an answer",
-                &stats.upstream_retries,
             ),
         ] {
             counter(&mut encoder, name, help, read(count))?;

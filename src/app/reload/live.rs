@@ -123,9 +123,8 @@ impl Live {
         let _ = filter.set(&config.logging.level);
         self.service.front.bind_by(server_settings(&config.server));
         // They have servers from then on.
-        if !origins.is(&self.origins) {
-            origins.succeed(&self.origins);
-        }
+        let (before, after) = (std::slice::from_ref(&self.origins), std::slice::from_ref(&origins));
+        UpstreamServers::replace(before, after);
         let mut odd = shared.take_keys(time::wall());
         // A gate that is alone accepts all that it signs.
         odd.retain(|odd| matches!(odd, Odd::Gone { .. }) || matches!(config.store.kind, StoreKind::Redis(_)));

@@ -53,7 +53,7 @@ fn a_server_that_stays_keeps_how_it_stands_and_takes_its_weight() {
 }
 
 fn connects(gate: &Gate) -> u64 {
-    gate.figure("ropeline_upstream_connects_total ")
+    gate.figure("ropeline_upstream_connects_total{upstream=\"\"} ")
 }
 
 /// Whatever else changes, this visitor uses the existing connection.

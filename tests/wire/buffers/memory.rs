@@ -75,7 +75,7 @@ fn bodies_of_one_client_that_hold_a_part_do_not_wait_for_each_other() {
     first.send(&"x".repeat(3000));
     second.send(&"x".repeat(3000));
     gate.until("one of them holds all of it", |gate| {
-        gate.stats.buffered_kib.load(Relaxed) > 8
+        gate.origins.stats().buffered_kib.load(Relaxed) > 8
     });
     first.send(&"x".repeat(1000));
     second.send(&"x".repeat(1000));

@@ -28,7 +28,9 @@ fn buffering(bytes: usize) -> impl FnOnce(&mut Setup) {
 
 /// Waits until bodies take memory.
 fn until_held(gate: &Gate, kib: u64) {
-    gate.until("that is held", |gate| gate.stats.buffered_kib.load(Relaxed) == kib);
+    gate.until("that is held", |gate| {
+        gate.origins.stats().buffered_kib.load(Relaxed) == kib
+    });
 }
 
 fn is_silent(client: &Client) -> bool {
@@ -76,7 +78,10 @@ fn slow_body_takes_no_connection_and_is_sent_whole() {
             let gone = [header(&seen, "transfer-encoding"), header(&seen, "trailer")];
             assert_eq!(gone, [None, None], "{seen}");
             assert_eq!(client.ask(&post(1, "x")).status, 200, "the connection goes on");
-            assert_eq!((shop.connections(), gate.stats.buffered_kib.load(Relaxed)), (1, 0));
+            assert_eq!(
+                (shop.connections(), gate.origins.stats().buffered_kib.load(Relaxed)),
+                (1, 0)
+            );
         }
     }
 }
@@ -135,11 +140,11 @@ fn body_goes_on_from_the_first_byte_above_the_buffer() {
         assert_eq!(shop.connections(), 0);
         client.send(above);
         shop.until(|seen| seen.contains("12345678"));
-        assert_eq!(gate.stats.streaming.load(Relaxed), 1);
+        assert_eq!(gate.origins.stats().streaming.load(Relaxed), 1);
         client.send(end);
         assert_eq!(client.answer().status, 200);
         gate.until("nothing is held", |gate| {
-            gate.stats.streaming.load(Relaxed) == 0 && gate.stats.buffered_kib.load(Relaxed) == 0
+            gate.origins.stats().streaming.load(Relaxed) == 0 && gate.origins.stats().buffered_kib.load(Relaxed) == 0
         });
     }
 }
@@ -171,7 +176,10 @@ fn body_that_fails_reaches_nobody() {
         client.send(&format!("{CHUNKED}\r\n3\r\nabc\r\n{rest}"));
         assert_eq!(client.answer().status, status);
         assert_eq!(client.rest(), "");
-        assert_eq!((shop.connections(), gate.stats.buffered_kib.load(Relaxed)), (0, 0));
+        assert_eq!(
+            (shop.connections(), gate.origins.stats().buffered_kib.load(Relaxed)),
+            (0, 0)
+        );
     }
 }
 

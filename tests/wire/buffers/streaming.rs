@@ -1,5 +1,6 @@
 //! Bodies longer than the buffer: a limited number are streamed at once, the others wait.
 
+use std::slice::from_ref;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
@@ -88,7 +89,9 @@ fn wait_to_be_streamed_has_an_end() {
     let first = streaming(&gate, &shop);
     assert_eq!(uploader(&gate, "second").answer().status, 503);
     drop(first);
-    gate.until("its place is free", |gate| gate.stats.streaming.load(Relaxed) == 0);
+    gate.until("its place is free", |gate| {
+        gate.origins.stats().streaming.load(Relaxed) == 0
+    });
     assert_eq!(uploader(&gate, "third").ask(".").status, 200);
 }
 
@@ -141,7 +144,7 @@ fn bodies_under_way_count_under_the_bound_of_a_reload() {
     let mut settings = UpstreamSettings::new(shop.address.ip().to_string(), shop.address.port());
     one_at_a_time(&mut settings, SHORT);
     let origins = UpstreamServers::prepare(settings.clone()).unwrap();
-    origins.succeed(&before.origins);
+    UpstreamServers::replace(from_ref(&before.origins), from_ref(&origins));
     let after = Gate::with(shop.address, |setup| {
         setup.upstream = settings;
         setup.origins = Some(origins);

@@ -166,7 +166,7 @@ async fn a_tunnel_whose_client_takes_nothing_ends() {
     let (mut client, mut down, _up) = narrow_tunnel(&gate).await;
     assert!(soon(down.data()).await.unwrap().is_err(), "reset");
     gate.until("the shop is let go", |gate| {
-        gate.stats.tunnels_open.load(Relaxed) == 0 && gate.stats.upstream_open.load(Relaxed) == 0
+        gate.stats.tunnels_open.load(Relaxed) == 0 && gate.origins.stats().open.load(Relaxed) == 0
     });
     assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
 }
@@ -179,7 +179,7 @@ async fn a_tunnel_ends_with_its_session_though_its_client_takes_nothing() {
     gate.cancel.cancel();
     assert!(soon(down.data()).await.unwrap().is_err(), "reset");
     gate.until("the shop is let go", |gate| {
-        gate.stats.tunnels_open.load(Relaxed) == 0 && gate.stats.upstream_open.load(Relaxed) == 0
+        gate.stats.tunnels_open.load(Relaxed) == 0 && gate.origins.stats().open.load(Relaxed) == 0
     });
     assert_eq!(client.ask(get("/own")).await.0, StatusCode::OK);
 }

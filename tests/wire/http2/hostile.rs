@@ -44,7 +44,7 @@ fn rapid_reset_ends_the_connection_and_the_shop_sees_few() {
     });
     assert!(is_ended);
     gate.until("no connection to the shop", |gate| {
-        gate.stats.upstream_open.load(Relaxed) == 0
+        gate.origins.stats().open.load(Relaxed) == 0
     });
     assert!(
         shop.connections() <= 400,
@@ -88,7 +88,7 @@ fn streams_that_we_are_made_to_reset_end_the_connection() {
     });
     assert!(is_ended);
     gate.until("no connection to the shop", |gate| {
-        gate.stats.upstream_open.load(Relaxed) == 0
+        gate.origins.stats().open.load(Relaxed) == 0
     });
     serves(&gate);
 }
@@ -189,7 +189,7 @@ fn a_stream_that_takes_nothing_ends_and_the_others_go_on() {
     raw.get(1, "/");
     assert!(raw.until(RST_STREAM, 1).is_some());
     gate.until("the shop is let go", |gate| {
-        gate.stats.upstream_open.load(Relaxed) == 0 && gate.guards() == 0
+        gate.origins.stats().open.load(Relaxed) == 0 && gate.guards() == 0
     });
     // The window of the next is opened: 1,000 bytes.
     raw.get(3, "/own");

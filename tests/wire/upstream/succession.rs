@@ -2,6 +2,7 @@
 //! one passes on. Two gates represent the one before and the one after, which a process has on each core.
 
 use std::net::SocketAddr;
+use std::slice::from_ref;
 use std::time::Duration;
 
 use ropeline::proxy::{ConnectionBound, HealthCheck, UpstreamHttp2, UpstreamServer, UpstreamServers, UpstreamSettings};
@@ -44,7 +45,7 @@ fn asking(path: &'static str) -> HealthCheck {
 /// A gate after `before`, as a reload puts it in force.
 fn after(before: &Gate, settings: UpstreamSettings) -> Gate {
     let origins = UpstreamServers::prepare(settings.clone()).unwrap();
-    origins.succeed(&before.origins);
+    UpstreamServers::replace(from_ref(&before.origins), from_ref(&origins));
     Gate::with(before.address, |setup| {
         setup.upstream = settings;
         setup.origins = Some(origins);

@@ -158,7 +158,7 @@ fn shop_with_a_certificate_of_the_authority_is_reached_and_its_connection_kept()
         assert_eq!(gate.client().ask(GET).body, "hi");
     }
     assert_eq!(
-        gate.stats.upstream_connects.load(std::sync::atomic::Ordering::Relaxed),
+        gate.origins.stats().connects.load(std::sync::atomic::Ordering::Relaxed),
         1
     );
     assert_eq!(spoken.lock().unwrap().as_slice(), b"http/1.1");
@@ -257,7 +257,7 @@ fn shop_on_a_unix_socket_is_reached() {
         ("hi".into(), "hi".into())
     );
     assert_eq!(
-        gate.stats.upstream_connects.load(std::sync::atomic::Ordering::Relaxed),
+        gate.origins.stats().connects.load(std::sync::atomic::Ordering::Relaxed),
         1
     );
 }

@@ -9,17 +9,17 @@ fn client(last: u8) -> IpAddr {
 }
 
 /// Room for 64 KiB, of which each client has eight.
-fn memory() -> (Arc<Memory>, Arc<Stats>) {
+fn memory() -> (Arc<Memory>, Arc<UpstreamStats>) {
     (Memory::new(64 * KIB), Arc::default())
 }
 
 const SHARE: usize = 8 * 1024;
 
-fn inside(memory: &Arc<Memory>, last: u8, stats: &Arc<Stats>) -> Ration {
+fn inside(memory: &Arc<Memory>, last: u8, stats: &Arc<UpstreamStats>) -> Ration {
     memory.ration(BodyOf::Inside(client(last)), stats)
 }
 
-fn stranger(memory: &Arc<Memory>, last: u8, stats: &Arc<Stats>) -> Ration {
+fn stranger(memory: &Arc<Memory>, last: u8, stats: &Arc<UpstreamStats>) -> Ration {
     memory.ration(BodyOf::Stranger(client(last)), stats)
 }
 

@@ -126,7 +126,7 @@ impl<'a> Exchange<'a> {
             // PERF: rare, and its state is large.
             let uploads = self.pool.servers().uploads();
             self.waited = true;
-            body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline, self.pool.stats())).await?);
+            body.hold(Box::pin(uploads.stream(self.sender.client, self.deadline)).await?);
         }
         frame(&mut head.headers, &mut body, self.settings.http2 != UpstreamHttp2::Off);
         let expects = head.headers.contains_key(EXPECT);
@@ -325,7 +325,7 @@ impl<'a> Exchange<'a> {
             self.spare = Some(target);
         }
         self.resent += 1;
-        up(&self.pool.stats().upstream_retries);
+        up(&self.pool.used().retries);
         Ok(copy.request)
     }
 

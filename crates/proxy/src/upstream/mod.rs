@@ -57,7 +57,7 @@ impl Upstream {
     /// The memory for a body.
     #[must_use]
     pub fn ration(&self, whose: BodyOf) -> Ration {
-        self.0.servers().uploads().ration(whose, self.0.stats())
+        self.0.servers().uploads().ration(whose)
     }
 
     /// Receives the part of a body that is read before a connection to the upstream is taken, and sends `100 Continue` to a
@@ -73,13 +73,7 @@ impl Upstream {
         }
         if !body.is_complete() && !body.is_streamed() {
             // PERF: few requests have a body.
-            Box::pin(
-                self.0
-                    .servers()
-                    .uploads()
-                    .receive(headers, body, (whose, self.0.stats())),
-            )
-            .await?;
+            Box::pin(self.0.servers().uploads().receive(headers, body, whose)).await?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::error::Kind;
 use crate::settings::{UpstreamHttp2, UpstreamSettings};
-use crate::stats::Stats;
+use crate::stats::{Stats, UpstreamStats};
 use crate::upstream::heard::Heard;
 use crate::upstream::http2::{Connections, Unopened};
 use crate::upstream::request_body::Sent;
@@ -39,6 +39,7 @@ pub(crate) struct Pool {
     servers: UpstreamServers,
     settings: Arc<UpstreamSettings>,
     stats: Arc<Stats>,
+    used: Arc<UpstreamStats>,
     idle: Arc<Idle>,
     budget: Budget,
 }
@@ -50,6 +51,7 @@ impl Pool {
         let pool = Arc::new(Self {
             budget: Budget::new(settings.retry_budget),
             idle: Arc::new(Idle::new(settings.idle, settings.http2 != UpstreamHttp2::Off)),
+            used: servers.stats(),
             servers,
             settings,
             stats,
@@ -69,6 +71,11 @@ impl Pool {
 
     pub(crate) fn stats(&self) -> &Arc<Stats> {
         &self.stats
+    }
+
+    /// The counts of this upstream alone.
+    pub(crate) fn used(&self) -> &UpstreamStats {
+        &self.used
     }
 
     pub(crate) fn budget(&self) -> &Budget {
@@ -149,7 +156,7 @@ impl Pool {
         })?;
         target.reached();
         let heard = Arc::new(Heard::default());
-        let socket = UpstreamSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.stats));
+        let socket = UpstreamSocket::new(stream, &self.settings, Arc::clone(&heard), Arc::clone(&self.used));
         if let (Protocol::Http2, Some(shared)) = (protocol, &self.idle.shared) {
             // Data ahead of answers is bounded by frames there.
             heard.head();

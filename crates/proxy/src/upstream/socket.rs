@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 use crate::client::socket::{FEW_BYTES, Stall, in_one_piece};
 use crate::settings::UpstreamSettings;
-use crate::stats::{Stats, down, up};
+use crate::stats::{UpstreamStats, down, up};
 use crate::upstream::heard::Heard;
 use crate::upstream::servers::UpstreamStream;
 
@@ -19,7 +19,7 @@ pub(crate) struct UpstreamSocket {
     stall: Stall,
     heard: Arc<Heard>,
     most_ahead: usize,
-    stats: Arc<Stats>,
+    stats: Arc<UpstreamStats>,
 }
 
 /// Bytes that are read at once. Between the upstream and a client that takes no data there are two pieces of that size: one
@@ -32,10 +32,10 @@ impl UpstreamSocket {
         stream: UpstreamStream,
         settings: &UpstreamSettings,
         heard: Arc<Heard>,
-        stats: Arc<Stats>,
+        stats: Arc<UpstreamStats>,
     ) -> Self {
-        up(&stats.upstream_open);
-        up(&stats.upstream_connects);
+        up(&stats.open);
+        up(&stats.connects);
         Self {
             stream: stream.take(READ_BYTES),
             stall: Stall::new(settings.write),
@@ -49,7 +49,7 @@ impl UpstreamSocket {
 
 impl Drop for UpstreamSocket {
     fn drop(&mut self) {
-        down(&self.stats.upstream_open);
+        down(&self.stats.open);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::client::request_body::RequestBody;
 use crate::error::Kind;
 use crate::memory::{BodyOf, Memory, Ration};
 use crate::settings::UpstreamSettings;
-use crate::stats::{Stats, down, up};
+use crate::stats::{UpstreamStats, down, up};
 use crate::upstream::servers::{Bound, Permit};
 
 /// The bounds of one configuration, over all cores.
@@ -29,6 +29,8 @@ pub(crate) struct Uploads {
     clients: Arc<Held<ClientKey>>,
     /// A share was given back.
     freed: Arc<Notify>,
+    /// Counted here and by the connections of every core.
+    stats: Arc<UpstreamStats>,
 }
 
 /// The right to stream a body, until it drops.
@@ -36,7 +38,7 @@ pub(crate) struct Streaming {
     _permit: Permit,
     share: Option<Hold<ClientKey>>,
     freed: Arc<Notify>,
-    stats: Arc<Stats>,
+    stats: Arc<UpstreamStats>,
 }
 
 impl Drop for Streaming {
@@ -60,45 +62,40 @@ impl Uploads {
             streaming: Bound::new(settings.streaming, before.map(|before| &before.streaming)),
             clients: shares(settings.streaming.connections, before.map(|before| &before.clients)),
             freed: before.map_or_else(Arc::default, |before| Arc::clone(&before.freed)),
+            stats: before.map_or_else(Arc::default, |before| Arc::clone(&before.stats)),
         }
     }
 
-    pub(crate) fn ration(&self, whose: BodyOf, stats: &Arc<Stats>) -> Ration {
-        self.memory.ration(whose, stats)
+    pub(crate) fn ration(&self, whose: BodyOf) -> Ration {
+        self.memory.ration(whose, &self.stats)
+    }
+
+    pub(crate) fn stats(&self) -> &Arc<UpstreamStats> {
+        &self.stats
     }
 
     /// Receives the part of a body that is read before a connection to the upstream is taken.
-    pub(crate) async fn receive(
-        &self,
-        headers: &HeaderMap,
-        body: &mut RequestBody,
-        (whose, stats): (BodyOf, &Arc<Stats>),
-    ) -> Result<(), Kind> {
+    pub(crate) async fn receive(&self, headers: &HeaderMap, body: &mut RequestBody, whose: BodyOf) -> Result<(), Kind> {
         if self.buffer > 0 && !is_grpc(headers) {
-            body.receive(self.buffer, Some(self.ration(whose, stats))).await?;
+            body.receive(self.buffer, Some(self.ration(whose))).await?;
         }
         Ok(())
     }
 
     /// The right to stream a body, in order of arrival; a client that has used its share waits for one of its own to end.
-    pub(crate) async fn stream(
-        &self,
-        client: IpAddr,
-        deadline: Option<Instant>,
-        stats: &Arc<Stats>,
-    ) -> Result<Streaming, Kind> {
+    pub(crate) async fn stream(&self, client: IpAddr, deadline: Option<Instant>) -> Result<Streaming, Kind> {
         let share = self.clients.take(client.into());
         let at_once = share.and_then(|share| Some((self.streaming.enter()?, share)));
         let (permit, share) = match at_once {
             Some(right) => right,
             None => self.turn(client, deadline).await?,
         };
-        up(&stats.streaming);
+        up(&self.stats.streaming);
         Ok(Streaming {
             _permit: permit,
             share: Some(share),
             freed: Arc::clone(&self.freed),
-            stats: Arc::clone(stats),
+            stats: Arc::clone(&self.stats),
         })
     }
 

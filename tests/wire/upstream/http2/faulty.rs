@@ -233,7 +233,7 @@ fn body_that_is_not_as_long_as_announced_is_cut() {
         });
         assert!(rest.len() < 2, "{rest:?}");
         assert_eq!(gate.client().ask(GET).body, "hi");
-        assert_eq!(gate.stats.upstream_connects.load(Relaxed), 1);
+        assert_eq!(gate.origins.stats().connects.load(Relaxed), 1);
     }
 }
 

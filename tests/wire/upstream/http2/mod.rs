@@ -251,7 +251,7 @@ fn gate_by_alpn(shop: SocketAddr, tls: UpstreamTls) -> Gate {
 }
 
 fn connects(gate: &Gate) -> u64 {
-    gate.stats.upstream_connects.load(Relaxed)
+    gate.origins.stats().connects.load(Relaxed)
 }
 
 fn until_idle(gate: &Gate) {

@@ -1,4 +1,4 @@
-//! The upstream's servers, as all cores see them: which there are, which are well, how busy each is, and which is next.
+//! An upstream's servers, as all cores see them: which there are, which are well, how busy each is, and which is next.
 //!
 //! A server is chosen as the less busy of two that are drawn by weight. One that failed is passed over for a while, and
 //! never are all of them. Figures are atomics and the list is swapped whole, so that no request waits for another's
@@ -35,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::Kind;
 use crate::lock::held;
 use crate::settings::{Place, UpstreamSettings};
+use crate::stats::UpstreamStats;
 use crate::upstream::pool::{Idle, Stash};
 use crate::upstream::uploads::Uploads;
 use dial::Dial;
@@ -153,6 +154,18 @@ impl UpstreamServers {
         self.0.targets.store(Arc::new(names.targets(kept, known)));
         // Without a thread, or after its end, no resolver runs.
         let _ = thread.map(|thread| thread.send(names));
+    }
+
+    /// The name of the upstream, where there are several.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.0.settings.name.as_deref()
+    }
+
+    /// The counts of this upstream, which go on under other settings.
+    #[must_use]
+    pub fn stats(&self) -> Arc<UpstreamStats> {
+        Arc::clone(self.uploads().stats())
     }
 
     /// Changes the weight of a server, by its configured place; with 0 it finishes its requests and gets no new ones.

@@ -22,6 +22,8 @@ pub(super) struct Names {
 }
 
 struct Entry {
+    /// The upstream's name.
+    upstream: Option<Arc<str>>,
     server: UpstreamServer,
     addresses: Vec<Address>,
     /// A failed resolution is logged once.
@@ -31,6 +33,7 @@ struct Entry {
 impl Names {
     pub(super) fn of(settings: &UpstreamSettings) -> Self {
         let entry = |server: &UpstreamServer| Entry {
+            upstream: settings.name.clone(),
             addresses: fixed(&server.place).into_iter().collect(),
             server: server.clone(),
             failed: false,
@@ -119,7 +122,7 @@ impl Entry {
         };
         if !std::mem::replace(&mut self.failed, true) {
             let name = &self.server.place;
-            tracing::warn!(%name, why, kept = self.addresses.len(), "a name of the upstream cannot be resolved");
+            tracing::warn!(upstream = self.upstream.as_deref(), %name, why, kept = self.addresses.len(), "a name of the upstream cannot be resolved");
         }
     }
 }
@@ -162,7 +165,7 @@ fn publish(inner: &Inner, names: &Names) {
     inner.targets.store(Arc::new(after));
     for target in &gone {
         target.leave();
-        tracing::info!(server = %target, "a name of the upstream has another address");
+        tracing::info!(upstream = inner.settings.name.as_deref(), server = %target, "a name of the upstream has another address");
     }
     if !gone.is_empty() {
         inner.idle().iter().for_each(|idle| idle.sweep());

@@ -14,13 +14,35 @@ impl UpstreamServers {
         Self::make(settings)
     }
 
+    /// Puts `new` in force in place of `old`: each succeeds the one of its name, and those whose name is gone are retired.
+    pub fn replace(old: &[Self], new: &[Self]) {
+        for one in new {
+            match old.iter().find(|before| before.name() == one.name()) {
+                Some(before) if before.is(one) => {}
+                Some(before) => one.succeed(before),
+                None => one.begin(&[], &[]),
+            }
+        }
+        let is_gone = |before: &&Self| !new.iter().any(|one| one.name() == before.name());
+        old.iter().filter(is_gone).for_each(Self::retire);
+    }
+
+    /// Nothing is looked up or checked any more, and no idle connection is kept; requests under way go on.
+    fn retire(&self) {
+        self.stop();
+        self.0.targets.load().iter().for_each(|target| target.leave());
+        self.0.idle().iter().for_each(|idle| idle.retire());
+    }
+
+    fn stop(&self) {
+        let _held = held(&self.0.charge);
+        self.0.stop.cancel();
+    }
+
     /// Replaces `before`. Servers that both have keep their state, with weights as configured. Removed servers keep no
     /// connections and are not checked any more; requests under way there go on.
-    pub fn succeed(&self, before: &Self) {
-        {
-            let _held = held(&before.0.charge);
-            before.0.stop.cancel();
-        }
+    fn succeed(&self, before: &Self) {
+        before.stop();
         let uploads = Uploads::new(&self.0.settings, Some(&before.uploads()));
         self.0.uploads.store(Arc::new(uploads));
         let known = before.0.targets.load();
@@ -138,6 +160,32 @@ mod tests {
         UpstreamServers::prepare(settings(&[1])).unwrap().succeed(&before);
         before.0.in_charge(|| said += 1);
         assert_eq!(said, 1);
+    }
+
+    #[test]
+    fn each_succeeds_the_one_of_its_name_and_those_without_a_successor_are_retired() {
+        let named = |name: &str, port| UpstreamSettings {
+            name: Some(name.into()),
+            ..settings(&[port])
+        };
+        let old = [("a", 1), ("gone", 2), ("stays", 3)];
+        let old = old.map(|(name, port)| UpstreamServers::start(named(name, port)).unwrap());
+        let targets = |servers: &UpstreamServers| servers.0.targets.load_full();
+        let [first, leaving, staying] = [0, 1, 2].map(|at: usize| targets(&old[at]));
+        first[0].failed("it is down", 1_000);
+        let prepared = |name, port| UpstreamServers::prepare(named(name, port)).unwrap();
+        let new = [prepared("new", 2), old[2].clone(), prepared("a", 1)];
+        UpstreamServers::replace(&old, &new);
+        let port_and_failures = |at: usize| (new[at].standing()[0].server.clone(), new[at].standing()[0].failures);
+        assert_eq!(
+            port_and_failures(0),
+            ("127.0.0.1:2".to_owned(), 0),
+            "another name is another upstream"
+        );
+        assert_eq!(port_and_failures(2), ("127.0.0.1:1".to_owned(), 1));
+        assert!(Arc::ptr_eq(&new[2].stats(), &old[0].stats()) && !Arc::ptr_eq(&new[0].stats(), &old[1].stats()));
+        assert!(leaving[0].is_gone() && old[1].0.stop.is_cancelled());
+        assert!(!first[0].is_gone() && !staying[0].is_gone() && !old[2].0.stop.is_cancelled());
     }
 
     #[test]

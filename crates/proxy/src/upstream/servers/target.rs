@@ -22,6 +22,7 @@ pub(crate) struct Target {
     server: UpstreamServer,
     address: Address,
     name: String,
+    upstream: Option<Arc<str>>,
     weight: AtomicU32,
     in_flight: AtomicU32,
     health: Health,
@@ -38,6 +39,8 @@ pub(crate) struct Target {
 /// How a server stands, for people.
 #[derive(Clone, Debug)]
 pub struct Standing {
+    /// The name of its upstream, where there are several.
+    pub upstream: Option<Arc<str>>,
     /// Its address, with the name it was found by if there is one.
     pub server: String,
     /// Its share of the requests.
@@ -77,6 +80,7 @@ impl Target {
         let bound = before.and_then(Self::bound);
         Self {
             name: name(&server.place, &address),
+            upstream: settings.name.clone(),
             weight: AtomicU32::new(server.weight),
             server: server.clone(),
             address,
@@ -115,6 +119,10 @@ impl Target {
     /// Whether it is this server at this address; its weight does not matter.
     pub(super) fn is_at(&self, server: &UpstreamServer, address: &Address) -> bool {
         (self.place(), self.server.tls, &self.address) == (&server.place, server.tls, address)
+    }
+
+    fn upstream(&self) -> Option<&str> {
+        self.upstream.as_deref()
     }
 
     pub(super) fn is_checked_out(&self) -> bool {
@@ -266,23 +274,26 @@ impl Target {
         if self.reason.load().as_ref().is_some_and(|reason| &*reason.0 == why) {
             return;
         }
-        tracing::warn!(server = %self.name, why, "a server of the upstream failed");
+        tracing::warn!(upstream = self.upstream(), server = %self.name, why, "a server of the upstream failed");
         self.reason.store(Some(Arc::new(Reason(why.into()))));
     }
 
     fn tell(&self, change: Change) {
         match change {
             Change::None => {}
-            Change::Out => tracing::warn!(server = %self.name, "a server of the upstream counts as out"),
+            Change::Out => {
+                tracing::warn!(upstream = self.upstream(), server = %self.name, "a server of the upstream counts as out");
+            }
             Change::Back => {
                 self.reason.store(None);
-                tracing::info!(server = %self.name, "a server of the upstream is back");
+                tracing::info!(upstream = self.upstream(), server = %self.name, "a server of the upstream is back");
             }
         }
     }
 
     pub(super) fn standing(&self) -> Standing {
         Standing {
+            upstream: self.upstream.clone(),
             server: self.name.clone(),
             weight: self.weight(),
             healthy: self.health.is_in(),
