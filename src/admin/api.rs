@@ -70,6 +70,9 @@ pub struct Room {
     /// file, api where an operator added it, or elsewhere: only other gates send visitors to it.
     #[serde(default)]
     pub from: String,
+    /// The name of its upstream, where that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
     /// What an operator added it by; only where one room is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addition: Option<Addition>,
@@ -268,15 +271,18 @@ pub struct Verified {
     pub expires_in_secs: Option<u64>,
 }
 
-/// `GET /api/v1/upstreams`: the shop's servers, as this gate sees them.
+/// `GET /api/v1/upstreams`: the servers of every upstream, as this gate sees them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Upstreams {
     pub upstreams: Vec<Upstream>,
 }
 
-/// One server of the shop.
+/// One server of an upstream.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Upstream {
+    /// The name of its upstream; left out where a single one has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<String>,
     /// Its address as configured, with the one a name stands for behind it.
     pub origin: String,
     pub weight: u32,

@@ -16,11 +16,11 @@ pub struct Live(Arc<ArcSwap<Configured>>);
 pub struct Configured {
     pub options: Options,
     pub keyring: Keyring,
-    pub origins: UpstreamServers,
+    pub origins: Vec<UpstreamServers>,
 }
 
 impl Live {
-    pub(super) fn new(options: Options, keyring: Keyring, origins: UpstreamServers) -> Self {
+    pub(super) fn new(options: Options, keyring: Keyring, origins: Vec<UpstreamServers>) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Configured {
             options,
             keyring,
@@ -34,7 +34,7 @@ impl Live {
 
     /// Puts other options in force, for new requests. Parts that no configuration sets stay: the listener's timeouts, and the
     /// upgrader.
-    pub fn set(&self, options: Options, keyring: Keyring, origins: UpstreamServers) {
+    pub fn set(&self, options: Options, keyring: Keyring, origins: Vec<UpstreamServers>) {
         let before = self.load();
         let configured = Configured {
             options: Options {

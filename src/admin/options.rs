@@ -23,7 +23,8 @@ pub struct Handles {
     pub replica: Replica,
     pub metrics: Metrics,
     pub proxy: Arc<Stats>,
-    pub origins: UpstreamServers,
+    /// In the configuration's order.
+    pub origins: Vec<UpstreamServers>,
     pub readiness: Readiness,
     /// `None`: no listener speaks TLS.
     pub tls: Option<Arc<Tls>>,
@@ -43,6 +44,8 @@ pub struct Options {
     pub messages: BTreeMap<RoomName, String>,
     /// The rooms in force at this gate, and whether an operator added each; `None`: all rooms, none of them added.
     pub from: Option<BTreeMap<RoomName, bool>>,
+    /// The names of the rooms' upstreams, where those have names.
+    pub upstreams: BTreeMap<RoomName, String>,
     /// Rooms that let everybody past their line while the gate is cut off.
     pub open_in_outage: BTreeSet<RoomName>,
     /// How much longer a room's sessions go on while the gate is cut off, in milliseconds.
@@ -63,6 +66,7 @@ impl Default for Options {
             entrance: Entrance::default(),
             messages: BTreeMap::new(),
             from: None,
+            upstreams: BTreeMap::new(),
             open_in_outage: BTreeSet::new(),
             outage_extension_ms: BTreeMap::new(),
             patience: Duration::from_secs(10),

@@ -155,14 +155,18 @@ fn say_serving(running: &Running, upstream: &str) {
 }
 
 fn upstream(config: &Config) -> String {
-    let name = |upstream: &Upstream| {
+    let servers = |upstream: &Upstream| {
         let servers = upstream.servers.iter().map(|server| server.place.to_string());
-        servers.collect::<Vec<String>>().join(", ")
+        let servers = servers.collect::<Vec<String>>().join(", ");
+        match &upstream.name {
+            Some(name) => format!("{name}: {servers}"),
+            None => servers,
+        }
     };
-    config
-        .upstream
-        .as_ref()
-        .map_or_else(|| "none, forward-auth only".to_owned(), name)
+    match &config.upstreams[..] {
+        [] => "none, forward-auth only".to_owned(),
+        some => some.iter().map(servers).collect::<Vec<String>>().join("; "),
+    }
 }
 
 /// Orders a reload for every SIGHUP. Never ends.

@@ -1,5 +1,6 @@
 //! The parts of a gate, made from its configuration: at the start and at each reload.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,13 +71,14 @@ pub fn redis_options(store: &Store) -> redis::Options {
     }
 }
 
-/// The signer of forwarded requests, if there is one.
-pub fn signer(config: &Config) -> Result<Option<RequestSigner>, KeyError> {
-    let key = config
-        .upstream
-        .as_ref()
-        .and_then(|upstream| upstream.signature_key.clone());
-    key.as_ref().map(RequestSigner::new).transpose()
+/// The signers of the requests that are forwarded to each upstream.
+pub fn signers(config: &Config) -> Result<Vec<Option<RequestSigner>>, KeyError> {
+    config.upstreams.iter().map(signer).collect()
+}
+
+/// The signer of requests to an upstream, if there is one.
+pub fn signer(upstream: &Upstream) -> Result<Option<RequestSigner>, KeyError> {
+    upstream.signature_key.as_ref().map(RequestSigner::new).transpose()
 }
 
 /// The limits of visitors' connections.
@@ -113,13 +115,10 @@ pub fn warn_of_few(descriptors: u64, max_connections: usize) {
     }
 }
 
-/// The shop's servers and the way to them; without a shop, none.
-pub fn upstream_settings(upstream: Option<&Upstream>) -> UpstreamSettings {
-    upstream.map_or_else(|| UpstreamSettings::at(Vec::new()), to_shop)
-}
-
-fn to_shop(upstream: &Upstream) -> UpstreamSettings {
+/// An upstream's servers and the way to them.
+pub fn upstream_settings(upstream: &Upstream) -> UpstreamSettings {
     UpstreamSettings {
+        name: upstream.name.as_deref().map(Arc::from),
         resolve_every: upstream.resolve_every,
         host: upstream.host.clone(),
         connect: upstream.connect_timeout,
@@ -186,6 +185,7 @@ pub fn admin_options(config: &Config) -> admin::Options {
                 .map(|room| (room.name.clone(), room.added))
                 .collect(),
         ),
+        upstreams: upstreams_of_rooms(config),
         outage_extension_ms: config
             .rooms
             .iter()
@@ -193,4 +193,13 @@ pub fn admin_options(config: &Config) -> admin::Options {
             .collect(),
         ..admin::Options::default()
     }
+}
+
+/// The names of the rooms' upstreams, where those have names.
+fn upstreams_of_rooms(config: &Config) -> BTreeMap<RoomName, String> {
+    let named = config.rooms.iter().filter_map(|room| {
+        let upstream = config.upstreams.get(room.upstream)?;
+        Some((room.name.clone(), upstream.name.clone()?))
+    });
+    named.collect()
 }

@@ -49,7 +49,7 @@ pub struct Opened {
     folder: Option<PathBuf>,
     keyring: Keyring,
     access: Option<AccessLog>,
-    origins: UpstreamServers,
+    origins: Vec<UpstreamServers>,
 }
 
 /// The operator's handles to a gate.
@@ -116,7 +116,8 @@ pub fn open(
         .as_ref()
         .map(|target| AccessLog::open(target, config.logging.full_addresses, metrics.log_lines_dropped.clone()));
     let access = access.transpose().map_err(StartError::Access)?;
-    let origins = UpstreamServers::start(upstream_settings(config.upstream.as_ref()))?;
+    let settings = config.upstreams.iter().map(upstream_settings);
+    let origins = settings.map(UpstreamServers::start).collect::<Result<_, _>>()?;
     let folder = match &config.store.kind {
         StoreKind::Redis(_) => None,
         StoreKind::Embedded { folder } => Some(folder.clone()),
@@ -188,7 +189,7 @@ pub fn serve(
     let metrics = operator.metrics;
     let gate_parts = GateParts {
         keyring: opened.keyring,
-        signer: parts::signer(config)?,
+        signers: parts::signers(config)?,
         replica: opened.replica.clone(),
         metrics: metrics.clone(),
         access: opened.access.clone(),
@@ -197,8 +198,7 @@ pub fn serve(
         challenges: acme.as_ref().map(Acme::answers).unwrap_or_default(),
     };
     let shared = Shared::new(config, gate_parts, None)?;
-    let upstream = config.upstream.is_some().then(|| opened.origins.clone());
-    let cores = Arc::new(Cores::new(shared, upstream, Arc::clone(&stats)));
+    let cores = Arc::new(Cores::new(shared, opened.origins.clone(), Arc::clone(&stats)));
     let front = Front::new(Arc::clone(&cores), stats, config.server.threads, bound.settings);
     let listeners = bound.sockets.visitors().map_err(StartError::Threads)?;
     let endpoints = front.start(listeners).map_err(StartError::Threads)?;

@@ -16,7 +16,7 @@ pub fn subject(config: &Config) -> Subject {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
     Subject {
         places: config.places.clone(),
-        shop: config.upstream.as_ref().map(|upstream| shop(config, upstream)),
+        shops: config.upstreams.iter().map(|upstream| shop(config, upstream)).collect(),
         store: match &config.store.kind {
             StoreKind::Embedded { .. } => None,
             StoreKind::Redis(url) => Some(SharedStore {
@@ -33,9 +33,10 @@ pub fn subject(config: &Config) -> Subject {
             has_tls: !config.tls.listen.is_empty(),
             has_http2: config.tls.http2,
             buffer_memory: config
-                .upstream
-                .as_ref()
-                .map_or(0, |upstream| upstream.uploads.buffer_memory),
+                .upstreams
+                .iter()
+                .map(|upstream| upstream.uploads.buffer_memory)
+                .sum(),
         },
     }
 }
@@ -43,25 +44,26 @@ pub fn subject(config: &Config) -> Subject {
 fn shop(config: &Config, upstream: &Upstream) -> Shop {
     let check = upstream.check.as_ref();
     Shop {
-        settings: upstream_settings(Some(upstream)),
+        place: upstream.place.clone(),
+        settings: upstream_settings(upstream),
         path: check.map_or(PathAndQuery::from_static("/"), |check| check.path.clone()),
         host: upstream
             .host
             .clone()
             .or_else(|| check.and_then(|check| check.host.clone()))
-            .or_else(|| host_of_rooms(config)),
+            .or_else(|| host_of_visitors(config, upstream)),
         statuses: check.map(|check| check.statuses.clone()),
         // `check` has refused a key that no signer can be made of.
-        signer: signer(config).ok().flatten(),
+        signer: signer(upstream).ok().flatten(),
     }
 }
 
-/// The first host of a room that is one host: what the shop is asked for by visitors.
-fn host_of_rooms(config: &Config) -> Option<HeaderValue> {
-    let mut hosts = config
-        .rooms
-        .iter()
-        .flat_map(|room| &room.hosts)
+/// The first host of the upstream or of a room that is one host: what the shop is asked for by visitors.
+fn host_of_visitors(config: &Config, upstream: &Upstream) -> Option<HeaderValue> {
+    let of_rooms = config.rooms.iter().flat_map(|room| &room.hosts);
+    let own = upstream.hosts.iter();
+    let mut hosts = own
+        .chain(of_rooms.filter(|_| upstream.hosts.is_empty()))
         .map(ToString::to_string);
     let host = hosts.find(|host| !host.contains('*'))?;
     HeaderValue::try_from(host).ok()

@@ -10,7 +10,7 @@ use super::server::store::Store;
 use super::server::tls::Tls;
 use super::server::{Admin, Server};
 use super::upstream::Upstream;
-use crate::router::{RoomRoutes, Router};
+use crate::router::{RoomRoutes, Router, UpstreamRoutes};
 use crate::token::{Audience, Key};
 
 /// Everything an operator sets. Made by reading only, so it holds no wrong value.
@@ -19,8 +19,8 @@ pub struct Config {
     pub server: Server,
     pub admin: Admin,
     pub tls: Tls,
-    /// `None`: the gate only answers the proxies of `forward_auth`.
-    pub upstream: Option<Upstream>,
+    /// Empty: the gate only answers the proxies of `forward_auth`.
+    pub upstreams: Vec<Upstream>,
     /// The proxies that may ask; empty: none.
     pub forward_auth: Vec<Asker>,
     pub store: Store,
@@ -73,10 +73,16 @@ impl Config {
             .iter()
             .map(|limit| (&limit.hosts[..], &limit.routes[..]))
             .collect();
-        let streamed = self
-            .upstream
-            .as_ref()
-            .map(|upstream| &upstream.uploads.stream_routes[..]);
-        Router::new(&rooms, &limits).streaming(streamed.unwrap_or_default())
+        let upstreams: Vec<_> = self
+            .upstreams
+            .iter()
+            .enumerate()
+            .map(|(at, upstream)| UpstreamRoutes {
+                hosts: &upstream.hosts,
+                streamed: &upstream.uploads.stream_routes,
+                has_rooms: self.rooms.iter().any(|room| room.upstream == at),
+            })
+            .collect();
+        Router::new(&rooms, &limits).to(&upstreams)
     }
 }

@@ -8,6 +8,7 @@ use super::document::{InForce, Mistake, Origin};
 use super::keys;
 use super::room::Room;
 use super::server::acme::Acme;
+use super::upstream::Upstream;
 use super::upstream::tls::Tls;
 
 /// A key whose value differs.
@@ -66,10 +67,6 @@ impl Config {
     /// Keys whose secret, or whose file, may have changed although their text is the same: each with its table and its name
     /// there.
     fn unseen(&self, after: &Self) -> Vec<(String, &'static str, &'static str)> {
-        let tls = |config: &Self| config.upstream.as_ref().map(|upstream| upstream.tls.clone());
-        let signs = |config: &Self| Some(config.upstream.as_ref()?.signature_key.clone());
-        let (old, new) = (tls(self), tls(after));
-        let of_tls = |pick: fn(&Tls) -> Option<Vec<u8>>| old.as_ref().map(pick) != new.as_ref().map(pick);
         let known = [
             ("server", "admin_token", self.admin.token != after.admin.token),
             ("server", "admin_tokens", self.admin.tokens != after.admin.tokens),
@@ -79,22 +76,6 @@ impl Config {
                 self.admin.verify_token != after.admin.verify_token,
             ),
             ("tokens", "keys", self.keys != after.keys),
-            ("upstream", "signature_key", signs(self) != signs(after)),
-            (
-                "upstream",
-                "ca_file",
-                of_tls(|tls| Some(tls.ca_file.as_ref()?.pem.clone())),
-            ),
-            (
-                "upstream",
-                "client_cert_file",
-                of_tls(|tls| Some(tls.client.as_ref()?.0.pem.clone())),
-            ),
-            (
-                "upstream",
-                "client_key_file",
-                of_tls(|tls| Some(tls.client.as_ref()?.1.expose().to_vec())),
-            ),
             (
                 "tls.acme",
                 "external_account",
@@ -113,6 +94,17 @@ impl Config {
         let mut found: Vec<_> = known
             .map(|(table, name, _)| (format!("{table}.{name}"), table, name))
             .collect();
+        for upstream in &after.upstreams {
+            let before = self.upstreams.iter().find(|old| old.name == upstream.name);
+            let differ = before.map(|before| unseen_of(before, upstream)).unwrap_or_default();
+            let table = upstream.name.as_ref().filter(|_| upstream.place != "upstream");
+            let table = table.map_or_else(|| "upstream".to_owned(), |name| format!("upstream.{name}"));
+            found.extend(
+                differ
+                    .into_iter()
+                    .map(|name| (format!("{table}.{name}"), "upstream", name)),
+            );
+        }
         for room in &after.rooms {
             let before = self.rooms.iter().find(|old| old.name == room.name);
             if before.is_some_and(|before| before.page.template != room.page.template) {
@@ -128,6 +120,27 @@ impl Config {
         }
         found
     }
+}
+
+/// As [`Config::unseen`], of one upstream.
+fn unseen_of(before: &Upstream, after: &Upstream) -> Vec<&'static str> {
+    let of_tls = |pick: fn(&Tls) -> Option<Vec<u8>>| pick(&before.tls) != pick(&after.tls);
+    let known = [
+        ("signature_key", before.signature_key != after.signature_key),
+        ("ca_file", of_tls(|tls| Some(tls.ca_file.as_ref()?.pem.clone()))),
+        (
+            "client_cert_file",
+            of_tls(|tls| Some(tls.client.as_ref()?.0.pem.clone())),
+        ),
+        (
+            "client_key_file",
+            of_tls(|tls| Some(tls.client.as_ref()?.1.expose().to_vec())),
+        ),
+    ];
+    known
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect()
 }
 
 fn of_acme<T>(config: &Config, pick: impl Fn(&Acme) -> Option<T>) -> Option<T> {

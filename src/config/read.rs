@@ -109,31 +109,32 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let (server, admin) = server::server(reader);
     let tls = server::tls::read(reader, &server, &admin);
     let forward_auth = server::forward_auth::read(reader, &server);
-    let upstream = upstream::read(reader, &server, !forward_auth.is_empty());
+    let upstreams = upstream::read(reader, &server, !forward_auth.is_empty());
     let keys = server::tokens::keys(reader);
     let audiences = server::tokens::audiences(reader, &keys);
     let store = server::store::store(reader, &keys);
-    let rooms = room::rooms(reader);
-    let limits = server::limit::limits(reader);
+    let rooms = room::rooms(reader, &upstreams);
+    let limits = server::limit::limits(reader, &upstreams);
     let own_limits = server::limit::own(reader, &rooms);
     let crawlers = server::crawlers::crawlers(reader);
     let logging = server::logging::logging(reader);
-    room::site::check(reader, &rooms, &limits);
+    room::site::check(reader, &upstreams, &rooms, &limits);
+    upstream::several::warn_of_open(reader, &upstreams, &rooms);
     room::sign_in::sources(reader, &server, &rooms, !forward_auth.is_empty());
-    if upstream.is_none() {
+    if upstreams.is_empty() {
         server::forward_auth::check(reader, &rooms);
     }
-    if upstream.is_none() && forward_auth.is_empty() {
+    if upstreams.is_empty() && forward_auth.is_empty() {
         return None;
     }
-    if let Some(upstream) = &upstream {
+    for upstream in &upstreams {
         upstream::check_key(reader, upstream, &keys);
     }
     Some(Config {
         server,
         admin,
         tls,
-        upstream,
+        upstreams,
         forward_auth,
         store,
         keys,

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{Form, Key, Preset, Table, below};
+use super::keys::{Brackets, Form, Key, Preset, Table, below};
 
 /// The schema of a whole file.
 #[must_use]
@@ -18,8 +18,11 @@ pub fn schema() -> Value {
 
 fn table(table: &Table) -> Value {
     let mut schema = object(table.keys, table.name);
-    if table.many {
-        schema = json!({ "type": "array", "items": schema });
+    let list = |one: &Value| json!({ "type": "array", "items": one });
+    match table.brackets {
+        Brackets::One => {}
+        Brackets::Two => schema = list(&schema),
+        Brackets::Either => schema = json!({ "anyOf": [schema, list(&schema)] }),
     }
     schema["description"] = json!(table.about);
     schema

@@ -22,7 +22,9 @@ fn the_defaults_are_the_designs() {
     assert!(room.routes[0].is_everything() && room.except.is_empty());
     assert_eq!(config.server.first_byte_timeout, Duration::from_secs(10));
     assert_eq!((config.server.max_head, config.server.max_body), (32 << 10, 100 << 20));
-    let upstream = config.upstream.expect("a shop is set above");
+    let [upstream] = &config.upstreams[..] else {
+        panic!("a shop is set above");
+    };
     let servers: Vec<String> = upstream.servers.iter().map(|server| server.place.to_string()).collect();
     assert_eq!(servers, ["127.0.0.1:3000"]);
     assert_eq!(upstream.connect_timeout, Duration::from_secs(2));

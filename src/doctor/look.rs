@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use http::{HeaderMap, HeaderValue, Method, header};
 use tokio::sync::OnceCell;
 
@@ -19,7 +20,7 @@ pub struct Look<'s> {
     pub subject: &'s Subject,
     /// `None`: only the file and the machine are examined.
     pub running: Option<&'s Running>,
-    shop: OnceCell<Result<Vec<Examined>, String>>,
+    shops: OnceCell<Vec<Answered>>,
     store: OnceCell<Option<Result<Arc<StoreExamined>, Unavailable>>>,
 }
 
@@ -28,18 +29,16 @@ impl<'s> Look<'s> {
         Self {
             subject,
             running,
-            shop: OnceCell::new(),
+            shops: OnceCell::new(),
             store: OnceCell::new(),
         }
     }
 
-    /// The shop's answers to a request as the gate sends it; none without a shop. An error names a certificate that cannot be used.
-    pub async fn shop(&self) -> &Result<Vec<Examined>, String> {
-        let ask = async || match &self.subject.shop {
-            Some(shop) => asked(shop, true).await,
-            None => Ok(Vec::new()),
-        };
-        self.shop.get_or_init(ask).await
+    /// Each shop with its answers to a request as the gate sends it.
+    pub async fn shops(&self) -> impl Iterator<Item = (&'s Shop, &Answered)> {
+        let shops = &self.subject.shops;
+        let ask = async || join_all(shops.iter().map(|shop| asked(shop, true))).await;
+        shops.iter().zip(self.shops.get_or_init(ask).await)
     }
 
     /// The shared store; `None` without one.
@@ -67,8 +66,11 @@ impl<'s> Look<'s> {
     }
 }
 
-/// Asks every server of the shop, with the gate's signature if it has one, or as a client that goes round the gate.
-pub async fn asked(shop: &Shop, by_gate: bool) -> Result<Vec<Examined>, String> {
+/// What each server of a shop answers. An error names a certificate that cannot be used.
+pub type Answered = Result<Vec<Examined>, String>;
+
+/// Asks every server of a shop, with the gate's signature if it has one, or as a client that goes round the gate.
+pub async fn asked(shop: &Shop, by_gate: bool) -> Answered {
     let mut fields = HeaderMap::new();
     if let Some(host) = &shop.host {
         fields.insert(header::HOST, host.clone());

@@ -22,8 +22,8 @@ use ropeline_ids::GateId;
 #[derive(Debug, Default)]
 pub struct Subject {
     pub places: Places,
-    /// `None`: the gate only answers proxies that ask.
-    pub shop: Option<Shop>,
+    /// Empty: the gate only answers proxies that ask.
+    pub shops: Vec<Shop>,
     /// `None`: the store is a folder of this gate's own.
     pub store: Option<SharedStore>,
     /// Those of the listeners with TLS.
@@ -35,9 +35,11 @@ pub struct Subject {
     pub load: Load,
 }
 
-/// The way to the shop.
+/// The way to a shop.
 #[derive(Debug)]
 pub struct Shop {
+    /// Its table in the configuration.
+    pub place: String,
     pub settings: UpstreamSettings,
     /// The page that is asked for, and the host.
     pub path: PathAndQuery,
@@ -45,6 +47,21 @@ pub struct Shop {
     /// Good answers, where the operator has said which are.
     pub statuses: Option<RangeInclusive<u16>>,
     pub signer: Option<RequestSigner>,
+}
+
+impl Shop {
+    /// The full name of one of its keys.
+    pub fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.place)
+    }
+
+    /// One of its servers, for people: the name of the upstream stands behind the address, where it has one.
+    pub fn at(&self, server: &str) -> String {
+        match &self.settings.name {
+            Some(name) => format!("{server} ({name})"),
+            None => server.to_owned(),
+        }
+    }
 }
 
 /// A store that gates share.

@@ -29,6 +29,7 @@ use super::state::gate::{Gate, Halves};
 use super::state::in_flight::Right;
 use super::state::pages::Pages;
 use super::state::shared::Shared;
+use super::state::upstream::UpstreamState;
 use super::verdict::answers::{self, Answer, json};
 use super::verdict::cacheable;
 
@@ -68,7 +69,7 @@ pub async fn forward(
             _ => answer,
         };
     }
-    let Some(upstream) = &gate.upstream else {
+    let Some((upstream, state)) = gate.upstream(visit) else {
         return answers::no_upstream(&gate.shared.pages, visit);
     };
     let whose = right.body_of(visit.client);
@@ -81,14 +82,14 @@ pub async fn forward(
     // SECURITY: a place is taken only when the body has arrived, so that a body that never comes holds none. A body longer
     // than the buffer holds one while it arrives: it counts against a bound of its own.
     let place = match &mut right {
-        Permission::Bounded(sort, crawler) => match gate.shared.unadmitted.take(sort.of(body), visit.client, crawler) {
+        Permission::Bounded(sort, crawler) => match state.unadmitted.take(sort.of(body), visit.client, crawler) {
             Some(place) => Some(place),
             None => return unadmitted::over(pages, visit),
         },
         _ => None,
     };
     let held = right.held(head).map(|by| (by, CancellationToken::new()));
-    let Ok(socket) = socket(&gate.shared, held.as_ref().map(|(by, _)| by), head, visit) else {
+    let Ok(socket) = socket(state, held.as_ref().map(|(by, _)| by), head, visit) else {
         return unadmitted::over(pages, visit);
     };
     let method = head.method.clone();
@@ -107,9 +108,8 @@ pub async fn forward(
     let endable = endable.or_else(|| Some(Endable::of_former(former?, meets)));
     let is_detachable = place.is_some() || of_session;
     let name = session.map(|session| session.name.as_str());
-    let signer = gate.shared.signer.as_ref();
-    let ours = Fields::of(&visit.id, name, head, signer, wall);
-    let watched = watch(&gate.shared, session, body);
+    let ours = Fields::of(&visit.id, name, head, state.signer.as_ref(), wall);
+    let watched = watch((&gate.shared, state), session, body);
     let asked = time::uptime();
     let own_time = asked.saturating_sub(visit.judged() + waited);
     gate.shared.metrics.gate.observe(own_time);
@@ -139,7 +139,7 @@ pub async fn forward(
             .unwrap_or_else(|| failed::failed(&gate.shared, error, pages, visit)),
     };
     answer.upstream = Some(took);
-    gate.shared.metrics.upstream.observe(took);
+    state.metrics.took.observe(took);
     // One with a cookie that must be set is kept from caches altogether.
     if is_protected && !session.is_some_and(|session| session.must_set) {
         cacheable::keep_page(&method, &mut answer.response);
@@ -151,9 +151,14 @@ pub async fn forward(
 }
 
 /// The place of the socket that the request asks for, if it does.
-fn socket(shared: &Shared, by: Option<&Right>, head: &Parts, visit: &Visit) -> Result<Option<Socket>, TooMany> {
+fn socket(
+    upstream: &UpstreamState,
+    by: Option<&Right>,
+    head: &Parts,
+    visit: &Visit,
+) -> Result<Option<Socket>, TooMany> {
     match by.filter(|_| proxy::asks_for_tunnel(&head.headers)) {
-        Some(by) => shared.sockets.take(by, visit.client).map(Some),
+        Some(by) => upstream.sockets.take(by, visit.client).map(Some),
         None => Ok(None),
     }
 }
@@ -197,8 +202,13 @@ async fn received(
 }
 
 /// Notes that a request is sent; its outcome is watched if it belongs to a session.
-fn watch(shared: &Shared, session: Option<&Session<'_>>, body: &RequestBody) -> Option<Watched> {
-    shared.meter.as_ref()?.sent();
+fn watch(
+    (shared, upstream): (&Shared, &UpstreamState),
+    session: Option<&Session<'_>>,
+    body: &RequestBody,
+) -> Option<Watched> {
+    shared.meter.as_ref()?;
+    upstream.note_sent();
     let session = session?;
     let meter = session.rules.meter.as_ref()?;
     meter.watch(&session.visitor, body.is_complete())

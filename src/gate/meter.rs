@@ -1,6 +1,6 @@
-//! The load of the upstream as this gate sees it, for rooms with load control.
+//! The load of an upstream as this gate sees it, for rooms with load control.
 //!
-//! The load is the sum of all requests. Their duration and the share of failed ones are measured on the rooms' own sessions
+//! The load is the sum of all requests to the room's upstream. Their duration and the share of failed ones are measured on the rooms' own sessions
 //! alone, and on each session a few times per report, so that requests of strangers cannot slow a sale. A gate without such
 //! rooms has no meter.
 
@@ -10,20 +10,19 @@ mod watch;
 mod witnesses;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use watch::{RoomMeter, Watched};
 
-use crate::proxy::{Outlook, Upstream};
-use crate::room::{Circuit, LoadView, Report, Reported, RoomName, View, Why};
+use crate::proxy::Outlook;
+use crate::room::{Circuit, LoadView, Report, RoomName, View, Why};
 use crate::time;
 
-/// Requests since the last report, and when that was.
+/// When the last report was, and what was logged.
 #[derive(Debug)]
 pub struct Meter {
-    sent: AtomicU32,
     /// In milliseconds of the process's life.
     reported_ms: AtomicU64,
     /// The last logged state of each room: the reason, and whether its calls have stopped.
@@ -37,19 +36,13 @@ impl Meter {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            sent: AtomicU32::new(0),
             reported_ms: AtomicU64::new(millis(time::uptime())),
             logged: Mutex::default(),
         }
     }
 
-    /// A request goes to the upstream, whosever it is.
-    pub fn sent(&self) {
-        self.sent.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// How long it is since the last report, where another is due.
-    fn due(&self, now: Duration) -> Option<u32> {
+    pub fn due(&self, now: Duration) -> Option<u32> {
         let now_ms = millis(now);
         let span_ms = now_ms.saturating_sub(self.reported_ms.load(Ordering::Relaxed));
         if span_ms < EVERY_MS - SLACK_MS {
@@ -67,31 +60,28 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The upstream's figures since the last report, for each of these rooms. Empty while no report is due.
-pub fn report<'r>(
-    meter: &Meter,
-    rooms: impl Iterator<Item = (&'r RoomName, &'r RoomMeter)>,
-    upstream: &Upstream,
-) -> Vec<Reported> {
-    let Some(span_ms) = meter.due(time::uptime()) else {
-        return Vec::new();
-    };
-    let requests = meter.sent.swap(0, Ordering::Relaxed);
-    let circuit = match upstream.outlook() {
+/// The figures of one upstream since the last report.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Of all its rooms, and of none.
+    pub requests: u32,
+    pub outlook: Outlook,
+}
+
+/// The report of a room, for this time, with the figures of its upstream.
+pub fn report(room: &RoomMeter, span_ms: u32, of_upstream: Seen) -> Report {
+    let circuit = match of_upstream.outlook {
         Outlook::Well => Circuit::Closed,
         Outlook::Trial => Circuit::Trial,
         Outlook::Nothing => Circuit::Open,
     };
-    let of_room = |room: &RoomMeter| {
-        let seen = room.take();
-        Report {
-            span_ms,
-            requests,
-            circuit: seen.circuit.max(circuit),
-            ..seen
-        }
-    };
-    rooms.map(|(name, room)| (name.clone(), of_room(room))).collect()
+    let seen = room.take();
+    Report {
+        span_ms,
+        requests: of_upstream.requests,
+        circuit: seen.circuit.max(circuit),
+        ..seen
+    }
 }
 
 /// The meter of a room with load control; the former one goes on.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! crawler::visit    the sender, the kind of request, and whether it is a known crawler's
-//! Shared::route     room, line and limits; 400 where the path can be read in two ways
+//! Shared::route     upstream, room, line and limits; 400 where host or path can be read in two ways
 //! challenge         an authority's question about an order of the gates is answered
 //! redirect          308 for a request in the clear, if the operator wants it
 //! rehearsal         a virtual visitor's request: treated as any visitor's, but kept from the upstream
@@ -94,6 +94,7 @@ impl Gate {
             );
             return (None, refusal.answer(&shared.pages, visit));
         };
+        visit.upstream = routed.upstream;
         if let Some(answer) = redirect::answer(shared, visit, &request.head) {
             return (None, answer);
         }
@@ -101,9 +102,9 @@ impl Gate {
             return rehearsal::rehearsed(self, conn, visit, request, routed).await;
         }
         if routed.own {
-            return endpoints::endpoint(self, conn, visit, &request.head).await;
+            return endpoints::endpoint(self, conn, visit, &request.head, &routed).await;
         }
-        if self.upstream.is_none() {
+        if self.upstreams.is_empty() {
             return (None, answers::no_upstream(&shared.pages, visit));
         }
         in_room::routed(self, visit, request, routed).await

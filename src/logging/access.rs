@@ -40,6 +40,8 @@ pub struct Access<'a> {
     pub duration: Duration,
     /// Of that, from asking the upstream to the head of its answer.
     pub upstream: Option<Duration>,
+    /// The name of the upstream that the host belongs to, where it has one.
+    pub upstream_name: Option<&'a str>,
     pub room: Option<&'a RoomName>,
     pub outcome: Outcome,
     pub user_agent: Option<&'a str>,
@@ -130,6 +132,8 @@ struct Record<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     upstream_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    upstream: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     room: Option<&'a str>,
     outcome: &'static str,
     #[serde(rename = "user_agent.original", skip_serializing_if = "Option::is_none")]
@@ -153,6 +157,7 @@ impl<'a> Record<'a> {
             status: access.status.as_u16(),
             duration_ms: millis(access.duration),
             upstream_ms: access.upstream.map(millis),
+            upstream: access.upstream_name,
             room: access.room.map(RoomName::as_str),
             outcome: access.outcome.as_str(),
             user_agent: access.user_agent.map(|agent| prefix(agent, MAX_AGENT)),
@@ -192,6 +197,7 @@ mod tests {
             status: StatusCode::OK,
             duration: Duration::from_micros(1_234),
             upstream: None,
+            upstream_name: Some("shop"),
             room: Some(&RoomName::new("main").expect("a name")),
             outcome: Outcome::Inside,
             user_agent: Some("Mozilla/5.0 \"quoted\""),
@@ -216,6 +222,7 @@ mod tests {
         assert_eq!(line["url.path"], "/seats/4");
         assert_eq!(line["client.address"], "203.0.113.0");
         assert_eq!(line["outcome"], "inside");
+        assert_eq!(line["upstream"], "shop");
         assert_eq!(line["duration_ms"], 1.234);
         assert!(!line.to_string().contains("secret"), "{line}");
         assert_eq!(written("/", true)["client.address"], "203.0.113.77");

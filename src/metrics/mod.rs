@@ -1,6 +1,6 @@
 //! Metrics of the gate for Prometheus: handles that are made once and cost a few nanoseconds each.
 //!
-//! Labels are bounded: rooms and limits by the configuration, others by an enum; never a line, a path or a visitor. Figures that
+//! Labels are bounded: upstreams, rooms and limits by the configuration, others by an enum; never a line, a path or a visitor. Figures that
 //! another part keeps (rooms, connections) are not counted again here: the admin listener reads them for a scrape. `docs/reference/metrics.md` explains every metric; a test keeps it complete.
 
 mod crawlers;
@@ -36,16 +36,15 @@ type Labels<const N: usize> = [(&'static str, String); N];
 #[derive(Clone, Debug)]
 pub struct Metrics {
     requests: Family<Labels<2>, Counter>,
-    limited: Family<Labels<1>, Counter>,
+    limited: Family<Labels<2>, Counter>,
     /// Of joins, where newcomers are asked for a proof of work.
     pub proof_prices: Prices,
     codes: Arc<[Counter; CodeFate::ALL.len()]>,
-    upstream_faults: Arc<[Counter; UpstreamFault::ALL.len()]>,
+    upstream_faults: Family<Labels<2>, Counter>,
+    upstream_durations: Family<Labels<1>, Latency, fn() -> Latency>,
     pub crawlers: CrawlerMetrics,
     /// From a request's head to its answer's head or to asking the upstream: the gate's own share.
     pub gate: Latency,
-    /// From asking the upstream to the head of its answer.
-    pub upstream: Latency,
     /// Event streams that are open.
     pub streams: Level,
     /// Tickets that failed their signature or named another room, line or key.
@@ -73,10 +72,10 @@ impl Metrics {
             limited: Family::default(),
             proof_prices: Prices::default(),
             codes: Arc::default(),
-            upstream_faults: Arc::default(),
+            upstream_faults: Family::default(),
+            upstream_durations: Family::new_with_constructor(|| Latency::new(&UPSTREAM_BOUNDS)),
             crawlers: CrawlerMetrics::default(),
             gate: Latency::new(&GATE_BOUNDS),
-            upstream: Latency::new(&UPSTREAM_BOUNDS),
             streams: Level::default(),
             tickets_refused: Counter::default(),
             passes_refused: Counter::default(),
@@ -102,17 +101,34 @@ impl Metrics {
     /// The counter for one limit's refusals, by its name in the configuration. Takes a lock: keep the result.
     #[must_use]
     pub fn limited(&self, limit: &str) -> Counter {
-        self.limited.get_or_create_owned(&[("limit", limit.to_owned())])
+        self.limited_at(limit, "")
+    }
+
+    /// The counter for the refusals of a bound that each upstream has. Takes a lock: keep the result.
+    #[must_use]
+    pub fn limited_at(&self, limit: &str, upstream: &str) -> Counter {
+        let labels = [("limit", limit.to_owned()), ("upstream", upstream.to_owned())];
+        self.limited.get_or_create_owned(&labels)
+    }
+
+    /// The counters for one upstream, by its name, which is empty for a single one without a name. Takes a lock: keep the
+    /// result.
+    #[must_use]
+    pub fn of_upstream(&self, name: &str) -> UpstreamMetrics {
+        let of = || ("upstream", name.to_owned());
+        let counter = |fault: UpstreamFault| {
+            let labels = [("fault", fault.as_str().to_owned()), of()];
+            self.upstream_faults.get_or_create_owned(&labels)
+        };
+        UpstreamMetrics {
+            faults: UpstreamFault::ALL.map(counter),
+            took: self.upstream_durations.get_or_create_owned(&[of()]),
+        }
     }
 
     /// Counts a code that was shown.
     pub fn code(&self, fate: CodeFate) {
         self.codes[fate as usize].inc();
-    }
-
-    /// Counts one request that the upstream failed.
-    pub fn upstream_fault(&self, fault: UpstreamFault) {
-        self.upstream_faults[fault as usize].inc();
     }
 }
 
@@ -130,6 +146,21 @@ impl Requests {
     /// Counts one request. PERF: one atomic addition, no lock, no lookup.
     pub fn count(&self, outcome: Outcome) {
         self.0[outcome as usize].inc();
+    }
+}
+
+/// The counters of one upstream. Each is shown from the first scrape on, so that an alert sees the first fault.
+#[derive(Clone, Debug)]
+pub struct UpstreamMetrics {
+    faults: [Counter; UpstreamFault::ALL.len()],
+    /// From asking the upstream to the head of its answer.
+    pub took: Latency,
+}
+
+impl UpstreamMetrics {
+    /// Counts one request that the upstream failed.
+    pub fn fault(&self, fault: UpstreamFault) {
+        self.faults[fault as usize].inc();
     }
 }
 

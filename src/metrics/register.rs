@@ -7,7 +7,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
-use super::{CodeFate, Metrics, UpstreamFault};
+use super::{CodeFate, Metrics};
 
 impl Metrics {
     /// Shows every handle in `ours`, whose prefix is `ropeline`.
@@ -44,9 +44,13 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
     ours.register(
         "upstream_duration_seconds",
         "From asking the upstream to its answer's head",
-        metrics.upstream.clone(),
+        metrics.upstream_durations.clone(),
     );
-    ours.register_collector(Box::new(UpstreamFaults(metrics.clone())));
+    ours.register(
+        "upstream_faults",
+        "Requests that the upstream failed",
+        metrics.upstream_faults.clone(),
+    );
     ours.register_collector(Box::new(Codes(metrics.clone())));
     ours.register_collector(Box::new(metrics.crawlers.clone()));
     ours.register_collector(Box::new(metrics.proof_prices.clone()));
@@ -83,28 +87,13 @@ impl Collector for Codes {
     }
 }
 
-/// One counter for each way an upstream can fail, from the first scrape on, so that an alert sees the first fault.
-#[derive(Debug)]
-struct UpstreamFaults(Metrics);
-
-impl Collector for UpstreamFaults {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Requests that the upstream failed";
-        let mut metric = encoder.encode_descriptor("upstream_faults", help, None, MetricType::Counter)?;
-        for fault in UpstreamFault::ALL {
-            let count = &self.0.upstream_faults[fault as usize];
-            let labels = [("fault", fault.as_str())];
-            count.encode(metric.encode_family(&labels)?)?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use prometheus_client::encoding::text::encode;
 
-    use super::super::Outcome;
+    use std::time::Duration;
+
+    use super::super::{Outcome, UpstreamFault};
     use super::*;
     use ropeline_ids::RoomName;
 
@@ -115,7 +104,9 @@ mod tests {
         metrics.requests(Some(&room)).count(Outcome::Inside);
         metrics.requests(None).count(Outcome::Outside);
         metrics.limited("seats").inc();
-        metrics.upstream_fault(UpstreamFault::Timeout);
+        metrics.limited_at("sockets", "music").inc();
+        metrics.of_upstream("").fault(UpstreamFault::Timeout);
+        metrics.of_upstream("music").took.observe(Duration::from_millis(3));
         let gone = RoomName::new("gone").expect("a name");
         metrics.proof_prices.set(vec![(room.clone(), 5), (gone, 6)]);
         metrics.proof_prices.set(vec![(room, 200_000)]);
@@ -128,9 +119,14 @@ mod tests {
             "ropeline_requests_total{room=\"main\",outcome=\"inside\"} 1",
             "ropeline_requests_total{room=\"main\",outcome=\"waiting\"} 0",
             "ropeline_requests_total{room=\"\",outcome=\"outside\"} 1",
-            "ropeline_limited_total{limit=\"seats\"} 1",
-            "ropeline_upstream_faults_total{fault=\"timeout\"} 1",
-            "ropeline_upstream_faults_total{fault=\"connect\"} 0",
+            "ropeline_limited_total{limit=\"seats\",upstream=\"\"} 1",
+            "ropeline_limited_total{limit=\"sockets\",upstream=\"music\"} 1",
+            "ropeline_upstream_faults_total{fault=\"timeout\",upstream=\"\"} 1",
+            "ropeline_upstream_faults_total{fault=\"timeout\",upstream=\"music\"} 0",
+            "ropeline_upstream_faults_total{fault=\"connect\",upstream=\"\"} 0",
+            "ropeline_upstream_duration_seconds_count{upstream=\"\"} 0",
+            "ropeline_upstream_duration_seconds_count{upstream=\"music\"} 1",
+            "ropeline_upstream_duration_seconds_bucket{le=\"0.005\",upstream=\"music\"} 1",
             "ropeline_streams 1",
             "ropeline_proof_price{room=\"main\"} 200000",
         ] {

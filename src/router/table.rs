@@ -39,6 +39,17 @@ pub struct RoomRoutes<'c> {
     pub per: Option<&'c Per>,
 }
 
+/// An upstream's part of the router.
+#[derive(Clone, Copy, Debug)]
+pub struct UpstreamRoutes<'c> {
+    /// Empty: every host.
+    pub hosts: &'c [HostPattern],
+    /// Requests whose bodies are streamed.
+    pub streamed: &'c [Route],
+    /// Some room is in front of it.
+    pub has_rooms: bool,
+}
+
 /// The room a request is in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InRoom {
@@ -58,8 +69,11 @@ pub struct InRoom {
 pub struct Routed {
     /// Below `/.ropeline`: the gate's own, never forwarded.
     pub own: bool,
-    /// Every room names its hosts and this is none of them: 421, since the shop may serve every host in the same way.
+    /// Every room names its hosts and this is none of them: 421, since the shop may serve every host in the same way. Or every
+    /// upstream names its hosts, and this is none of them.
     pub misdirected: bool,
+    /// The place of its upstream among all; `None` where no upstream has this host.
+    pub upstream: Option<usize>,
     /// `None`: outside every room, in `except`, or never queued.
     pub room: Option<InRoom>,
     /// Where there is no room: whether one leaves the path outside.
@@ -98,9 +112,11 @@ pub struct Router {
     /// How each room tells its lines apart.
     pers: Vec<Option<Per>>,
     served: ByHost,
-    /// Hosts of rooms and limits that name a port.
+    /// `None`: the first one has every host.
+    upstreams: Option<ByHost>,
+    /// Hosts of rooms, limits and upstreams that name a port.
     ported: ByHost,
-    /// Some room or limit names hosts.
+    /// Some room, limit or upstream names hosts.
     tells_hosts_apart: bool,
     /// Those that some route is for.
     methods: Vec<Method>,
@@ -116,6 +132,7 @@ impl Router {
             outside: Tree::new(Compare::Exact),
             pers: rooms.iter().map(|room| room.per.cloned()).collect(),
             served: ByHost::default(),
+            upstreams: None,
             ported: ByHost::default(),
             tells_hosts_apart: false,
             methods: Vec::new(),
@@ -135,11 +152,21 @@ impl Router {
         router
     }
 
-    /// Sets the routes whose bodies are streamed.
+    /// Sets the upstreams, in the configuration's order.
     #[must_use]
-    pub fn streaming(mut self, routes: &[Route]) -> Self {
-        for route in routes {
-            self.add(Owner::Streamed, &[], route, None);
+    pub fn to(mut self, upstreams: &[UpstreamRoutes<'_>]) -> Self {
+        for (id, upstream) in upstreams.iter().enumerate() {
+            for route in upstream.streamed {
+                self.add(Owner::Streamed, upstream.hosts, route, None);
+            }
+            if upstream.hosts.is_empty() {
+                continue;
+            }
+            self.note_hosts(upstream.hosts);
+            self.upstreams.get_or_insert_default().insert(upstream.hosts, id);
+            if !upstream.has_rooms {
+                self.served.insert(upstream.hosts, id);
+            }
         }
         self
     }
@@ -177,8 +204,21 @@ impl Router {
                 return Err(Doubtful);
             }
         }
-        let misdirected = !routed.own && !self.serves(host);
-        Ok(Routed { misdirected, ..routed })
+        let upstream = self.upstream(host);
+        let misdirected = upstream.is_none() || (!routed.own && !self.serves(host));
+        Ok(Routed {
+            misdirected,
+            upstream,
+            ..routed
+        })
+    }
+
+    /// PERF: with one upstream for every host nothing is looked up.
+    fn upstream(&self, host: &str) -> Option<usize> {
+        match &self.upstreams {
+            None => Some(0),
+            Some(upstreams) => upstreams.find(host).next(),
+        }
     }
 
     /// Some route is for some methods only.
@@ -194,7 +234,7 @@ impl Router {
             .chain(&self.methods)
     }
 
-    /// Whether some room is for this host, in normal form; for any host where there are no rooms.
+    /// Whether some room, or an upstream without one, is for this host, in normal form; for any host where there are no rooms.
     #[must_use]
     pub fn serves(&self, host: &str) -> bool {
         self.pers.is_empty() || self.served.has(host)

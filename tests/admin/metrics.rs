@@ -46,7 +46,7 @@ fn the_rooms_figures_are_read_when_asked_and_lines_are_summed() {
     gate.join("events", "a");
     gate.join("events", "b");
     gate.metrics.requests(Some(&room_name("main"))).count(Outcome::Joined);
-    gate.metrics.upstream_fault(UpstreamFault::Connect);
+    gate.metrics.of_upstream("").fault(UpstreamFault::Connect);
     let text = scrape(&gate);
     for line in [
         "ropeline_waiting{room=\"main\"} 1.0",
@@ -80,6 +80,7 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
     // Families without a member show nothing.
     gate.metrics.requests(None).count(Outcome::Outside);
     gate.metrics.limited("seats").inc();
+    let _ = gate.metrics.of_upstream("");
     let shown = names(&scrape(&gate));
     let document = include_str!("../../docs/reference/metrics.md");
     let rows = document
@@ -105,7 +106,9 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
 fn the_alerts_ask_for_metrics_that_exist_and_stand_in_the_document() {
     let rules = include_str!("../../examples/alerts.yml");
     let document = include_str!("../../docs/reference/metrics.md");
-    let known = names(&scrape(&Gate::start()));
+    let gate = Gate::start();
+    let _ = gate.metrics.of_upstream("");
+    let known = names(&scrape(&gate));
     let word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     for used in rules
         .split(|character| !word(character))

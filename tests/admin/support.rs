@@ -106,7 +106,7 @@ impl Gate {
             replica: replica.clone(),
             metrics: metrics.clone(),
             proxy: Arc::new(Stats::default()),
-            origins: UpstreamServers::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read"),
+            origins: vec![UpstreamServers::start(UpstreamSettings::new("127.0.0.1", 3000)).expect("nothing to read")],
             readiness: readiness.clone(),
             keyring: keyring(),
             reloads: Reloads::new().0,

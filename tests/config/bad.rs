@@ -76,3 +76,14 @@ fn a_broken_template_is_a_mistake_at_its_line() {
         "{told}"
     );
 }
+
+/// An option stands over the one upstream of a file, and over none of several.
+#[test]
+fn an_address_on_the_command_line_is_refused_beside_several_upstreams() {
+    let overrides = config::Overrides::none().text("upstream.url", "--upstream", "http://127.0.0.1:3000");
+    let path = super::path("tests/config/good/several-upstreams.toml");
+    let report = config::read(Some(&path), &overrides);
+    let wrong = "--upstream: upstream.url: the file has its upstreams in [[upstream]]; right: the option left out";
+    assert!(report.to_string().contains(wrong), "{report}");
+    assert!(report.finish().is_err());
+}

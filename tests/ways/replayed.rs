@@ -387,7 +387,7 @@ fn the_gates_example_is_a_configuration() {
     let report = ropeline::config::check(&text, "ropeline.toml");
     assert!(report.mistakes().is_empty(), "{report}");
     let config = report.config().unwrap();
-    assert!(config.upstream.is_none() && config.forward_auth.len() == 5);
+    assert!(config.upstreams.is_empty() && config.forward_auth.len() == 5);
     // It reports what is missing.
     assert_eq!(report.warnings().len(), 1, "{report}");
 }

@@ -58,9 +58,11 @@ pub fn by_now(shared: &Shared, room: &Named) -> Response {
 pub fn shown(shared: &Shared, name: &RoomName, view: &RoomView) -> api::Room {
     let (whole, now) = (shared.replica.view(), shared.replica.now());
     let room = view::room::room(name, view, shared.configured_message(name).as_deref(), now);
-    let opens = shared.live.load().options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
+    let live = shared.live.load();
+    let opens = live.options.open_in_outage.contains(name) && view.settings.mode == Mode::Auto;
     api::Room {
         from: origin(shared, name).to_owned(),
+        upstream: live.options.upstreams.get(name).cloned(),
         let_past: opens && shared.replica.cut_off().is_some(),
         opening: whole.is_opening(view),
         healing_secs: whole.heals_for(view, now).map(|left| left.div_ceil(1_000)),

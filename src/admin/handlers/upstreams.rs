@@ -10,12 +10,15 @@ use crate::proxy::Standing;
 
 /// `GET /api/v1/upstreams`.
 pub async fn list(State(shared): State<Shared>) -> Response {
-    let upstreams = shared.live.load().origins.standing().into_iter().map(shown).collect();
+    let live = shared.live.load();
+    let servers = live.origins.iter().flat_map(|upstream| upstream.standing());
+    let upstreams = servers.map(shown).collect();
     json(&api::Upstreams { upstreams })
 }
 
 fn shown(standing: Standing) -> api::Upstream {
     api::Upstream {
+        upstream: standing.upstream.map(|name| name.to_string()),
         origin: standing.server,
         weight: standing.weight,
         healthy: standing.healthy,

@@ -17,15 +17,14 @@ pub struct UpstreamFigures(pub Live);
 impl Collector for UpstreamFigures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let live = self.0.load();
-        let origins = std::slice::from_ref(&live.origins);
         for (name, help, figure) in OF_UPSTREAMS {
-            gauges(&mut encoder, name, help, read(origins, figure))?;
+            gauges(&mut encoder, name, help, read(&live.origins, figure))?;
         }
         for (name, help, figure) in COUNTED {
-            counters(&mut encoder, name, help, read(origins, figure))?;
+            counters(&mut encoder, name, help, read(&live.origins, figure))?;
         }
         let of_one = |origins: &UpstreamServers| origins.standing();
-        let servers: Vec<Standing> = origins.iter().flat_map(of_one).collect();
+        let servers: Vec<Standing> = live.origins.iter().flat_map(of_one).collect();
         for (name, help, figure) in OF_SERVERS {
             let values = servers.iter().map(|server| (of_server(server), figure(server)));
             gauges(&mut encoder, name, help, values)?;

@@ -17,6 +17,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
     api::Room {
         name: name.to_string(),
         from: String::new(),
+        upstream: None,
         addition: None,
         mode: mode_name(view.mode).to_owned(),
         schedule: view.stage.as_ref().map(schedule),

@@ -25,7 +25,7 @@ use super::prepared::{Access, Prepared};
 pub struct Live {
     pub service: Arc<Service>,
     pub cores: Arc<Cores>,
-    pub origins: UpstreamServers,
+    pub origins: Vec<UpstreamServers>,
     pub admin: admin::Live,
     pub replica: Replica,
     pub metrics: Metrics,
@@ -123,13 +123,11 @@ impl Live {
         let _ = filter.set(&config.logging.level);
         self.service.front.bind_by(server_settings(&config.server));
         // They have servers from then on.
-        let (before, after) = (std::slice::from_ref(&self.origins), std::slice::from_ref(&origins));
-        UpstreamServers::replace(before, after);
+        UpstreamServers::replace(&self.origins, &origins);
         let mut odd = shared.take_keys(time::wall());
         // A gate that is alone accepts all that it signs.
         odd.retain(|odd| matches!(odd, Odd::Gone { .. }) || matches!(config.store.kind, StoreKind::Redis(_)));
-        self.cores
-            .replace(shared, config.upstream.is_some().then(|| origins.clone()));
+        self.cores.replace(shared, origins.clone());
         self.replica.set_keys(keyring.clone());
         self.admin.set(admin_options(config), keyring, origins.clone());
         self.origins = origins;

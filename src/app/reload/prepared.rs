@@ -21,7 +21,7 @@ use super::live::Live;
 pub(super) struct Prepared {
     pub(super) shared: Shared,
     pub(super) keyring: Keyring,
-    pub(super) origins: UpstreamServers,
+    pub(super) origins: Vec<UpstreamServers>,
     pub(super) tls: Option<(Renewal, ServerConfig)>,
     pub(super) acme: acme::Settings,
     pub(super) access: Access,
@@ -40,7 +40,7 @@ impl Prepared {
         let (keyring, _) = parts::keyring(config, live.folder.as_deref())?;
         let gate_parts = GateParts {
             keyring: keyring.clone(),
-            signer: parts::signer(config)?,
+            signers: parts::signers(config)?,
             replica: live.replica.clone(),
             metrics: live.metrics.clone(),
             access: None,
@@ -88,10 +88,10 @@ fn crawlers(live: &Live, config: &Config) -> Result<Crawlers, StartError> {
 }
 
 /// Those in force where nothing about them is otherwise: they keep their connections.
-fn origins(live: &Live, config: &Config) -> Result<UpstreamServers, StartError> {
-    let settings = upstream_settings(config.upstream.as_ref());
-    if live.origins.are_of(&settings) {
-        return Ok(live.origins.clone());
-    }
-    Ok(UpstreamServers::prepare(settings)?)
+fn origins(live: &Live, config: &Config) -> Result<Vec<UpstreamServers>, StartError> {
+    let origins = |settings| match live.origins.iter().find(|own| own.are_of(&settings)) {
+        Some(own) => Ok(own.clone()),
+        None => Ok(UpstreamServers::prepare(settings)?),
+    };
+    config.upstreams.iter().map(upstream_settings).map(origins).collect()
 }

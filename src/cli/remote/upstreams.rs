@@ -50,6 +50,7 @@ pub(super) fn table(upstreams: &api::Upstreams) -> String {
 /// As [`table`], for a terminal of so many columns.
 pub(super) fn table_in(upstreams: &api::Upstreams, columns: usize) -> String {
     let head = [
+        "UPSTREAM",
         "SERVER",
         "STATE",
         "WEIGHT",
@@ -58,16 +59,24 @@ pub(super) fn table_in(upstreams: &api::Upstreams, columns: usize) -> String {
         "FAILURES",
         "REASON",
     ];
-    let rows: Vec<_> = upstreams.upstreams.iter().map(row).collect();
     let gives = Gives {
         drops: &["FAILURES", "WAITING"],
         cuts: &["REASON", "SERVER"],
     };
-    fitted(&head, &rows, columns, &gives)
+    // A single upstream needs no name.
+    let has_names = upstreams.upstreams.iter().any(|server| server.upstream.is_some());
+    let first = usize::from(!has_names);
+    let rows: Vec<_> = upstreams
+        .upstreams
+        .iter()
+        .map(|server| row(server).split_off(first))
+        .collect();
+    fitted(&head[first..], &rows, columns, &gives)
 }
 
 fn row(server: &api::Upstream) -> Vec<String> {
     vec![
+        server.upstream.as_deref().map_or_else(|| "-".to_owned(), plain),
         plain(&server.origin),
         state(server).to_owned(),
         server.weight.to_string(),

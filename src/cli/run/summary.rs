@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use crate::app::running::Running;
-use crate::config::{Config, Room, StoreKind};
+use crate::config::{Config, Room, StoreKind, Upstream};
 use crate::proxy::Endpoint;
 use crate::replica::{Condition, Replica};
 
@@ -28,13 +28,15 @@ const NAMED: usize = 3;
 impl Summary {
     /// Of a configuration with this many warnings, read from `file` or made of the defaults.
     pub fn of(config: &Config, file: Option<&Path>, warnings: usize) -> Self {
-        let upstream = config.upstream.as_ref().map_or_else(
-            || "is asked by the proxy in front".to_owned(),
-            |upstream| {
-                let servers = upstream.servers.iter().map(|server| server.place.to_string());
-                format!("is in front of {}", some(servers))
-            },
-        );
+        let servers = |upstream: &Upstream| some(upstream.servers.iter().map(|server| server.place.to_string()));
+        let upstream = match &config.upstreams[..] {
+            [] => "is asked by the proxy in front".to_owned(),
+            [only] => format!("is in front of {}", servers(only)),
+            several => format!(
+                "is in front of {}",
+                some(several.iter().filter_map(|one| one.name.clone()))
+            ),
+        };
         let shown = config.rooms.iter().take(ROOMS);
         let mut rooms: Vec<_> = shown
             .map(|room| [format!("room {}", room.name), limits(room)])

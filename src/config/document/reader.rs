@@ -83,6 +83,15 @@ impl<'r> Reader<'r> {
         self.many((self.root, self.file()), name, name)
     }
 
+    /// A table in one pair of brackets, or any number of them in two; one with the defaults when the document has none.
+    pub(in crate::config) fn one_or_many(&self, name: &'static str) -> Vec<Section<'_>> {
+        let written = self.root.and_then(|root| root.get(name));
+        match written.and_then(|node| node.get_ref().as_array()) {
+            Some(list) if !list.is_empty() => self.tables(name),
+            _ => vec![self.table(name)],
+        }
+    }
+
     /// The rooms that were added at run time, as `room["NAME"]`: a name may be a number, and `room[0]` is in the file.
     pub(in crate::config) fn added(&self) -> Vec<Section<'_>> {
         let rooms = self.added.iter().filter_map(|added| Some((added, added.room()?)));

@@ -1,6 +1,6 @@
 //! Suggestions for an unknown name.
 
-use crate::config::keys::{Key, TABLES, below, table};
+use crate::config::keys::{Brackets, Key, TABLES, below, table};
 
 /// Least likeness (Jaro-Winkler, 0 to 1) of a name that is worth suggesting.
 const LIKE: f64 = 0.8;
@@ -25,7 +25,7 @@ pub(in crate::config) fn name(written: &str, table: &str, keys: &[Key]) -> Strin
 /// A table's or a key's full name, as a file has it.
 pub(in crate::config) fn written(name: &str) -> String {
     match (table(name), name.rsplit_once('.')) {
-        (Some(table), _) if table.many => format!("[[{name}]]"),
+        (Some(table), _) if table.brackets == Brackets::Two => format!("[[{name}]]"),
         (Some(_), _) | (None, None) => format!("[{name}]"),
         (None, Some((above, key))) => format!("{key} in {}", written(above)),
     }

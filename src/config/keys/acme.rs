@@ -1,11 +1,11 @@
 //! Keys of certificates that the gate gets by itself.
 
 use super::form::{AUTHORITIES, Form, HOUR, SECOND};
-use super::key::{Table, duration, key, list, text, words};
+use super::key::{Brackets, Table, duration, key, list, text, words};
 
 pub(super) const ACME: Table = Table {
     name: "tls.acme",
-    many: false,
+    brackets: Brackets::One,
     about: "Certificates that the gates get from an authority by ACME (RFC 8555). See docs/guides/tls.md.",
     keys: &[
         list("hosts", &HOST).or("[]").about(

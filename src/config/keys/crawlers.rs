@@ -1,11 +1,11 @@
 //! Keys of crawlers and of their verification.
 
 use super::form::{ADDRESS, Form, NAME, NETWORK};
-use super::key::{Table, key, list, number, text};
+use super::key::{Brackets, Table, key, list, number, text};
 
 pub(super) const CRAWLER: Table = Table {
     name: "crawler",
-    many: true,
+    brackets: Brackets::Two,
     about: "A crawler, such as a search engine's. A request is verified by the DNS name of its address, or by the \
         crawler's networks. Without any `[[crawler]]`, nothing is looked up. See docs/guides/bots.md#crawlers.",
     keys: &[
@@ -32,7 +32,7 @@ pub(super) const CRAWLER: Table = Table {
 
 pub(super) const CRAWLERS: Table = Table {
     name: "crawlers",
-    many: false,
+    brackets: Brackets::One,
     about: "Lookups of crawlers' addresses. No request waits for a lookup.",
     keys: &[
         list("resolvers", &ADDRESS)

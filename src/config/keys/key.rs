@@ -28,13 +28,23 @@ pub struct Key {
     pub at_start: bool,
 }
 
+/// How a table is written, and so how many there may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Brackets {
+    /// `[name]`: one.
+    One,
+    /// `[[name]]`: any number.
+    Two,
+    /// `[name]` where there is one, `[[name]]` where there are several.
+    Either,
+}
+
 /// A table of keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     /// With its parent in front: `room.page`.
     pub name: &'static str,
-    /// Written `[[name]]`: any number of them.
-    pub many: bool,
+    pub brackets: Brackets,
     pub about: &'static str,
     pub keys: &'static [Key],
 }

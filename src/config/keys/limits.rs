@@ -1,17 +1,20 @@
 //! Keys of limits: the operator's on routes, and those of the gate's own endpoints.
 
 use super::form::{DAY, Form, HOST, NAME, ROUTE, SECOND};
-use super::key::{Table, key, list, number, size};
+use super::key::{Brackets, Table, key, list, number, size};
 
 pub(super) const LIMIT: Table = Table {
     name: "limit",
-    many: true,
+    brackets: Brackets::Two,
     about: "A rate limit per client on routes, in a room or not. A client is an IPv4 address or an IPv6 /64.",
     keys: &[
         key("name", NAME).about("Name of the limit in metrics and answers."),
+        key("upstream", NAME)
+            .unset("the only upstream")
+            .about("Name of the upstream whose requests count. With several upstreams it must be set."),
         list("hosts", &HOST)
             .or("[]")
-            .about("Hosts of the limit. An empty list: every host."),
+            .about("Hosts of the limit. An empty list: every host of its upstream."),
         list("routes", &ROUTE).about("Routes that count together. The opening of a stream counts as one request."),
         key("requests", REQUESTS).about(
             "Requests that are allowed at once. This allowance refills evenly over \
@@ -23,7 +26,7 @@ pub(super) const LIMIT: Table = Table {
 
 pub(super) const LIMITS: Table = Table {
     name: "limits",
-    many: false,
+    brackets: Brackets::One,
     about: "Limits of the gate's own endpoints. A visitor who gets 429 there keeps the place.",
     keys: &[
         key("join", RATE).or("{ requests = 60, window = \"1 min\" }").about(

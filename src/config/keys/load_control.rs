@@ -1,11 +1,11 @@
 //! Keys of load control: a room that follows the load of the upstream.
 
 use super::form::{Form, HOUR, MINUTE, SECOND};
-use super::key::{Table, duration, key, number, words};
+use super::key::{Brackets, Table, duration, key, number, words};
 
 pub(super) const LOAD_CONTROL: Table = Table {
     name: "room.load_control",
-    many: false,
+    brackets: Brackets::One,
     about: "Calls visitors as fast as the upstream can serve them, within `total_active_users` and \
         `new_users_per_minute`. Without `by` only these two limits apply. See docs/guides/load-control.md.",
     keys: &[

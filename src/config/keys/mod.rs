@@ -18,7 +18,7 @@ mod upstream;
 mod visitors;
 
 pub use form::{Form, span};
-pub use key::{Key, Preset, Table};
+pub use key::{Brackets, Key, Preset, Table};
 pub use renamed::present_name;
 
 /// All tables, in the order in which people read them.

@@ -1,23 +1,26 @@
 //! Keys of a room.
 
 use super::form::{DAY, Form, HOST, MINUTE, NAME, NETWORK, ROUTE};
-use super::key::{Table, duration, key, list, number, text, words};
+use super::key::{Brackets, Table, duration, key, list, number, text, words};
 use crate::calendar::FORMS;
 use crate::draw::{ARRIVAL, METHODS};
 use crate::room::{MAX_BYPASS, MAX_STOCK};
 
 pub(super) const ROOM: Table = Table {
     name: "room",
-    many: true,
+    brackets: Brackets::Two,
     about: "Routes that are protected together, and their line. If several rooms match a request, the first one in \
         the file gets it. Without any `[[room]]`, one room with these values protects the whole site.",
     keys: &[
         key("name", NAME)
             .or("main")
             .about("Name of the room in cookies, in metrics and in the admin API."),
+        key("upstream", NAME)
+            .unset("the only upstream")
+            .about("Name of the upstream that the room is in front of. With several upstreams it must be set."),
         list("hosts", &HOST).or("[]").about(
             "Hosts of the room, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is 80 or \
-                443. An empty list: every host.",
+                443. An empty list: every host of its upstream.",
         ),
         list("routes", &ROUTE)
             .or("[\"/*\"]")

@@ -1,11 +1,11 @@
 //! Keys of the gate itself: its listeners, the proxies that ask it, its log.
 
 use super::form::{ADDRESS, DAY, Form, HOUR, LISTENER, NETWORK};
-use super::key::{Table, duration, flag, key, list, number, size, text, words};
+use super::key::{Brackets, Table, duration, flag, key, list, number, size, text, words};
 
 pub(super) const SERVER: Table = Table {
     name: "server",
-    many: false,
+    brackets: Brackets::One,
     about: "The listeners, and the limits on connections and requests.",
     keys: &[
         list("listen", &LISTENER)
@@ -118,7 +118,7 @@ pub(super) const SERVER: Table = Table {
 
 pub(super) const FORWARD_AUTH: Table = Table {
     name: "forward_auth",
-    many: false,
+    brackets: Brackets::One,
     about: "Proxies that forward requests themselves and ask the gate about each request.",
     keys: &[list("proxies", &PROXY).or("[]").about(
         "The proxies that may ask: nginx, traefik, caddy, haproxy or envoy. Each asks at `/.ropeline/forward/NAME`, \
@@ -128,7 +128,7 @@ pub(super) const FORWARD_AUTH: Table = Table {
 
 pub(super) const LOG: Table = Table {
     name: "logging",
-    many: false,
+    brackets: Brackets::One,
     about: "The gate's logs.",
     keys: &[
         words("format", &["auto", "text", "json"])

@@ -1,11 +1,11 @@
 //! Keys of the store and of the signing keys.
 
 use super::form::{AUTHORITIES, DAY, Form, MINUTE};
-use super::key::{Table, duration, key, list, number, text};
+use super::key::{Brackets, Table, duration, key, list, number, text};
 
 pub(super) const STORE: Table = Table {
     name: "store",
-    many: false,
+    brackets: Brackets::One,
     about: "The store of the rooms.",
     keys: &[
         text(
@@ -59,7 +59,7 @@ pub(super) const STORE: Table = Table {
 
 pub(super) const TOKENS: Table = Table {
     name: "tokens",
-    many: false,
+    brackets: Brackets::One,
     about: "Keys that sign tickets (the cookies of a place in line) and passes (the cookies of an admission).",
     keys: &[
         list("keys", &SIGNING_KEY).or("[]").about(

@@ -1,11 +1,11 @@
 //! Keys of TLS towards visitors.
 
 use super::form::{Form, LISTENER};
-use super::key::{Table, flag, list, number, words};
+use super::key::{Brackets, Table, flag, list, number, words};
 
 pub(super) const TLS: Table = Table {
     name: "tls",
-    many: false,
+    brackets: Brackets::One,
     about: "Listeners with TLS, and their certificates.",
     keys: &[
         list("listen", &LISTENER)

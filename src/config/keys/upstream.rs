@@ -1,14 +1,24 @@
 //! Keys of `[upstream]`: its servers, their limits, TLS and HTTP/2.
 
-use super::form::{AUTHORITIES, DAY, Form, HOST, ROUTE};
-use super::key::{Table, duration, flag, key, list, number, size, text, words};
+use super::form::{AUTHORITIES, DAY, Form, HOST, NAME, ROUTE};
+use super::key::{Brackets, Table, duration, flag, key, list, number, size, text, words};
 use super::store::SIGNING_KEY;
 
 pub(super) const UPSTREAM: Table = Table {
     name: "upstream",
-    many: false,
-    about: "The upstream: the shop behind the gate.",
+    brackets: Brackets::Either,
+    about: "The upstream: the shop behind the gate. Several shops are `[[upstream]]` in two pairs of brackets, once for \
+        each, with `name` and `hosts`. See docs/guides/several-shops.md.",
     keys: &[
+        key("name", NAME).unset("none; several upstreams must have one each").about(
+            "Name of the upstream for `upstream` in `[[room]]` and `[[limit]]`, in logs, in metrics and in the admin \
+                API.",
+        ),
+        list("hosts", &HOST).or("[]").about(
+            "Hosts of the upstream, such as `\"shop.example\"` or `\"*.shop.example\"`, with the port unless it is 80 or \
+                443. Requests for a host of no upstream get 421. An empty list: every host, which only a single \
+                upstream may have.",
+        ),
         key("url", SHOP)
             .unset("none; this or `servers` must be set, unless `[forward_auth]` alone is used")
             .about(

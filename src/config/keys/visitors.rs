@@ -1,11 +1,11 @@
 //! Keys of the tables below a room: its page, proof of work, accounts and lanes.
 
 use super::form::{Form, MINUTE, NAME, NETWORK};
-use super::key::{Table, duration, flag, key, list, number, text, words};
+use super::key::{Brackets, Table, duration, flag, key, list, number, text, words};
 
 pub(super) const PAGE: Table = Table {
     name: "room.page",
-    many: false,
+    brackets: Brackets::One,
     about: "The room's waiting page.",
     keys: &[
         text(
@@ -25,7 +25,7 @@ pub(super) const PAGE: Table = Table {
 
 pub(super) const PROOF: Table = Table {
     name: "room.proof_of_work",
-    many: false,
+    brackets: Brackets::One,
     about: "Work that a new visitor's browser does before it joins. The page does it in the background; a browser \
             without JavaScript waits instead. See docs/guides/bots.md.",
     keys: &[
@@ -43,7 +43,7 @@ pub(super) const PROOF: Table = Table {
 
 pub(super) const IDENTITY: Table = Table {
     name: "room.identity",
-    many: false,
+    brackets: Brackets::One,
     about: "Source of accounts. An account has one place in a line, in all browsers. Without `from` the room knows \
             no accounts. See docs/guides/accounts.md.",
     keys: &[
@@ -113,7 +113,7 @@ pub(super) const IDENTITY: Table = Table {
 
 pub(super) const LANE: Table = Table {
     name: "room.lane",
-    many: true,
+    brackets: Brackets::Two,
     about: "One to eight classes of visitors, each with its own order. Visitors stay in their lane. One lane has \
         neither networks nor claims nor codes: it is for all others. Without any `[[room.lane]]` there is one lane. \
         See docs/guides/lanes.md.",

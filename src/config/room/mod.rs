@@ -20,6 +20,8 @@ use ipnet::IpNet;
 use crate::config::document::value::{Value as _, both, fields, text, wrong};
 use crate::config::document::{Node, Read, Reader, Section};
 use crate::config::keys::{Form, span};
+use crate::config::upstream::Upstream;
+use crate::config::upstream::several::named_by;
 use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
 use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use draw::drawing;
@@ -38,6 +40,8 @@ pub struct Room {
     pub place: String,
     /// An operator added it at run time; it is in no file.
     pub added: bool,
+    /// The place of its upstream among all; 0 where there is none.
+    pub upstream: usize,
     /// Empty: every host.
     pub hosts: Vec<HostPattern>,
     pub routes: Vec<Route>,
@@ -119,7 +123,7 @@ const MAX_ENDS_ON: usize = 32;
 const MAX_FOLLOWED_STEP_MS: u64 = 10_000;
 
 /// The rooms in order: those added at run time, then the file's; one with the defaults when the file has none.
-pub(in crate::config) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
+pub(in crate::config) fn rooms(reader: &Reader<'_>, upstreams: &[Upstream]) -> Vec<Room> {
     let mut sections = reader.added();
     let of_file = reader.tables("room");
     if of_file.is_empty() {
@@ -133,13 +137,13 @@ pub(in crate::config) fn rooms(reader: &Reader<'_>) -> Vec<Room> {
             format!("at most {MAX_ROOMS}"),
         );
     }
-    sections.iter().map(room).collect()
+    sections.iter().map(|section| room(section, upstreams)).collect()
 }
 
-fn room(section: &Section<'_>) -> Room {
+fn room(section: &Section<'_>, upstreams: &[Upstream]) -> Room {
     let mut settings = Settings::default();
     let name = section.need_as("name", room_name);
-    let hosts = section.list("hosts");
+    let (upstream, hosts) = named_by(section, upstreams, section.list("hosts"));
     let routes = section.list("routes");
     let except = section.list_as("except", exception);
     let return_routes = section.list("return_routes");
@@ -159,6 +163,7 @@ fn room(section: &Section<'_>) -> Room {
         name,
         place: section.path().to_owned(),
         added: section.is_added(),
+        upstream,
         hosts,
         routes,
         except,

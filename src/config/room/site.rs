@@ -6,9 +6,10 @@ use crate::config::room::identity::Identities;
 use crate::config::room::sign_in;
 use crate::config::room::trials::Trials;
 use crate::config::server::limit::Limit;
+use crate::config::upstream::Upstream;
 use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
 
-pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Limit]) {
+pub(in crate::config) fn check(reader: &Reader<'_>, upstreams: &[Upstream], rooms: &[Room], limits: &[Limit]) {
     let trials = Trials::new(rooms);
     for (at, room) in rooms.iter().enumerate() {
         let path = &room.place;
@@ -18,7 +19,9 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room], limits: &[Li
         reachable(reader, path, at, &trials);
     }
     sign_in::check(reader, rooms, &trials);
-    for (at, limit) in limits.iter().enumerate() {
+    // Otherwise the hosts of a limit lie within its upstream's.
+    let anywhere = upstreams.iter().all(|upstream| upstream.hosts.is_empty());
+    for (at, limit) in limits.iter().enumerate().filter(|_| anywhere) {
         limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
     }
 }

@@ -6,6 +6,8 @@ use crate::config::document::value::{Value, both, fields, name};
 use crate::config::document::{Node, Read, Reader, Section};
 use crate::config::keys::{Form, span};
 use crate::config::room::Room;
+use crate::config::upstream::Upstream;
+use crate::config::upstream::several::named_by;
 use crate::limit::Prefixes;
 use crate::room::pace::refresh_ms;
 use crate::router::{HostPattern, Route};
@@ -33,6 +35,8 @@ impl Rate {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limit {
     pub name: String,
+    /// The place of its upstream among all; 0 where there is none.
+    pub upstream: usize,
     /// Empty: every host.
     pub hosts: Vec<HostPattern>,
     pub routes: Vec<Route>,
@@ -88,7 +92,7 @@ impl Value for Prefixes {
     }
 }
 
-pub(in crate::config) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
+pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream]) -> Vec<Limit> {
     let sections = reader.tables("limit");
     if sections.len() > MAX_LIMITS {
         reader.mistake(
@@ -100,7 +104,7 @@ pub(in crate::config) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
     let mut limits: Vec<Limit> = Vec::new();
     for section in &sections {
         let name = section.get_as("name", name);
-        let hosts = section.list("hosts");
+        let (upstream, hosts) = named_by(section, upstreams, section.list("hosts"));
         let routes: Vec<Route> = section.list("routes");
         let (requests, window) = (section.get("requests"), section.get("window"));
         for own in routes.iter().filter(|route| route.is_own()) {
@@ -130,6 +134,7 @@ pub(in crate::config) fn limits(reader: &Reader<'_>) -> Vec<Limit> {
         }
         limits.push(Limit {
             name,
+            upstream,
             hosts,
             routes,
             rate: Rate { requests, window_ms },

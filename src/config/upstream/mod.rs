@@ -1,6 +1,7 @@
-//! The upstream: the shop behind the gate.
+//! The upstreams: the shops behind the gate.
 
 pub(in crate::config) mod http2;
+pub(in crate::config) mod several;
 pub(in crate::config) mod tls;
 pub(in crate::config) mod unadmitted;
 pub(in crate::config) mod uploads;
@@ -12,19 +13,26 @@ use std::time::Duration;
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Uri};
 
-use crate::config::document::value::{both, fields, host_name, text, wrong};
+use crate::config::document::value::{both, fields, host_name, name, text, wrong};
 use crate::config::document::{Node, Read, Reader, Section, secret};
 use crate::config::keys::Form;
 use crate::config::server::Server;
 use crate::config::server::listen::{Listen, meets};
 use crate::proxy::{ConnectionBound, FailureRules, HealthCheck, Place, UpstreamHttp2, UpstreamServer};
+use crate::router::HostPattern;
 use crate::token::Key;
 use http2::http2;
 use uploads::Uploads;
 
-/// The address of the shop, and the limits of requests to it.
+/// The address of a shop, and the limits of requests to it.
 #[derive(Clone, Debug)]
 pub struct Upstream {
+    /// Its table's place in the file: `upstream`, or `upstream[0]` and so on.
+    pub place: String,
+    /// There is one wherever there are several upstreams.
+    pub name: Option<String>,
+    /// Empty: every host.
+    pub hosts: Vec<HostPattern>,
     /// At least one; at least one with a weight.
     pub servers: Vec<UpstreamServer>,
     pub resolve_every: Duration,
@@ -55,15 +63,38 @@ pub struct Upstream {
     pub takes: Option<u32>,
 }
 
-/// `None` where there may be none and none is named, or with a mistake noted.
-pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Option<Upstream> {
-    let section = reader.table("upstream");
-    let servers = servers(&section, server, may_be_none);
-    let (bound, waits) = bound(&section);
+/// Empty where there may be none and none is named.
+pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none: bool) -> Vec<Upstream> {
+    let sections = reader.one_or_many(ONE);
+    let is_alone = |place: &str| place == ONE;
+    let of_option = reader.defaults(ONE, ONE);
+    if !sections.iter().any(|section| is_alone(section.path())) && of_option.is_set("url") {
+        of_option.get_as("url", address);
+        let right = "the option left out, or a file with one [upstream]";
+        of_option.mistake("url", "the file has its upstreams in [[upstream]]", right);
+    }
+    let each = sections.iter();
+    let upstreams: Vec<Upstream> = each
+        .map(|section| one(section, server, may_be_none && is_alone(section.path())))
+        .collect();
+    if upstreams.len() > 1 {
+        several::check(&sections, &upstreams);
+    }
+    let is_there = |upstream: &Upstream| !is_alone(&upstream.place) || !upstream.servers.is_empty();
+    upstreams.into_iter().filter(is_there).collect()
+}
+
+fn one(section: &Section<'_>, server: &Server, may_be_none: bool) -> Upstream {
+    let reader = section.reader();
+    let servers = servers(section, server, may_be_none);
+    let (bound, waits) = bound(section);
     let many = u32::try_from(servers.len()).unwrap_or(u32::MAX);
     let shop_takes = bound.map(|bound| bound.connections.saturating_mul(many));
-    let uploads = uploads::read(&section, shop_takes, waits);
-    let upstream = Upstream {
+    let uploads = uploads::read(section, shop_takes, waits);
+    Upstream {
+        place: section.path().to_owned(),
+        name: section.get_as("name", name),
+        hosts: section.list("hosts"),
         resolve_every: section.need("resolve_every"),
         host: section.need_as("host", sent_host),
         connect_timeout: section.need("connect_timeout"),
@@ -74,19 +105,18 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none:
         tunnel_timeout: section.need("tunnel_timeout"),
         keep_alive: section.need("keep_alive"),
         signature_key: section.get_as("signature_key", |node, form| secret::key(reader, node, form)),
-        unadmitted: unadmitted::read(&section, shop_takes, uploads.streaming.connections),
+        unadmitted: unadmitted::read(section, shop_takes, uploads.streaming.connections),
         takes: shop_takes,
         bound,
         uploads,
         retries: section.need("retries"),
         retry_budget: section.need("retry_budget"),
-        failures: failures(&section),
-        check: check(&section),
-        tls: tls::read(&section, &servers),
-        http2: http2(&section, &servers),
+        failures: failures(section),
+        check: check(section),
+        tls: tls::read(section, &servers),
+        http2: http2(section, &servers),
         servers,
-    };
-    (!upstream.servers.is_empty()).then_some(upstream)
+    }
 }
 
 fn servers(section: &Section<'_>, server: &Server, may_be_none: bool) -> Vec<UpstreamServer> {
@@ -206,7 +236,7 @@ pub(in crate::config) fn check_key(reader: &Reader<'_>, upstream: &Upstream, key
     let Some(own) = &upstream.signature_key else { return };
     if keys.iter().any(|key| key.secret.expose() == own.secret.expose()) {
         reader.mistake(
-            "upstream.signature_key",
+            &format!("{}.signature_key", upstream.place),
             "this is the secret of one of [tokens] keys",
             "a secret of its own, since the shop has to know it",
         );
@@ -297,6 +327,8 @@ fn statuses(node: &Node<'_>, form: &Form) -> Read<RangeInclusive<u16>> {
     }
 }
 
+/// The path of the section where there is one.
+const ONE: &str = "upstream";
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 /// The kernel's limit, without the final NUL.
 const LONGEST_SOCKET: usize = 107;

@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use futures_util::future::join_all;
 use http::StatusCode;
 
 use crate::doctor::check::Checking;
@@ -16,14 +17,14 @@ use crate::proxy::Examined;
 pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
     Box::pin(async {
         let subject = look.subject;
-        let Some(shop) = &subject.shop else { return Vec::new() };
+        let answers = join_all(subject.shops.iter().map(|shop| asked(shop, false))).await;
         // An error is one of the certificates that the gate uses, which the shop's check reports.
-        let Ok(servers) = asked(shop, false).await else {
-            return Vec::new();
-        };
-        servers
+        let servers = subject
+            .shops
             .iter()
-            .filter_map(|server| judge(subject, shop, server))
+            .zip(answers.iter().map(|answered| answered.iter().flatten()));
+        servers
+            .flat_map(|(shop, servers)| servers.filter_map(move |server| judge(subject, shop, server)))
             .collect()
     })
 }
@@ -38,7 +39,7 @@ pub fn refuses(status: StatusCode) -> bool {
 }
 
 fn judge(subject: &Subject, shop: &Shop, server: &Examined) -> Option<Finding> {
-    let (places, name) = (&subject.places, &server.server);
+    let (places, name) = (&subject.places, shop.at(&server.server));
     let found = server.found.as_ref().ok()?;
     if refuses(found.status) {
         let finding = format!(
@@ -54,7 +55,7 @@ fn judge(subject: &Subject, shop: &Shop, server: &Examined) -> Option<Finding> {
         );
         let right =
             "keep it, and let the shop refuse requests without a good Ropeline-Signature (docs/guides/back-door.md)";
-        return Some(Finding::fault(wrong).at(places, "upstream.signature_key", right));
+        return Some(Finding::fault(wrong).at(places, &shop.key("signature_key"), right));
     }
     let Some(address) = server.address.filter(|address| is_public(*address)) else {
         return Some(Finding::fine(format!("The shop at {name} has no public address.")));
@@ -65,7 +66,7 @@ fn judge(subject: &Subject, shop: &Shop, server: &Examined) -> Option<Finding> {
     );
     let right = "a private address; or close it to all but the gates, or set signature_key, and try from elsewhere with \
                  ropeline probe --back-door";
-    Some(Finding::warning(wrong).at(places, "upstream.url", right))
+    Some(Finding::warning(wrong).at(places, &shop.key("url"), right))
 }
 
 /// Whether the Internet routes to an address, by the registries of special addresses (RFC 6890).

@@ -4,14 +4,14 @@
 
 use crate::doctor::check::Checking;
 use crate::doctor::finding::Finding;
-use crate::doctor::look::Look;
+use crate::doctor::look::{Answered, Look};
 use crate::doctor::note::Note;
-use crate::doctor::subject::Subject;
+use crate::doctor::subject::Shop;
 use crate::time;
 
 pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
     Box::pin(async {
-        let (store, shop) = tokio::join!(look.store(), look.shop());
+        let (store, shops) = tokio::join!(look.store(), look.shops());
         let mut findings = Vec::new();
         if let Some(Ok(seen)) = store {
             findings.push(judge(seen.ahead_ms, "the store's", GATES));
@@ -23,10 +23,18 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
                     .map(|ahead| judge(ahead, "another gate's", GATES)),
             );
         }
-        findings.extend(shop.iter().flatten().find_map(|server| {
-            let date = server.found.as_ref().ok()?.date.as_ref()?.to_str().ok()?;
-            Some(judge(ahead_of(date)?, "the shop's", of_shop(look.subject)))
-        }));
+        let of_shop = |(shop, answered): (&Shop, &Answered)| {
+            answered.iter().flatten().find_map(|server| {
+                let date = server.found.as_ref().ok()?.date.as_ref()?.to_str().ok()?;
+                let whose = shop
+                    .settings
+                    .name
+                    .as_ref()
+                    .map_or("the shop's".to_owned(), |name| format!("the shop's ({name})"));
+                Some(judge(ahead_of(date)?, &whose, of(shop)))
+            })
+        };
+        findings.extend(shops.filter_map(of_shop));
         findings
     })
 }
@@ -45,11 +53,10 @@ const GATES: Tolerance = Tolerance {
 };
 
 /// The shop's date has whole seconds. What it signs and checks with the gate holds for a minute.
-fn of_shop(subject: &Subject) -> Tolerance {
-    let signs = subject.shop.as_ref().is_some_and(|shop| shop.signer.is_some());
+fn of(shop: &Shop) -> Tolerance {
     Tolerance {
         warning_ms: 5_000,
-        fault_ms: if signs { 45_000 } else { u64::MAX },
+        fault_ms: if shop.signer.is_some() { 45_000 } else { u64::MAX },
     }
 }
 

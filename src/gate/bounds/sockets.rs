@@ -6,7 +6,6 @@ use std::sync::Arc;
 use prometheus_client::metrics::counter::Counter;
 
 use crate::limit::{ClientKey, Held, Hold};
-use crate::metrics::Metrics;
 use ropeline_ids::Visitor;
 
 use crate::gate::state::in_flight::Right;
@@ -36,14 +35,14 @@ const MOST_OF_VISITOR: usize = 8;
 impl Sockets {
     /// `shop_takes` is the upstream's bound on simultaneous requests, if there is one. Sockets open under `before` stay
     /// counted.
-    pub fn new(shop_takes: Option<u32>, metrics: &Metrics, before: Option<&Self>) -> Self {
+    pub fn new(shop_takes: Option<u32>, refused: Counter, before: Option<&Self>) -> Self {
         let half = |takes: u32| usize::try_from(takes.div_ceil(2)).unwrap_or(usize::MAX);
         let most_of_client = shop_takes.map_or(usize::MAX, half);
         Self {
             of_visitors: before.map_or_else(|| Held::new(MOST_OF_VISITOR), |old| Arc::clone(&old.of_visitors)),
             of_clients: before.map_or_else(|| Held::new(most_of_client), |old| Arc::clone(&old.of_clients)),
             most_of_client,
-            refused: metrics.limited("sockets"),
+            refused,
         }
     }
 
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_visitor_has_eight_and_a_client_without_a_session_half_of_what_the_shop_takes() {
-        let sockets = Sockets::new(Some(5), &Metrics::new(), None);
+        let sockets = Sockets::new(Some(5), Counter::default(), None);
         let client = |last: u8| IpAddr::from([192, 0, 2, last]);
         let held: Vec<_> = (0..9).map(|_| sockets.take(&Right::sample(1), client(1))).collect();
         assert_eq!(held.iter().flatten().count(), 8);
@@ -81,7 +80,7 @@ mod tests {
         let opened: Vec<_> = (0..4).map(|_| sockets.take(&open, client(1))).collect();
         assert_eq!(opened.iter().flatten().count(), 3);
         assert!(sockets.take(&open, client(2)).is_ok());
-        let more = Sockets::new(None, &Metrics::new(), Some(&sockets));
+        let more = Sockets::new(None, Counter::default(), Some(&sockets));
         more.take_force();
         assert!(more.take(&open, client(1)).is_ok());
         drop(held);

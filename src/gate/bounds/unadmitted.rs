@@ -13,7 +13,7 @@ use prometheus_client::metrics::counter::Counter;
 
 use crate::config;
 use crate::limit::{self, ClientKey, Held};
-use crate::metrics::{Metrics, Outcome};
+use crate::metrics::Outcome;
 use crate::pages::PageKind;
 use crate::proxy::{Body, RequestBody};
 
@@ -87,21 +87,21 @@ impl Sort {
 }
 
 impl Unadmitted {
-    /// Requests under way under the bounds `before` stay counted.
+    /// Requests under way under the bounds `before` stay counted. `refused` gives the counter of a bound by its name.
     #[must_use]
-    pub fn new(bounds: config::Unadmitted, metrics: &Metrics, before: Option<&Self>) -> Self {
-        let bound = |name, most, before: Option<&Bound>| Bound {
+    pub fn new(bounds: config::Unadmitted, refused: &dyn Fn(&str) -> Counter, before: Option<&Self>) -> Self {
+        let bound = |name: &str, most, before: Option<&Bound>| Bound {
             most,
             held: before.map_or_else(|| Held::within(most, share(most)), |old| Arc::clone(&old.held)),
             readers: before.map_or_else(Arc::default, |old| Arc::clone(&old.readers)),
-            refused: metrics.limited(name),
+            refused: refused(name),
         };
         Self {
             reads: bound("unadmitted-reads", bounds.reads, before.map(|old| &old.reads)),
             preflights: bound("unadmitted-preflights", bounds.reads, before.map(|old| &old.preflights)),
             posts: bound("unadmitted-posts", bounds.posts, before.map(|old| &old.posts)),
             streams: bound("unadmitted-streams", bounds.streams, before.map(|old| &old.streams)),
-            cut: metrics.limited("unadmitted-slow"),
+            cut: refused("unadmitted-slow"),
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
             posts: 2,
             streams: 1,
         };
-        let unadmitted = Unadmitted::new(bounds, &Metrics::new(), None);
+        let unadmitted = Unadmitted::new(bounds, &|_| Counter::default(), None);
         let take = |sort, last| unadmitted.take(sort, IpAddr::from([192, 0, 2, last]), &mut None);
         let mine = [take(Sort::Read, 1), take(Sort::Read, 1)];
         assert!(
@@ -197,7 +197,7 @@ mod tests {
                 posts: 1,
                 streams: 1,
             },
-            &Metrics::new(),
+            &|_| Counter::default(),
             Some(&unadmitted),
         );
         less.take_force();

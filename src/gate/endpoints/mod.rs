@@ -1,4 +1,4 @@
-//! The gate's own endpoints below `/.ropeline/`, on every host and never forwarded.
+//! The gate's own endpoints below `/.ropeline/`, on every host of an upstream and never forwarded. A host has the rooms of its upstream.
 //!
 //! ```text
 //! GET  health
@@ -35,14 +35,14 @@ use http::{HeaderValue, Method, StatusCode};
 use crate::metrics::Outcome;
 use crate::pages::{PageKind, proof};
 use crate::proxy::Conn;
-use crate::router::{LineOf, OWN_PREFIX};
+use crate::router::{LineOf, OWN_PREFIX, Routed};
 use ropeline_ids::LineName;
 
 use super::request::visit::Visit;
 use super::seat::Seat;
 use super::state::gate::Gate;
 use super::state::shared::Shared;
-use super::verdict::answers::{Answer, Refusal, json};
+use super::verdict::answers::{self, Answer, Refusal, json};
 use parameter::{not_found, parameter, refusal};
 
 #[derive(Clone, Copy)]
@@ -92,18 +92,26 @@ impl Endpoint {
 }
 
 /// Answers a request below the reserved path; also says which room it was about.
-pub async fn endpoint(gate: &Gate, conn: &Arc<Conn>, visit: &mut Visit, head: &Parts) -> (Option<usize>, Answer) {
+pub async fn endpoint(
+    gate: &Gate,
+    conn: &Arc<Conn>,
+    visit: &mut Visit,
+    head: &Parts,
+    routed: &Routed,
+) -> (Option<usize>, Answer) {
     let path = head.uri.path().strip_prefix(OWN_PREFIX).unwrap_or_default();
     let mut parts = path.split('/').skip(1);
     match [(); 4].map(|()| parts.next()) {
         [Some("health"), None, ..] => (None, health()),
+        // A load balancer asks by an address.
+        _ if routed.misdirected => (None, answers::unknown_host(&gate.shared.pages, visit)),
         [Some("proof.js"), None, ..] => (None, worker()),
         [Some("rooms"), Some(room), Some("probe"), None] => {
-            let named = gate.shared.room_named(room);
+            let named = gate.shared.room_at(room, routed.upstream);
             (named, probe::probe(&gate.shared, visit, head, named))
         }
         [Some("rooms"), Some(room), Some(endpoint), None] => {
-            let named = gate.shared.room_named(room);
+            let named = gate.shared.room_at(room, routed.upstream);
             match (named, Endpoint::of(endpoint)) {
                 (Some(at), Some(endpoint)) => (named, of_room(gate, conn, visit, head, at, endpoint).await),
                 _ => (named, not_found(&gate.shared, visit)),

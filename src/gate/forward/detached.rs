@@ -84,7 +84,7 @@ pub fn forward_detachable(
     taken: Box<Taken>,
 ) -> impl Future<Output = Ended> + Send + use<> {
     let (shared, upstream) = (Arc::clone(&gate.shared), upstream.clone());
-    let id = visit.id.clone();
+    let (id, at) = (visit.id.clone(), visit.upstream);
     // A place in a bound is a right by itself.
     let (_, _, place) = &taken.kept;
     let of_session = taken.endable.as_ref().filter(|_| place.is_none());
@@ -100,10 +100,11 @@ pub fn forward_detachable(
         let still = || !stage.is_detached() && endable.as_ref().is_none_or(|endable| !endable.is_over(&shared));
         let (mut result, kept) = taken.forward((&shared, &upstream), request, &still, Some(&stage)).await;
         if stage.is_detached() {
-            shared.metrics.upstream.observe(time::uptime().saturating_sub(asked));
+            let upstream = shared.upstream(at);
+            upstream.inspect(|upstream| upstream.metrics.took.observe(time::uptime().saturating_sub(asked)));
             match &mut result {
                 Ok(response) => read_rest(response.body_mut()).await,
-                Err(error) => note_failure(&shared, &id, *error),
+                Err(error) => note_failure(upstream, &id, *error),
             }
         }
         (result, kept)

@@ -9,6 +9,7 @@ use crate::proxy::{self, Body, Fault, ForwardError, RequestId};
 use crate::gate::request::visit::Visit;
 use crate::gate::state::pages::Pages;
 use crate::gate::state::shared::Shared;
+use crate::gate::state::upstream::UpstreamState;
 use crate::gate::verdict::answers::{Answer, EXHAUSTED_RETRY_SECS, Refusal};
 
 pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit) -> Answer {
@@ -33,7 +34,7 @@ pub fn failed(shared: &Shared, error: ForwardError, pages: &Pages, visit: &Visit
         Fault::Ours => Outcome::Failed,
         Fault::Nobodys => Outcome::TurnedAway,
     };
-    note_failure(shared, &visit.id, error);
+    note_failure(shared.upstream(visit.upstream), &visit.id, error);
     let mut refusal = Refusal::new(status, word, page, outcome);
     let is_full = matches!(error.kind, proxy::Kind::Exhausted | proxy::Kind::Withdrawn);
     refusal.retry_after_secs = is_full.then_some(EXHAUSTED_RETRY_SECS);
@@ -49,10 +50,10 @@ pub fn failed_by_shop(result: &Result<Response<Body>, ForwardError>) -> Option<b
 }
 
 /// Counts and logs that a request was not forwarded, unless that is its client's doing.
-pub fn note_failure(shared: &Shared, id: &RequestId, error: ForwardError) {
-    if is_failure(error) {
-        shared.metrics.upstream_fault(fault(error.kind));
-        tracing::warn!(request_id = %id, %error, "not forwarded");
+pub fn note_failure(upstream: Option<&UpstreamState>, id: &RequestId, error: ForwardError) {
+    if let Some(upstream) = upstream.filter(|_| is_failure(error)) {
+        upstream.metrics.fault(fault(error.kind));
+        tracing::warn!(upstream = upstream.name.as_deref(), request_id = %id, %error, "not forwarded");
     }
 }
 

@@ -118,6 +118,7 @@ async fn asked(gate: &Gate, visit: &mut Visit, request: Box<Halves>) -> (Option<
         // The proxy must send it here, not ask about it: a yes would send it to the shop.
         return refuse(StatusCode::NOT_FOUND, "not_found", Outcome::Own);
     }
+    visit.upstream = routed.upstream;
     let limits = routed.limits.clone();
     let (room, answer) = in_room::routed(gate, visit, request, routed).await;
     if !visit.aim.counts_first()

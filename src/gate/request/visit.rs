@@ -58,6 +58,8 @@ pub struct Visit {
     pub mark: Option<HeaderValue>,
     /// The visitor is a virtual one: the mark was judged.
     pub rehearsed: Option<Rehearsed>,
+    /// The place of its upstream among all, once the request is routed.
+    pub upstream: Option<usize>,
     /// Which fields the request came with.
     pub noted: Noted,
     languages: Option<HeaderValue>,
@@ -88,6 +90,7 @@ impl Visit {
             aim: Aim::Shop,
             mark: headers.get(REHEARSAL_HEADER).cloned(),
             rehearsed: None,
+            upstream: None,
             noted: Noted::UNKNOWN,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             target: head.uri.path_and_query().cloned(),
@@ -125,6 +128,7 @@ impl Visit {
             aim: Aim::Shop,
             mark: None,
             rehearsed: None,
+            upstream: None,
             noted: Noted::UNKNOWN,
             languages: None,
             target: Some(PathAndQuery::from_static(target)),

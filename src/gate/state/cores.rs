@@ -14,6 +14,7 @@ use super::gate::Gate;
 use super::in_flight::InFlight;
 use super::keeper;
 use super::shared::Shared;
+use super::upstream::UpstreamState;
 
 /// One core, with the gate in force.
 pub struct Core {
@@ -28,8 +29,8 @@ pub struct Cores {
 
 struct State {
     shared: Arc<Shared>,
-    /// `None`: the gate only answers proxies that ask.
-    origins: Option<UpstreamServers>,
+    /// Empty: the gate only answers proxies that ask.
+    origins: Vec<UpstreamServers>,
     cores: Vec<(Handle, Arc<Core>)>,
 }
 
@@ -44,7 +45,7 @@ impl Core {
 impl Cores {
     /// No cores yet; those to come begin with this.
     #[must_use]
-    pub fn new(shared: Shared, origins: Option<UpstreamServers>, stats: Arc<Stats>) -> Self {
+    pub fn new(shared: Shared, origins: Vec<UpstreamServers>, stats: Arc<Stats>) -> Self {
         let shared = Arc::new(shared);
         let cores = Vec::new();
         Self {
@@ -58,10 +59,9 @@ impl Cores {
     #[must_use]
     pub fn join(&self, index: usize) -> Arc<Core> {
         let mut state = self.lock();
-        let upstream = state.origins.clone().map(|origins| self.upstream(origins));
         let gate = Gate {
             shared: Arc::clone(&state.shared),
-            upstream,
+            upstreams: state.origins.iter().map(|origins| self.upstream(origins)).collect(),
             in_flight: Arc::new(InFlight::default()),
         };
         let core = Arc::new(Core {
@@ -83,31 +83,30 @@ impl Cores {
 
     /// Puts another gate in force. Requests that come from now on meet it; those under way go on with theirs. Connections to
     /// the shop are kept where `origins` are those in force.
-    pub fn replace(&self, shared: Shared, origins: Option<UpstreamServers>) {
+    pub fn replace(&self, shared: Shared, origins: Vec<UpstreamServers>) {
         let mut state = self.lock();
         let shared = Arc::new(shared);
         shared.limits.take_force();
-        shared.unadmitted.take_force();
-        shared.sockets.take_force();
+        shared.upstreams.iter().for_each(UpstreamState::take_force);
         for (runtime, core) in &state.cores {
             let before = core.gate();
             let _entered = runtime.enter();
-            let upstream = match (&origins, &state.origins) {
-                (Some(new), Some(old)) if new.is(old) => before.upstream.clone(),
-                (Some(new), _) => Some(self.upstream(new.clone())),
-                (None, _) => None,
+            let kept = |new: &UpstreamServers| {
+                let at = state.origins.iter().position(|old| new.is(old))?;
+                before.upstreams.get(at).cloned()
             };
+            let upstream = |new| kept(new).unwrap_or_else(|| self.upstream(new));
             core.gate.store(Arc::new(Gate {
                 shared: Arc::clone(&shared),
-                upstream,
+                upstreams: origins.iter().map(upstream).collect(),
                 in_flight: Arc::clone(&before.in_flight),
             }));
         }
         (state.shared, state.origins) = (shared, origins);
     }
 
-    fn upstream(&self, origins: UpstreamServers) -> Upstream {
-        Upstream::new(origins, Arc::clone(&self.stats))
+    fn upstream(&self, origins: &UpstreamServers) -> Upstream {
+        Upstream::new(origins.clone(), Arc::clone(&self.stats))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -9,14 +9,16 @@ use crate::proxy::{BodyOf, Ration, RequestBody, Upstream};
 
 use super::in_flight::InFlight;
 use super::shared::Shared;
+use super::upstream::UpstreamState;
 use crate::gate::forward;
 use crate::gate::request::form_check;
+use crate::gate::request::visit::Visit;
 
 /// One core's gate, as one configuration has it.
 pub struct Gate {
     pub shared: Arc<Shared>,
-    /// `None`: the gate only answers proxies that ask.
-    pub upstream: Option<Upstream>,
+    /// In the order of [`Shared::upstreams`]; empty: the gate only answers proxies that ask.
+    pub upstreams: Vec<Upstream>,
     pub in_flight: Arc<InFlight>,
 }
 
@@ -50,9 +52,19 @@ impl Halves {
 }
 
 impl Gate {
+    /// The upstream that a request is for.
+    #[must_use]
+    pub fn upstream(&self, visit: &Visit) -> Option<(&Upstream, &UpstreamState)> {
+        Some((
+            self.upstreams.get(visit.upstream?)?,
+            self.shared.upstream(visit.upstream)?,
+        ))
+    }
+
     /// The memory for the request's body.
     #[must_use]
-    pub fn ration(&self, whose: BodyOf) -> Option<Ration> {
-        Some(self.upstream.as_ref()?.ration(whose))
+    pub fn ration(&self, visit: &Visit, whose: BodyOf) -> Option<Ration> {
+        let (upstream, _) = self.upstream(visit)?;
+        Some(upstream.ration(whose))
     }
 }

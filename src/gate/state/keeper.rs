@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use crate::pages::LOOKS_WITHIN;
 use crate::replica::Note;
-use crate::room::Standing;
+use crate::room::{Reported, Standing};
 
+use super::gate::Gate;
 use super::in_flight::{Held, Right};
 use super::sessions;
 use super::shared::Shared;
+use crate::gate::meter::Seen;
 use crate::gate::seat::proof;
 use crate::gate::verdict::outage;
 use crate::gate::{Core, meter};
+use crate::time;
 
 /// How often a core looks; far below a tenth of the shortest session.
 const EVERY: Duration = Duration::from_secs(1);
@@ -35,10 +38,8 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
             proof::show_prices(shared);
             if let Some(meter) = &shared.meter {
                 meter::log_changes(meter, &shared.replica.load());
-                if let Some(upstream) = &gate.upstream {
-                    let rooms = shared.rules.iter();
-                    let metered = rooms.filter_map(|rules| Some((&rules.room.name, rules.meter.as_deref()?)));
-                    let reports = meter::report(meter, metered, upstream);
+                if let Some(span_ms) = meter.due(time::uptime()).filter(|_| !gate.upstreams.is_empty()) {
+                    let reports = reports(&gate, span_ms);
                     if !reports.is_empty() {
                         shared.replica.report(reports);
                     }
@@ -46,6 +47,22 @@ pub async fn keep_alive(core: Weak<Core>, index: usize) {
             }
         }
     }
+}
+
+/// The figures of every room with load control, each with those of its upstream.
+fn reports(gate: &Gate, span_ms: u32) -> Vec<Reported> {
+    let both = gate.upstreams.iter().zip(&gate.shared.upstreams);
+    let seen = both.map(|(way, state)| Seen {
+        requests: state.take_sent(),
+        outlook: way.outlook(),
+    });
+    let seen: Vec<Seen> = seen.collect();
+    let metered = gate.shared.rules.iter().filter_map(|rules| {
+        let (room, meter) = (&rules.room, rules.meter.as_deref()?);
+        let report = meter::report(meter, span_ms, *seen.get(room.upstream)?);
+        Some((room.name.clone(), report))
+    });
+    metered.collect()
 }
 
 /// Looks for the event streams of visitors far back in line, of all cores, until the core is gone.

@@ -12,3 +12,4 @@ pub mod pages;
 pub mod rules;
 pub mod sessions;
 pub mod shared;
+pub mod upstream;

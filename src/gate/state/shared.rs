@@ -26,10 +26,9 @@ use super::key_use::{KeyUse, Odd};
 use super::let_past::LetPast;
 use super::pages::Pages;
 use super::rules::Rules;
+use super::upstream::UpstreamState;
 use crate::gate::bounds::detached::Detached;
 use crate::gate::bounds::limits::Limits;
-use crate::gate::bounds::sockets::Sockets;
-use crate::gate::bounds::unadmitted::Unadmitted;
 use crate::gate::meter::Meter;
 use crate::gate::request::visit::{self, Visit};
 use crate::gate::request::{method, payload, preflight, trace};
@@ -38,8 +37,8 @@ use crate::gate::verdict::answers::{Answer, Refusal};
 /// The parts of a gate besides its configuration.
 pub struct Parts {
     pub keyring: Keyring,
-    /// Signs forwarded requests.
-    pub signer: Option<RequestSigner>,
+    /// What signs the requests forwarded to each upstream, in the configuration's order.
+    pub signers: Vec<Option<RequestSigner>>,
     pub replica: Replica,
     pub metrics: Metrics,
     pub access: Option<AccessLog>,
@@ -57,15 +56,14 @@ pub struct Shared {
     pub rules: Vec<Rules>,
     /// Where in `rules` each room is.
     named: HashMap<String, usize>,
+    /// Empty: the gate only answers proxies that ask.
+    pub upstreams: Vec<UpstreamState>,
     pub limits: Limits,
-    pub unadmitted: Unadmitted,
     pub detached: Detached,
-    pub sockets: Sockets,
     pub keyring: Keyring,
     /// The names of the ring's signers in `key_use`.
     signers: Vec<SignerMark>,
     pub key_use: Arc<KeyUse>,
-    pub signer: Option<RequestSigner>,
     pub replica: Replica,
     pub metrics: Metrics,
     /// For answers that have nothing to do with a room.
@@ -84,6 +82,18 @@ pub struct Shared {
     pub meter: Option<Arc<Meter>>,
     outside: Requests,
     access: Option<AccessLog>,
+}
+
+fn upstreams(
+    config: &Config,
+    signers: Vec<Option<RequestSigner>>,
+    metrics: &Metrics,
+    before: Option<&Shared>,
+) -> Vec<UpstreamState> {
+    let old = |name: &Option<String>| before?.upstreams.iter().find(|old| old.name == *name);
+    let each = config.upstreams.iter().zip(signers);
+    each.map(|(upstream, signer)| UpstreamState::new(upstream, signer, metrics, old(&upstream.name)))
+        .collect()
 }
 
 fn said_by_proxies(config: &Config) -> Vec<HeaderName> {
@@ -136,23 +146,9 @@ impl Shared {
                 Some(before) => Arc::clone(&before.key_use),
                 None => Arc::new(KeyUse::new(&parts.keyring, time::wall())),
             },
-            unadmitted: Unadmitted::new(
-                config
-                    .upstream
-                    .as_ref()
-                    .map(|upstream| upstream.unadmitted)
-                    .unwrap_or_default(),
-                &parts.metrics,
-                before.map(|before| &before.unadmitted),
-            ),
-            sockets: Sockets::new(
-                config.upstream.as_ref().and_then(|upstream| upstream.takes),
-                &parts.metrics,
-                before.map(|before| &before.sockets),
-            ),
+            upstreams: upstreams(config, parts.signers, &parts.metrics, before),
             detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
             keyring: parts.keyring,
-            signer: parts.signer,
             replica: parts.replica,
             pages: Pages::new(None, Language::all().collect())?,
             trusted: config.server.trusted_proxies.clone(),
@@ -322,10 +318,23 @@ impl Shared {
         view.rooms.get(room).is_some_and(|room| room.settings.stock.is_some())
     }
 
+    /// The upstream of this place, which a [`Routed`] names.
+    #[must_use]
+    pub fn upstream(&self, at: Option<usize>) -> Option<&UpstreamState> {
+        self.upstreams.get(at?)
+    }
+
     /// Where in the rules the room of this name is.
     #[must_use]
     pub fn room_named(&self, name: &str) -> Option<usize> {
         self.named.get(name).copied()
+    }
+
+    /// The same, if it is a room of that upstream: a host shows nothing of another shop's rooms.
+    #[must_use]
+    pub fn room_at(&self, name: &str, upstream: Option<usize>) -> Option<usize> {
+        let is_there = |at: &usize| upstream == Some(self.rules[*at].room.upstream);
+        self.room_named(name).filter(is_there)
     }
 
     /// Something that should never be missing is.
@@ -376,6 +385,9 @@ impl Shared {
                 status: answer.response.status(),
                 duration: visit.elapsed(),
                 upstream: answer.upstream,
+                upstream_name: self
+                    .upstream(visit.upstream)
+                    .and_then(|upstream| upstream.name.as_deref()),
                 room: room.map(|at| &self.rules[at].room.name),
                 outcome: answer.outcome,
                 user_agent: record.user_agent.as_ref().and_then(|agent| agent.to_str().ok()),

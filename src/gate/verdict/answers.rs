@@ -102,6 +102,12 @@ pub fn no_upstream(pages: &Pages, visit: &Visit) -> Answer {
     Refusal::new(status, "no_upstream", PageKind::BadRequest, Outcome::Malformed).answer(pages, visit)
 }
 
+/// The answer to a request for a host that no room, or no upstream, is for.
+pub fn unknown_host(pages: &Pages, visit: &Visit) -> Answer {
+    let status = StatusCode::MISDIRECTED_REQUEST;
+    Refusal::new(status, "unknown_host", PageKind::BadRequest, Outcome::Malformed).answer(pages, visit)
+}
+
 /// A rendered page as an answer.
 #[must_use]
 pub fn page(status: StatusCode, word: &'static str, page: Page) -> Response<Body> {

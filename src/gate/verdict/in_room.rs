@@ -9,7 +9,7 @@ use crate::pages::PageKind;
 use crate::proxy;
 use crate::router::{InRoom, LineOf, Routed};
 
-use super::answers::{Answer, Refusal};
+use super::answers::{self, Answer, Refusal};
 use super::arrival::Newcomer;
 use super::decide::{PassState, Purpose, Verdict, decide};
 use super::{bypass, cacheable, inside, join, line_page, outage, refusals, settle, sign_in_form, while_off};
@@ -35,9 +35,7 @@ pub async fn routed(
         request.told = form_check::told(shared, &request.head, &routed);
     }
     if routed.misdirected {
-        let status = StatusCode::MISDIRECTED_REQUEST;
-        let refusal = Refusal::new(status, "unknown_host", PageKind::BadRequest, Outcome::Malformed);
-        return (None, refusal.answer(&shared.pages, visit));
+        return (None, answers::unknown_host(&shared.pages, visit));
     }
     let room = routed.room.as_ref().map(|place| place.index);
     request.is_protected = room.is_some();

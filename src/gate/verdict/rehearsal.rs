@@ -32,7 +32,7 @@ pub async fn rehearsed(
     conn: &Arc<Conn>,
     visit: &mut Visit,
     request: Box<Halves>,
-    routed: Routed,
+    mut routed: Routed,
 ) -> (Option<usize>, Answer) {
     let shared = &*gate.shared;
     let Some(at) = room_of(shared, &request.head, &routed) else {
@@ -44,9 +44,9 @@ pub async fn rehearsed(
         Err(refused) => return (Some(at), refused.answer(&rules.pages, visit)),
     };
     visit.rehearsed = Some(rehearsed);
-    let mut answer = match routed.room {
+    let mut answer = match routed.room.take() {
         Some(place) => in_room::in_room(gate, visit, request, virtual_place(place)).await,
-        None => endpoints::endpoint(gate, conn, visit, &request.head).await.1,
+        None => endpoints::endpoint(gate, conn, visit, &request.head, &routed).await.1,
     };
     answer.outcome = Outcome::Rehearsed;
     if let Ok(id) = HeaderValue::try_from(rehearsed.id.to_string()) {
@@ -74,5 +74,5 @@ fn room_of(shared: &Shared, head: &Parts, routed: &Routed) -> Option<usize> {
     }
     let path = head.uri.path().strip_prefix(OWN_PREFIX)?.strip_prefix("/rooms/")?;
     let name = path.split('/').next()?;
-    shared.room_named(name)
+    shared.room_at(name, routed.upstream)
 }

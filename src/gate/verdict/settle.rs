@@ -113,13 +113,15 @@ async fn receive_for(
 /// Receives ahead the body of a request that may pass, up to the buffer's size. SECURITY: that may take as long as the client likes, so
 /// the request's tokens are judged anew afterwards.
 pub async fn receive(gate: &Gate, visit: &mut Visit, request: &mut Halves) -> Result<(), ForwardError> {
-    let Some(upstream) = &gate.upstream else { return Ok(()) };
+    let Some((upstream, _)) = gate.upstream(visit) else {
+        return Ok(());
+    };
     let begun = time::uptime();
     let Halves { head, body, told, .. } = request;
     let whose = BodyOf::Inside(visit.client);
     let mut received = upstream.receive(&head.headers, body, whose).await;
     if received.is_ok() && !told.is_all() && FormKind::of(&head.headers).is_read() {
-        let read = body.receive(form_check::MAX_FORM, gate.ration(whose)).await;
+        let read = body.receive(form_check::MAX_FORM, Some(upstream.ration(whose))).await;
         received = read.map_err(|error| proxy::Kind::from(error).into());
     }
     visit.has_waited(begun);

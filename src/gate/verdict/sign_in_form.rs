@@ -41,7 +41,7 @@ pub async fn named_by_form(
     if is_cross_site(&request.head.headers) {
         return Some(refusals::cross_site(seat, visit));
     }
-    let (begun, ration) = (time::uptime(), gate.ration(BodyOf::Stranger(visit.client)));
+    let (begun, ration) = (time::uptime(), gate.ration(visit, BodyOf::Stranger(visit.client)));
     let account = account(&gate.shared, rules, request, ration).await;
     visit.has_waited(begun);
     match account {

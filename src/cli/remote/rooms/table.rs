@@ -299,6 +299,7 @@ mod tests {
         api::Room {
             name: "main".to_owned(),
             from: "file".to_owned(),
+            upstream: None,
             addition: None,
             mode: "hold".to_owned(),
             total_active_users: 50,

@@ -428,6 +428,87 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
     }
 }
 
+/// A shop with a room over all, one with a room over a part, and one without a room.
+#[test]
+fn each_host_belongs_to_one_upstream_and_to_its_rooms_alone() {
+    let hosts = |list: &[&str]| -> Vec<HostPattern> {
+        list.iter()
+            .map(|text| HostPattern::parse(text).expect("a host"))
+            .collect()
+    };
+    let (music, books, open) = (
+        hosts(&["music.example", "*.music.example"]),
+        hosts(&["books.example", "music.example:8443"]),
+        hosts(&["open.example"]),
+    );
+    let (all, part, streamed) = (routes(&["/*"]), routes(&["/buy/*"]), routes(&["POST /upload"]));
+    let room = |hosts, routes| RoomRoutes {
+        hosts,
+        routes,
+        except: &[],
+        return_routes: &[],
+        ends_on: &[],
+        names: None,
+        per: None,
+    };
+    let upstream = |hosts, has_rooms| UpstreamRoutes {
+        hosts,
+        streamed: &[],
+        has_rooms,
+    };
+    let streaming = UpstreamRoutes {
+        streamed: &streamed,
+        ..upstream(&music, true)
+    };
+    let router = Router::new(&[room(&music, &all), room(&books, &part)], &[]).to(&[
+        streaming,
+        upstream(&books, true),
+        upstream(&open, false),
+    ]);
+    let asked = |host: &str, path: &str| {
+        let target = Target::parse(host, path).expect("a target");
+        router.route(&Method::POST, &target, Brings::Nothing).expect("clear")
+    };
+    let room_of = |host: &str, path: &str| asked(host, path).room.map(|room| room.index);
+    for (host, place) in [
+        ("music.example", Some(0)),
+        ("www.music.example", Some(0)),
+        ("music.example:8443", Some(1)),
+        ("books.example", Some(1)),
+        ("open.example", Some(2)),
+        ("other.example", None),
+        ("open.example:8443", None),
+        ("Books.example", None),
+        ("books.example.", None),
+        ("books.example:80", None),
+        ("sub.books.example", None),
+        ("[::1]", None),
+    ] {
+        for path in ["/buy/1", "/", "/.ropeline/rooms/a/status"] {
+            let routed = asked(host, path);
+            assert_eq!(
+                (routed.upstream, routed.misdirected),
+                (place, place.is_none()),
+                "{host}{path}"
+            );
+        }
+    }
+    assert_eq!(
+        (room_of("music.example", "/buy/1"), room_of("music.example", "/")),
+        (Some(0), Some(0))
+    );
+    assert_eq!(
+        (room_of("books.example", "/buy/1"), room_of("books.example", "/")),
+        (Some(1), None)
+    );
+    assert_eq!(
+        (room_of("open.example", "/buy/1"), room_of("other.example", "/buy/1")),
+        (None, None)
+    );
+    assert!(router.serves("open.example") && router.serves("books.example") && !router.serves("other.example"));
+    assert!(asked("music.example", "/upload").streamed.0 && !asked("books.example", "/upload").streamed.0);
+}
+
 #[test]
 fn a_host_that_may_be_taken_for_another_is_doubt_unless_its_port_is_named() {
     let (all, free) = (routes(&["/*"]), routes(&["/blog/*"]));
