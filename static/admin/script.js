@@ -231,6 +231,7 @@ function notes(room) {
   const list = [];
   if (room.from === 'api') list.push('Added by an operator while the gates ran; in no file.');
   if (room.from === 'elsewhere') list.push('Not in force at this gate.');
+  if (room.upstream) list.push('Upstream: ' + room.upstream);
   if (room.schedule) list.push(`${room.schedule.phase}${room.schedule.next_change ? ' until ' + new Date(room.schedule.next_change).toLocaleString() : ''}`);
   if (room.admission && room.admission.why !== 'free') list.push(slowed(room.admission));
   if (room.message) list.push('Message: ' + room.message);
@@ -360,8 +361,10 @@ async function look() {
     await Promise.all(rooms.rooms.map(room => update(room, room.from === 'api' || untaken.has(room.name))));
     const there = new Set(rooms.rooms.map(room => room.name));
     for (const [name, held] of cards) if (!there.has(name)) { held.element.remove(); cards.delete(name); }
-    table(by('upstreams'), ['Server', 'State', 'Weight', 'In flight', 'Failures', 'Reason'], upstreams.upstreams.map(one =>
-      [one.origin, one.healthy ? 'in' : 'out', one.weight, one.in_flight, count(one.failures), one.reason ?? '-']));
+    // A single upstream needs no name.
+    const first = upstreams.upstreams.some(one => one.upstream) ? 0 : 1;
+    table(by('upstreams'), ['Upstream', 'Server', 'State', 'Weight', 'In flight', 'Failures', 'Reason'].slice(first), upstreams.upstreams.map(one =>
+      [one.upstream ?? '-', one.origin, one.healthy ? 'in' : 'out', one.weight, one.in_flight, count(one.failures), one.reason ?? '-'].slice(first)));
     table(by('gates'), ['Gate', 'Heard', 'Behind', 'Round trip'], gates.gates.map(one =>
       [one.id.slice(0, 8) + (one.this ? ' (this)' : ''), span(Math.round(one.heard_ms_ago / 1000)) + ' ago', one.behind, `${(one.lag_us / 1000).toFixed(1)} ms`]));
   } catch (error) {

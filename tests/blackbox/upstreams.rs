@@ -76,9 +76,18 @@ async fn a_server_that_is_killed_costs_no_visitor_an_answer() {
     );
     let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
     for line in [
-        format!("ropeline_upstream_healthy{{origin=\"{}\"}} 0", dying.address),
-        format!("ropeline_upstream_healthy{{origin=\"{}\"}} 1", living.address),
-        format!("ropeline_upstream_failures_total{{origin=\"{}\"}} 0", living.address),
+        format!(
+            "ropeline_upstream_healthy{{origin=\"{}\",upstream=\"\"}} 0",
+            dying.address
+        ),
+        format!(
+            "ropeline_upstream_healthy{{origin=\"{}\",upstream=\"\"}} 1",
+            living.address
+        ),
+        format!(
+            "ropeline_upstream_failures_total{{origin=\"{}\",upstream=\"\"}} 0",
+            living.address
+        ),
     ] {
         assert!(metrics.contains(&line), "no {line} in\n{metrics}");
     }

@@ -12,6 +12,7 @@ mod rehearse;
 mod reload;
 mod rooms;
 mod run;
+mod several;
 mod shop;
 mod store;
 mod upgrade;

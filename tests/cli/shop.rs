@@ -20,6 +20,7 @@ struct Gate {
 #[derive(Default)]
 struct State {
     held: usize,
+    connections: usize,
     open: bool,
     asked: Vec<String>,
 }
@@ -33,7 +34,11 @@ impl Shop {
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let gate = Arc::clone(&shared);
-                std::thread::spawn(move || serve(stream, &gate));
+                gate.state.lock().unwrap().connections += 1;
+                std::thread::spawn(move || {
+                    serve(stream, &gate);
+                    gate.state.lock().unwrap().connections -= 1;
+                });
             }
         });
         Self { address, gate }
@@ -57,6 +62,11 @@ impl Shop {
     pub fn asked(&self, path: &str) -> usize {
         let state = self.gate.state.lock().unwrap();
         state.asked.iter().filter(|asked| *asked == path).count()
+    }
+
+    /// How many are open.
+    pub fn connections(&self) -> usize {
+        self.gate.state.lock().unwrap().connections
     }
 
     /// Answers the held requests.

@@ -18,6 +18,8 @@ const SCRIPT: &str = "Accept: application/json\r\nSec-Fetch-Mode: cors\r\nSec-Fe
 #[derive(Clone)]
 pub struct Visitor {
     pub at: SocketAddr,
+    /// The `Host` of the requests.
+    pub host: String,
     /// The address that the visitor comes from; the system's choice without one.
     pub from: Option<IpAddr>,
     pub jar: BTreeMap<String, String>,
@@ -48,6 +50,7 @@ impl Visitor {
     pub fn new(at: SocketAddr) -> Self {
         Self {
             at,
+            host: at.to_string(),
             from: None,
             jar: BTreeMap::new(),
         }
@@ -58,6 +61,14 @@ impl Visitor {
         Self {
             from: Some(from),
             ..Self::new(at)
+        }
+    }
+
+    /// The same visitor at another host, with all cookies: no browser does that, and an attacker may.
+    pub fn at_host(&self, host: &str) -> Self {
+        Self {
+            host: host.to_owned(),
+            ..self.clone()
         }
     }
 
@@ -124,6 +135,11 @@ impl Visitor {
         Socket(answer.stream)
     }
 
+    /// The status of the answer to the wish for a socket.
+    pub fn asks_for_socket(&self) -> u16 {
+        self.writes("GET /socket", UPGRADE, "").status()
+    }
+
     pub fn begins(&self, line: &str, fields: &str, body: &str) -> Coming {
         self.writes(line, &format!("Connection: close\r\n{fields}"), body)
     }
@@ -137,7 +153,7 @@ impl Visitor {
         } else {
             format!("Cookie: {}\r\n", pairs.join("; "))
         };
-        let request = format!("{line} HTTP/1.1\r\nHost: {}\r\n{fields}{cookies}\r\n{body}", self.at);
+        let request = format!("{line} HTTP/1.1\r\nHost: {}\r\n{fields}{cookies}\r\n{body}", self.host);
         stream.write_all(request.as_bytes()).unwrap();
         Coming {
             stream,

@@ -121,6 +121,9 @@ fn admitted(load_control: &api::LoadControl) -> String {
 fn notes(room: &api::Room) -> String {
     let mut text = String::new();
     let name = plain(&room.name);
+    if let Some(upstream) = &room.upstream {
+        let _ = writeln!(text, "{name}: upstream {}", plain(upstream));
+    }
     for lane in &room.lanes {
         let out = if lane.out { ", taken out" } else { "" };
         let _ = writeln!(
