@@ -14,6 +14,8 @@ pub trait Way: Sized {
     const NAME: &str;
     /// The shop is behind it; else whether a request would reach the shop is what the gate answers.
     const HAS_SHOP: bool = true;
+    /// Further lines of the room.
+    const ROOM: &str = "";
     /// The gate's tables for it.
     fn tables(shop: SocketAddr) -> String;
     async fn open(gate: &Gate, shop: SocketAddr) -> Self;
@@ -49,7 +51,7 @@ struct Site<W> {
 impl<W: Way> Site<W> {
     async fn open(row: &Row, line: &str, page: &'static str) -> Self {
         let shop = Shop::open(&[]).await;
-        let room = format!("total_active_users = 1\n{}", row.room);
+        let room = format!("total_active_users = 1\n{}\n{}", W::ROOM, row.room);
         let mut gate = Gate::configured("embedded:data", &W::tables(shop.address), &room, row.tables);
         gate.amend("[server]\n", "[server]\nh2c = true\n");
         gate.start();
