@@ -244,6 +244,28 @@ mod tests {
     }
 
     #[test]
+    fn an_upstream_is_named_and_its_secret_is_its_own() {
+        let upstream = |name: &str, port: u16, secret: &str| {
+            format!(
+                "[[upstream]]\nname = \"{name}\"\nhosts = [\"{name}.example\"]\nurl = \"http://10.0.0.1:{port}\"\n\
+                 signature_key = {{ id = \"a\", secret = \"{secret}-which-is-long-enough-for-a-key\" }}\n"
+            )
+        };
+        let read = |upstreams: String| {
+            let rooms = "[[room]]\nname = \"a\"\nupstream = \"a\"\n[[room]]\nname = \"b\"\nupstream = \"b\"\n";
+            config::check(&(upstreams + rooms), "test").finish().unwrap().0
+        };
+        let before = read(upstream("a", 1, "one") + &upstream("b", 2, "two"));
+        let after = read(upstream("b", 2, "other") + &upstream("a", 3, "one"));
+        let told: Vec<_> = before.differences(&after).iter().map(ToString::to_string).collect();
+        let expected = [
+            "upstream.a.url = \"http://10.0.0.1:3\", was \"http://10.0.0.1:1\"",
+            "upstream.b.signature_key holds something else",
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
     fn a_secret_is_named_and_not_shown() {
         let key = |secret: &str| format!("[tokens]\nkeys = [{{ id = \"a\", secret = \"{secret}{secret}\" }}]\n");
         let told = told(&key("sixteen bytes ..."), &key("other bytes ....."));

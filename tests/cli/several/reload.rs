@@ -41,7 +41,9 @@ fn an_upstream_that_is_removed_lets_its_requests_end_and_the_others_keep_their_c
         (two.books.connections() == 0).then_some(())
     });
 
-    std::fs::write(two.site.path("config.toml"), &config).unwrap();
+    // It comes back, and before the other.
+    let back = without.replacen("[[upstream]]", &format!("{upstream}[[upstream]]"), 1) + &room;
+    std::fs::write(two.site.path("config.toml"), back).unwrap();
     taken(&two.site, &gate);
     assert!(books.goes_to("/free").is_the_shops());
     assert!(music.goes_to("/one").is_the_shops());

@@ -57,6 +57,24 @@ fn a_limit_counts_the_requests_of_its_upstream_alone() {
     assert_eq!([MUSIC, MUSIC, BOOKS, BOOKS, MUSIC].map(asks), [200, 200, 200, 429, 200]);
 }
 
+/// SECURITY: a shop that knew the key of another could sign requests to it.
+#[test]
+fn requests_are_signed_with_the_key_of_their_upstream_alone() {
+    let two = Two::new("", "");
+    let key = "signature_key = { id = \"2026-11\", secret = \"known-to-the-bookshop-and-to-the-gate\" }";
+    let hosts = "hosts = [\"books.test\"]";
+    two.site.edit(hosts, &format!("{hosts}\n{key}"));
+    let gate = two.start();
+    let signed = |host: &str| {
+        at(&gate, host)
+            .goes_to("/free")
+            .body
+            .to_lowercase()
+            .contains("\r\nropeline-signature: ")
+    };
+    assert_eq!([MUSIC, BOOKS].map(signed), [false, true]);
+}
+
 /// Without a session a client has half of what its upstream takes at once.
 #[test]
 fn sockets_reach_their_shop_and_are_bounded_by_each_upstream() {
