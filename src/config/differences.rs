@@ -255,8 +255,8 @@ mod tests {
             let rooms = "[[room]]\nname = \"a\"\nupstream = \"a\"\n[[room]]\nname = \"b\"\nupstream = \"b\"\n";
             config::check(&(upstreams + rooms), "test").finish().unwrap().0
         };
-        let before = read(upstream("a", 1, "one") + &upstream("b", 2, "two"));
-        let after = read(upstream("b", 2, "other") + &upstream("a", 3, "one"));
+        let before = read(upstream("b", 2, "two") + &upstream("a", 1, "one"));
+        let after = read(upstream("a", 3, "one") + &upstream("b", 2, "other"));
         let told: Vec<_> = before.differences(&after).iter().map(ToString::to_string).collect();
         let expected = [
             "upstream.a.url = \"http://10.0.0.1:3\", was \"http://10.0.0.1:1\"",

@@ -43,6 +43,22 @@ impl Two {
         gate
     }
 
+    /// Puts the second upstream before the first in the configuration.
+    fn swap(&self) {
+        let config = std::fs::read_to_string(self.site.path("config.toml")).unwrap();
+        let [music, books] = ["[[upstream]]\nname = \"music\"", "[[upstream]]\nname = \"books\""];
+        let (first, second) = (config.find(music).unwrap(), config.find(books).unwrap());
+        let end = config.find("[store]").unwrap();
+        let swapped = [
+            &config[..first],
+            &config[second..end],
+            &config[first..second],
+            &config[end..],
+        ]
+        .concat();
+        std::fs::write(self.site.path("config.toml"), swapped).unwrap();
+    }
+
     /// How often each of the two was asked for this path.
     fn asked(&self, path: &str) -> (usize, usize) {
         (self.site.shop.asked(path), self.books.asked(path))

@@ -1,6 +1,7 @@
 //! Rooms, passes and limits of one shop at the host of another.
 
 use super::{BOOKS, MUSIC, Two, at, inside};
+use crate::reload::taken;
 use crate::visitor::Visitor;
 
 #[test]
@@ -109,6 +110,10 @@ fn a_bound_on_requests_without_a_session_is_each_upstreams_own() {
     let held = at(&gate, MUSIC).sets_out_for("/hold");
     two.site.shop.holds(1);
     assert_eq!(at(&gate, MUSIC).goes_to("/free").status, 503, "a client has half");
+    assert!(at(&gate, BOOKS).goes_to("/free").is_the_shops());
+    two.swap();
+    taken(&two.site, &gate);
+    assert_eq!(at(&gate, MUSIC).goes_to("/free").status, 503, "in another order too");
     assert!(at(&gate, BOOKS).goes_to("/free").is_the_shops());
     two.site.shop.let_go();
     assert!(held.answer().is_the_shops());

@@ -441,6 +441,7 @@ fn each_host_belongs_to_one_upstream_and_to_its_rooms_alone() {
         hosts(&["books.example", "music.example:8443"]),
         hosts(&["open.example"]),
     );
+    let all_books = hosts(&["books.example", "music.example:8443", "shelf.example"]);
     let (all, part, streamed) = (routes(&["/*"]), routes(&["/buy/*"]), routes(&["POST /upload"]));
     let room = |hosts, routes| RoomRoutes {
         hosts,
@@ -462,7 +463,7 @@ fn each_host_belongs_to_one_upstream_and_to_its_rooms_alone() {
     };
     let router = Router::new(&[room(&music, &all), room(&books, &part)], &[]).to(&[
         streaming,
-        upstream(&books, true),
+        upstream(&all_books, true),
         upstream(&open, false),
     ]);
     let asked = |host: &str, path: &str| {
@@ -506,6 +507,11 @@ fn each_host_belongs_to_one_upstream_and_to_its_rooms_alone() {
         (None, None)
     );
     assert!(router.serves("open.example") && router.serves("books.example") && !router.serves("other.example"));
+    let shelf = |path| asked("shelf.example", path);
+    assert!(
+        shelf("/").misdirected && !shelf("/.ropeline/health").misdirected,
+        "a shop with rooms may serve all its hosts in the same way"
+    );
     assert!(asked("music.example", "/upload").streamed.0 && !asked("books.example", "/upload").streamed.0);
 }
 
