@@ -52,6 +52,7 @@ fn the_examples_and_the_guides_have_configurations_without_a_mistake_or_warning(
             block("docs/guides/three-machines.md", "/etc/ropeline/config.toml"),
         ),
         ("migration", block("docs/guides/migrate.md", "config.toml")),
+        ("several shops", block("docs/guides/several-shops.md", "config.toml")),
     ];
     for (name, text) in examples {
         assert!(text.contains("[[room]]"), "{name}: {text}");

@@ -71,6 +71,30 @@ fn what_a_shop_shares_with_the_gate_is_not_described() {
     assert!(!told.contains("share!") && !told.contains("a-token-for"), "{told}");
 }
 
+#[test]
+fn a_signature_key_that_two_shops_know_is_a_warning() {
+    let text = super::text("tests/config/good/several-upstreams.toml");
+    let warns = |text: &str| {
+        let report = config::check(text, "several-upstreams.toml");
+        let of_key = |warning: &&config::Mistake| warning.key.ends_with(".signature_key");
+        report
+            .warnings()
+            .iter()
+            .filter(of_key)
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(warns(&text), [""; 0]);
+    let same = text.replace("known-to-the-books-shop", "known-to-the-music-shop");
+    let warned = warns(&same);
+    let [warning] = &warned[..] else { panic!("{warned:?}") };
+    assert!(
+        warning.starts_with("line 15: upstream[1].signature_key: another upstream has this secret too")
+            && !warning.contains("known-to"),
+        "{warning}"
+    );
+}
+
 /// The values in force, with the masks replaced by something that is long enough.
 fn described(config: &config::Config) -> String {
     let mut text = config.describe();
