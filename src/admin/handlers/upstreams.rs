@@ -6,12 +6,12 @@ use axum::response::Response;
 use crate::admin::api;
 use crate::admin::http::problem::json;
 use crate::admin::shared::Shared;
-use crate::proxy::Standing;
+use crate::proxy::{Standing, UpstreamServers};
 
 /// `GET /api/v1/upstreams`.
 pub async fn list(State(shared): State<Shared>) -> Response {
     let live = shared.live.load();
-    let servers = live.origins.iter().flat_map(|upstream| upstream.standing());
+    let servers = live.origins.iter().flat_map(UpstreamServers::standing);
     let upstreams = servers.map(shown).collect();
     json(&api::Upstreams { upstreams })
 }
