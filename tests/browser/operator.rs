@@ -30,6 +30,25 @@ async fn enters(gate: &Gate, look: Look) -> Browser {
 }
 
 #[tokio::test]
+async fn servers_and_rooms_say_which_upstream_they_are_of_where_it_has_a_name() {
+    let (gate, _inside, browser) = entered(Look::default()).await;
+    let first = "return [...document.querySelectorAll('#upstreams tr')].map(row => row.cells[0].textContent).join()";
+    let nameless = browser.run(first).await;
+    assert!(
+        nameless
+            .as_str()
+            .is_some_and(|cells| cells.starts_with("Server,127.0.0.1:")),
+        "{nameless}"
+    );
+    gate.reconfigure("[upstream]\n", "[upstream]\nname = \"opera\"\n");
+    browser.shows("Upstream: opera").await;
+    crate::harness::eventually("the name in the table", async || {
+        (browser.run(first).await == "Upstream,opera").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_operator_sees_the_line_and_lets_the_next_in() {
     let (gate, _inside, browser) = entered(Look::default()).await;
     let visitor = Browser::start(Look {

@@ -61,7 +61,7 @@ pub(super) fn table_in(upstreams: &api::Upstreams, columns: usize) -> String {
     ];
     let gives = Gives {
         drops: &["FAILURES", "WAITING"],
-        cuts: &["REASON", "SERVER"],
+        cuts: &["REASON", "SERVER", "UPSTREAM"],
     };
     // A single upstream needs no name.
     let has_names = upstreams.upstreams.iter().any(|server| server.upstream.is_some());

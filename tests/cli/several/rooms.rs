@@ -2,6 +2,7 @@
 
 use super::{BOOKS, MUSIC, Two, at, inside};
 use crate::reload::taken;
+use crate::rooms::added::adds;
 use crate::visitor::Visitor;
 
 #[test]
@@ -44,6 +45,28 @@ fn a_pass_of_one_shops_room_is_nothing_at_another() {
         visitor.at_host(MUSIC).goes_to("/one").is_the_shops(),
         "it is good where it is from"
     );
+}
+
+/// Added while the gate runs, in front of one of the shops.
+#[test]
+fn an_added_room_names_its_upstream_and_is_refused_without_one_that_is_there() {
+    let two = Two::new("", "");
+    let gate = two.start();
+    let room =
+        |upstream: &str| format!("[[room]]\nname = \"late\"\n{upstream}routes = [\"/late\"]\nmode = \"closed\"\n");
+    for (upstream, wrong) in [
+        ("", "there are several upstreams"),
+        ("upstream = \"gone\"\n", "no upstream is called"),
+    ] {
+        let refused = adds(&gate, &room(upstream));
+        assert_eq!(refused.status, 422, "{refused:?}");
+        assert!(refused.body.contains(wrong), "{refused:?}");
+    }
+    assert_eq!(adds(&gate, &room("upstream = \"books\"\n")).status, 201);
+    assert_eq!(at(&gate, BOOKS).goes_to("/late").word(), "closed");
+    assert_eq!(gate.asks_admin("/api/v1/rooms/late").json()["upstream"], "books");
+    let _music = inside(&gate, MUSIC, "/late");
+    assert_eq!(two.asked("/late"), (2, 0));
 }
 
 #[test]
