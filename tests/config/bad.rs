@@ -87,3 +87,27 @@ fn an_address_on_the_command_line_is_refused_beside_several_upstreams() {
     assert!(report.to_string().contains(wrong), "{report}");
     assert!(report.finish().is_err());
 }
+
+/// Each upstream costs a thread and pools.
+#[test]
+fn a_hundred_upstreams_are_read_and_one_more_is_a_mistake() {
+    let file = |count: usize| {
+        let one = |at: usize| {
+            format!(
+                "[[upstream]]\nname = \"u{at}\"\nhosts = [\"u{at}.test\"]\nurl = \"http://10.0.0.1\"\n[[room]]\nname = \"r{at}\"\nupstream = \"u{at}\"\n"
+            )
+        };
+        config::check(&(0..count).map(one).collect::<String>(), "many.toml")
+    };
+    assert!(file(100).mistakes().is_empty());
+    let refused = file(101);
+    let [mistake] = refused.mistakes() else {
+        panic!("{refused}")
+    };
+    assert!(
+        mistake
+            .to_string()
+            .contains("upstream[100].name: 101 upstreams; right: at most 100"),
+        "{mistake}"
+    );
+}
