@@ -87,7 +87,7 @@ impl Log {
         self.sequence = at.sequence;
         let rooms = view.additions.iter();
         self.words = rooms
-            .map(|(room, added)| (at.sequence, room.clone(), Some(added.text.to_string())))
+            .map(|(room, added)| (at.sequence, room.clone(), Some(added.text.clone())))
             .collect();
         let stand = view.rooms.iter();
         self.stood
