@@ -88,7 +88,7 @@ fn of_connections_to_a_shop_that_is_gone_only_the_busy_stay_until_they_are_done(
     let gate = site.start();
     let mut inside = gate.insider();
     let open = |count: u64| {
-        let now = || gate.figure("ropeline_upstream_connections ");
+        let now = || gate.figure("ropeline_upstream_connections{upstream=\"\"} ");
         until(&format!("{count} connections"), || (now() == count).then_some(()));
     };
     let held = inside.sets_out_for("/hold");
