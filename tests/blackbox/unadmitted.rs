@@ -148,7 +148,9 @@ async fn payments_whose_long_bodies_do_not_end_hold_up_no_other() {
     let _stuck = stuck(&gate, &"x".repeat(70_000)).await;
     eventually("all of them are streamed", async || {
         let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
-        metrics.contains("\nropeline_streaming_bodies 20\n").then_some(())
+        metrics
+            .contains("\nropeline_streaming_bodies{upstream=\"\"} 20\n")
+            .then_some(())
     })
     .await;
     assert_callbacks_pass(&gate, &shop).await;
@@ -338,7 +340,7 @@ async fn who_reads_slowly_is_cut_where_another_would_be_refused_and_who_reads_on
     steady.await.unwrap();
     let metrics = gate.admin_ask("GET", "/metrics", "").await.text();
     assert!(
-        metrics.contains("\nropeline_limited_total{limit=\"unadmitted-slow\"} 2\n"),
+        metrics.contains("\nropeline_limited_total{limit=\"unadmitted-slow\",upstream=\"\"} 2\n"),
         "{metrics}"
     );
 }

@@ -23,7 +23,7 @@ impl Slow {
     /// Waits until the gate has all that was sent.
     async fn send(house: &House, request: &str) -> Self {
         let slow = Self::begin(house, request).await;
-        until_metric(house, "ropeline_request_buffer_kib 1").await;
+        until_metric(house, "ropeline_request_buffer_kib{upstream=\"\"} 1").await;
         slow
     }
 
@@ -117,7 +117,11 @@ async fn nothing_is_read_of_who_is_not_let_in() {
     let mut wire = Wire::open(house.gate.address).await.unwrap();
     let answer = wire.ask(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
     assert_turned_away(&answer);
-    assert!(metrics(&house).await.contains("ropeline_request_buffer_kib 0"));
+    assert!(
+        metrics(&house)
+            .await
+            .contains("ropeline_request_buffer_kib{upstream=\"\"} 0")
+    );
 }
 
 #[tokio::test]
@@ -129,7 +133,7 @@ async fn routes_that_stream_have_no_buffer() {
     .await;
     let upload = |target: &str| house.guest().request("POST", target, SCRIPT, "abc");
     let slow = Slow::begin(&house, &upload("/upload/a")).await;
-    until_metric(&house, "ropeline_streaming_bodies 1").await;
+    until_metric(&house, "ropeline_streaming_bodies{upstream=\"\"} 1").await;
     let other = Slow::begin(&house, &upload("/upload/b")).await;
     assert_eq!((other.end().await.status(), house.shop.seen().len()), (503, 0));
     let buffered = Slow::send(&house, &upload("/order")).await;
@@ -161,7 +165,7 @@ async fn the_signature_is_of_when_the_body_is_here() {
 async fn held(house: &House) -> u64 {
     let metrics = metrics(house).await;
     let mut lines = metrics.lines();
-    let held = lines.find_map(|line| line.strip_prefix("ropeline_request_buffer_kib "));
+    let held = lines.find_map(|line| line.strip_prefix("ropeline_request_buffer_kib{upstream=\"\"} "));
     held.unwrap().parse().unwrap()
 }
 
