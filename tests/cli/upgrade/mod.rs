@@ -3,6 +3,7 @@
 mod failing;
 mod listeners;
 mod places;
+mod releases;
 mod rooms;
 mod watched;
 

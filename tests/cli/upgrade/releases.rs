@@ -1,0 +1,94 @@
+//! Data of earlier releases: the log and the snapshot of a gate that was killed, and the cookies of its visitors.
+//!
+//! `from-VERSION` has the data folder, the configuration and the cookies: two visitors inside, four in line, and one inside at the
+//! room of the press. To add a release, run its binary with that configuration, let seven visitors come, and kill it.
+//!
+//! Passes and tickets run out, so the gate's clock stands at the date of the data (`faketime`).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::gate::{Gate, Site};
+use crate::program::Program;
+use crate::until;
+use crate::visitor::Visitor;
+
+const FROM_0_1_0: &str = "tests/cli/upgrade/from-0.1.0";
+
+/// Ten seconds after that gate was killed.
+const AFTER_0_1_0: &str = "@2026-11-29 00:32:56";
+
+/// A site with the data of that release, and the visitors of its gate.
+fn site(from: &str) -> (Site, Vec<BTreeMap<String, String>>) {
+    let (from, site) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(from), Site::new("", ""));
+    fs::copy(from.join("config.toml"), site.path("config.toml")).unwrap();
+    site.edit("http://shop.example", &site.shop.url());
+    fs::create_dir(site.path("data")).unwrap();
+    for file in ["log.redb", "snapshot"] {
+        fs::copy(from.join("data").join(file), site.path("data").join(file)).unwrap();
+    }
+    let visitors = fs::read(from.join("visitors.json")).unwrap();
+    (site, serde_json::from_slice(&visitors).unwrap())
+}
+
+/// Starts a gate at that date.
+fn start(site: &Site, date: &str) -> Gate {
+    let program = env!("CARGO_BIN_EXE_ropeline");
+    let at_date = [
+        "TZ=UTC",
+        "DONT_FAKE_MONOTONIC=1",
+        "faketime",
+        "-f",
+        date,
+        program,
+        "run",
+    ];
+    Gate::serving(Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &at_date))
+}
+
+fn visitor(gate: &Gate, jar: &BTreeMap<String, String>) -> Visitor {
+    Visitor {
+        host: "shop.example".to_owned(),
+        jar: jar.clone(),
+        ..gate.visitor()
+    }
+}
+
+#[test]
+fn visitors_of_0_1_0_keep_their_places_and_their_slots() {
+    let (site, visitors) = site(FROM_0_1_0);
+    let gate = start(&site, AFTER_0_1_0);
+    let mut visitors: Vec<Visitor> = visitors.iter().map(|jar| visitor(&gate, jar)).collect();
+    let mut newcomer = visitor(&gate, &BTreeMap::new());
+    assert_eq!(newcomer.goes_to("/").word(), "waiting");
+    for (ahead, waits) in visitors[2..6].iter_mut().enumerate() {
+        assert_eq!(waits.position(), Some(ahead as u64 + 1));
+    }
+    assert_eq!(newcomer.position(), Some(5));
+    for inside in &mut visitors[..2] {
+        assert!(inside.goes_to("/").is_the_shops());
+    }
+    assert!(visitors[6].goes_to("/press/x").is_the_shops());
+    assert_eq!(visitors[0].leaves().status, 200);
+    until("the turn", || visitors[2].goes_to("/").is_the_shops().then_some(()));
+}
+
+/// The tickets and passes alone bring everybody back, where the log is lost.
+#[test]
+fn cookies_of_0_1_0_bring_the_line_back() {
+    let (site, visitors) = site(FROM_0_1_0);
+    fs::remove_dir_all(site.path("data")).unwrap();
+    let gate = start(&site, AFTER_0_1_0);
+    let mut visitors: Vec<Visitor> = visitors.iter().map(|jar| visitor(&gate, jar)).collect();
+    for waits in visitors[2..6].iter_mut().rev() {
+        assert_eq!(waits.goes_to("/").word(), "waiting");
+    }
+    for inside in &mut visitors[..2] {
+        assert!(inside.goes_to("/").is_the_shops());
+    }
+    until("the order", || {
+        let places: Vec<_> = visitors[2..6].iter_mut().map(Visitor::position).collect();
+        (places == [Some(1), Some(2), Some(3), Some(4)]).then_some(())
+    });
+}
