@@ -7,7 +7,7 @@ use crate::until;
 #[test]
 fn the_rooms_of_a_shop_that_is_down_stop_and_those_of_others_go_on() {
     let two = Two::new(
-        "health_path = \"/health\"\nhealth_interval = \"100ms\"\nunhealthy_after = 1",
+        "health_path = \"/health\"\nhealth_interval = \"100ms\"\nhealth_timeout = \"60s\"",
         "",
     );
     let down = format!("http://{}", nobody_listens());
