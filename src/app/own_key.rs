@@ -1,7 +1,6 @@
 //! The key that a single gate generates if none is configured, kept in its data folder.
 //!
-//! Its secret is the line in the file. So `[tokens] keys` may name the file beside a new key, as the id `own`, and visitors keep their
-//! places while the one replaces the other.
+//! `[tokens] keys` may name its file beside a new key, as the id `own`: visitors keep their places while the one replaces the other.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, Permissions};
@@ -9,10 +8,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::store::sealed::{sealed, unsealed};
+use crate::store::sealed::{sealed, unsealed_bytes};
 
-/// Random bytes in a key made here.
-const RANDOM_BYTES: usize = 32;
+/// Bytes of secret in a key made here.
+const SECRET_LEN: usize = 32;
 
 /// A key found or made, and whether it is new.
 pub struct OwnKey {
@@ -56,9 +55,9 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut random = [0; RANDOM_BYTES];
-            getrandom::fill(&mut random).map_err(|_| OwnKeyError::NoRandomness)?;
-            let secret = write(folder, &path, &random).map_err(io)?;
+            let mut secret = vec![0; SECRET_LEN];
+            getrandom::fill(&mut secret).map_err(|_| OwnKeyError::NoRandomness)?;
+            write(folder, &path, &secret).map_err(io)?;
             Ok(OwnKey {
                 secret,
                 path,
@@ -74,13 +73,10 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
 fn read(file: &File) -> Option<Vec<u8>> {
     let mut text = String::new();
     file.take(1024).read_to_string(&mut text).ok()?;
-    let digits = unsealed(&text)?;
-    let is_key = digits.len() == RANDOM_BYTES * 2 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_key.then(|| text.trim_end().as_bytes().to_vec())
+    unsealed_bytes(&text).filter(|secret| secret.len() == SECRET_LEN)
 }
 
-/// Writes random bytes as such a line, which it returns.
-fn write(folder: &Path, path: &Path, random: &[u8]) -> io::Result<Vec<u8>> {
+fn write(folder: &Path, path: &Path, secret: &[u8]) -> io::Result<()> {
     let fresh = folder.join("token.key.new");
     let mut file = OpenOptions::new()
         .write(true)
@@ -89,15 +85,13 @@ fn write(folder: &Path, path: &Path, random: &[u8]) -> io::Result<Vec<u8>> {
         .mode(0o600)
         .open(&fresh)?;
     let mut digits = String::new();
-    for byte in random {
+    for byte in secret {
         let _ = write!(digits, "{byte:02x}");
     }
-    let line = sealed(&digits);
-    file.write_all(line.as_bytes())?;
+    file.write_all(sealed(&digits).as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&fresh, path)?;
-    File::open(folder)?.sync_all()?;
-    Ok(line.trim_end().as_bytes().to_vec())
+    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]
@@ -108,13 +102,7 @@ mod tests {
     fn a_key_is_made_once_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let made = load_or_make(folder.path()).unwrap();
-        assert!(made.new && !made.secret.starts_with(&[b'0'; RANDOM_BYTES * 2]));
-        let file = std::fs::read(&made.path).unwrap();
-        assert_eq!(
-            file,
-            [made.secret.as_slice(), b"\n"].concat(),
-            "as `secret = {{ file = … }}` reads it"
-        );
+        assert!(made.new && made.secret.len() == SECRET_LEN && made.secret.iter().any(|byte| *byte != 0));
         assert_eq!(made.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let again = load_or_make(folder.path()).unwrap();
         assert!(!again.new);

@@ -20,6 +20,18 @@ pub fn unsealed(line: &str) -> Option<&str> {
     (found == sum(line)).then_some(line)
 }
 
+/// The bytes that such a line has in hexadecimal digits; `None` for any other.
+#[must_use]
+pub fn unsealed_bytes(line: &str) -> Option<Vec<u8>> {
+    let digits = unsealed(line)?;
+    let is_hex = digits.len().is_multiple_of(2) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let pairs = (0..digits.len()).step_by(2).filter(|_| is_hex);
+    let bytes: Vec<u8> = pairs
+        .filter_map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok())
+        .collect();
+    Some(bytes).filter(|bytes| !bytes.is_empty())
+}
+
 fn sum(line: &str) -> String {
     let hash = Sha256::digest(line);
     hash.iter().take(SUM_BYTES).fold(String::new(), |mut hex, byte| {
@@ -47,5 +59,14 @@ mod tests {
             assert_eq!(unsealed(&written[..at]), None);
         }
         assert_eq!(unsealed(""), None);
+    }
+
+    #[test]
+    fn the_bytes_of_a_line_are_those_of_its_digits() {
+        assert_eq!(unsealed_bytes(&sealed("00ff7a")), Some(vec![0, 0xff, 0x7a]));
+        for other in ["", "0", "00f", "0g", "+1", "00 ff", "\u{e4}\u{e4}"] {
+            assert_eq!(unsealed_bytes(&sealed(other)), None, "{other}");
+        }
+        assert_eq!(unsealed_bytes("00ff7a 00000000"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Data of earlier releases: the log and the snapshot of a gate that was killed, and the cookies of its visitors.
 //!
-//! `from-VERSION` has the data folder, the configuration and the cookies: two visitors inside, four in line, and one inside at the
+//! Each folder has the data folder, the configuration and the cookies: two visitors inside, four in line, and one inside at the
 //! room of the press. To add a release, run its binary with that configuration, let seven visitors come, and kill it.
 //!
 //! Passes and tickets run out, so the gate's clock stands at the date of the data (`faketime`).
@@ -14,37 +14,49 @@ use crate::program::Program;
 use crate::until;
 use crate::visitor::Visitor;
 
-const FROM_0_1_0: &str = "tests/cli/upgrade/from-0.1.0";
-
-/// Ten seconds after that gate was killed.
-const AFTER_0_1_0: &str = "@2026-11-29 00:32:56";
-
-/// A site with the data of that release, and the visitors of its gate.
-fn site(from: &str) -> (Site, Vec<BTreeMap<String, String>>) {
-    let (from, site) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(from), Site::new("", ""));
-    fs::copy(from.join("config.toml"), site.path("config.toml")).unwrap();
-    site.edit("http://shop.example", &site.shop.url());
-    fs::create_dir(site.path("data")).unwrap();
-    for file in ["log.redb", "snapshot"] {
-        fs::copy(from.join("data").join(file), site.path("data").join(file)).unwrap();
-    }
-    let visitors = fs::read(from.join("visitors.json")).unwrap();
-    (site, serde_json::from_slice(&visitors).unwrap())
+/// The data of a release.
+struct Release {
+    folder: &'static str,
+    /// Ten seconds after the gate was killed.
+    after: &'static str,
 }
 
-/// Starts a gate at that date.
-fn start(site: &Site, date: &str) -> Gate {
-    let program = env!("CARGO_BIN_EXE_ropeline");
-    let at_date = [
-        "TZ=UTC",
-        "DONT_FAKE_MONOTONIC=1",
-        "faketime",
-        "-f",
-        date,
-        program,
-        "run",
-    ];
-    Gate::serving(Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &at_date))
+const FROM_0_1_0: Release = Release {
+    folder: "from-0.1.0",
+    after: "@2026-11-29 00:32:56",
+};
+
+/// The same without `[tokens] keys`: the gate has made its key.
+const FROM_0_1_0_OWN_KEY: Release = Release {
+    folder: "from-0.1.0-own-key",
+    after: "@2026-11-29 01:04:26",
+};
+
+impl Release {
+    /// A site with its data, and the visitors of its gate.
+    fn site(&self) -> (Site, Vec<BTreeMap<String, String>>) {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/cli/upgrade")
+            .join(self.folder);
+        let site = Site::new("", "");
+        fs::copy(from.join("config.toml"), site.path("config.toml")).unwrap();
+        site.edit("http://shop.example", &site.shop.url());
+        fs::create_dir(site.path("data")).unwrap();
+        for file in fs::read_dir(from.join("data")).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), site.path("data").join(file.file_name())).unwrap();
+        }
+        let visitors = fs::read(from.join("visitors.json")).unwrap();
+        (site, serde_json::from_slice(&visitors).unwrap())
+    }
+
+    /// Starts a gate at that date.
+    fn start(&self, site: &Site) -> Gate {
+        let program = env!("CARGO_BIN_EXE_ropeline");
+        let date = ["TZ=UTC", "DONT_FAKE_MONOTONIC=1", "faketime", "-f", self.after];
+        let args = [&date[..], &[program, "run"]].concat();
+        Gate::serving(Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &args))
+    }
 }
 
 fn visitor(gate: &Gate, jar: &BTreeMap<String, String>) -> Visitor {
@@ -57,8 +69,17 @@ fn visitor(gate: &Gate, jar: &BTreeMap<String, String>) -> Visitor {
 
 #[test]
 fn visitors_of_0_1_0_keep_their_places_and_their_slots() {
-    let (site, visitors) = site(FROM_0_1_0);
-    let gate = start(&site, AFTER_0_1_0);
+    go_on_from(&FROM_0_1_0);
+}
+
+#[test]
+fn visitors_of_0_1_0_keep_them_where_the_gate_has_made_its_key() {
+    go_on_from(&FROM_0_1_0_OWN_KEY);
+}
+
+fn go_on_from(release: &Release) {
+    let (site, visitors) = release.site();
+    let gate = release.start(&site);
     let mut visitors: Vec<Visitor> = visitors.iter().map(|jar| visitor(&gate, jar)).collect();
     let mut newcomer = visitor(&gate, &BTreeMap::new());
     assert_eq!(newcomer.goes_to("/").word(), "waiting");
@@ -77,9 +98,9 @@ fn visitors_of_0_1_0_keep_their_places_and_their_slots() {
 /// The tickets and passes alone bring everybody back, where the log is lost.
 #[test]
 fn cookies_of_0_1_0_bring_the_line_back() {
-    let (site, visitors) = site(FROM_0_1_0);
+    let (site, visitors) = FROM_0_1_0.site();
     fs::remove_dir_all(site.path("data")).unwrap();
-    let gate = start(&site, AFTER_0_1_0);
+    let gate = FROM_0_1_0.start(&site);
     let mut visitors: Vec<Visitor> = visitors.iter().map(|jar| visitor(&gate, jar)).collect();
     for waits in visitors[2..6].iter_mut().rev() {
         assert_eq!(waits.goes_to("/").word(), "waiting");
