@@ -85,6 +85,29 @@ fn a_gate_that_starts_with_the_word_for_a_first_start_takes_nothing_from_one_tha
     }
 }
 
+/// The gate that knew the rooms dies before the log has them, so they come back with passes and tickets alone.
+#[test]
+fn the_word_for_a_first_start_is_not_for_a_log_that_tells_of_rooms() {
+    let store = Server::start(&Options::default());
+    let site = site(&store, 1, "");
+    let (knows, other) = (site.start(), site.start());
+    let mut inside = knows.visitor();
+    until("the turn", || inside.goes_to("/").is_the_shops().then_some(()));
+    // It waits for the other's word before it gives the new log its root.
+    other.kill();
+    let _: () = store.ask("FLUSHALL");
+    knows.logs("a new log has begun");
+    knows.kill();
+    let again = site.start();
+    let mut newcomer = again.visitor();
+    until("the newcomer's number", || {
+        (newcomer.goes_to("/").word() == "waiting").then_some(())
+    });
+    assert!(room(&again)["healing_secs"].is_u64(), "{}", room(&again));
+    inside.at = again.address;
+    assert!(inside.goes_to("/").is_the_shops());
+}
+
 /// The gate knows nothing of the log, which may be one of years.
 #[test]
 fn a_start_without_the_store_says_nothing_of_a_first_start() {

@@ -205,6 +205,10 @@ impl Rootless {
                     self.hear(context.identity.gate(), &entry);
                     context.reader.hears(entry.time, now);
                 }
+                // Another gate knew rooms: the word for a first start was not for this.
+                if self.sum.anything_is_known() {
+                    context.finds_log();
+                }
                 if let Some(version) = newer.filter(|_| self.sum.roots().len() == self.tried) {
                     return Break(Transition::FallBehind(version));
                 }
