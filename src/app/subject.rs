@@ -60,11 +60,14 @@ fn shop(config: &Config, upstream: &Upstream) -> Shop {
 
 /// The first host of the upstream or of a room that is one host: what the shop is asked for by visitors.
 fn host_of_visitors(config: &Config, upstream: &Upstream) -> Option<HeaderValue> {
-    let of_rooms = config.rooms.iter().flat_map(|room| &room.hosts);
-    let own = upstream.hosts.iter();
-    let mut hosts = own
-        .chain(of_rooms.filter(|_| upstream.hosts.is_empty()))
-        .map(ToString::to_string);
+    let rooms = config.rooms.iter().filter(|room| {
+        config
+            .upstreams
+            .get(room.upstream)
+            .is_some_and(|of_room| of_room.name == upstream.name)
+    });
+    let of_rooms = rooms.flat_map(|room| &room.hosts);
+    let mut hosts = upstream.hosts.iter().chain(of_rooms).map(ToString::to_string);
     let host = hosts.find(|host| !host.contains('*'))?;
     HeaderValue::try_from(host).ok()
 }

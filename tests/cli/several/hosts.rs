@@ -135,7 +135,7 @@ fn what_a_stranger_says_of_the_host_reaches_no_shop_and_a_trusted_proxy_must_agr
     let fields = format!("X-Forwarded-Host: {BOOKS}\r\nForwarded: host={BOOKS}\r\nX-Host: {BOOKS}\r\n");
     let answer = at(&gate, MUSIC).asks("GET /one", &fields, "");
     assert!(answer.is_the_shops(), "{answer:?}");
-    assert!(!answer.body.contains(&format!("Forwarded: host={BOOKS}")), "{answer:?}");
+    assert!(!answer.body.to_lowercase().contains(BOOKS), "{answer:?}");
     assert!(
         answer
             .body

@@ -59,6 +59,26 @@ fn an_upstream_that_is_removed_lets_its_requests_end_and_the_others_keep_their_c
 }
 
 #[test]
+fn a_reload_tells_which_added_room_loses_its_line() {
+    let two = Two::new("", "");
+    let gate = two.start();
+    let room = "[[room]]\nname = \"vip\"\nupstream = \"books\"\nroutes = [\"/vip\"]\ntotal_active_users = 1\n";
+    std::fs::write(two.site.path("vip.toml"), room).unwrap();
+    let admin = gate.admin.to_string();
+    let added = two
+        .site
+        .run(&["rooms", "--admin", &admin, "add", "vip.toml", "--reason", "friday"]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    two.site.edit("name = \"books\"\nhosts", "name = \"novels\"\nhosts");
+    two.site.edit("upstream = \"books\"", "upstream = \"novels\"");
+    let told = taken(&two.site, &gate);
+    assert!(
+        told.contains("room vip, which was added at run time, does not fit"),
+        "{told}"
+    );
+}
+
+#[test]
 fn one_upstream_becomes_several_and_nobody_loses_a_place() {
     let two = Two::new("", "");
     let several = std::fs::read_to_string(two.site.path("config.toml")).unwrap();

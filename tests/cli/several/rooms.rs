@@ -85,18 +85,18 @@ fn a_limit_counts_the_requests_of_its_upstream_alone() {
 #[test]
 fn requests_are_signed_with_the_key_of_their_upstream_alone() {
     let two = Two::new("", "");
-    let key = "signature_key = { id = \"2026-11\", secret = \"known-to-the-bookshop-and-to-the-gate\" }";
-    let hosts = "hosts = [\"books.test\"]";
-    two.site.edit(hosts, &format!("{hosts}\n{key}"));
+    for (host, id) in [(MUSIC, "for-music"), (BOOKS, "for-books")] {
+        let hosts = format!("hosts = [\"{host}\"]");
+        let key = format!("signature_key = {{ id = \"{id}\", secret = \"known-to-the-gate-and-to-{host}\" }}");
+        two.site.edit(&hosts, &format!("{hosts}\n{key}"));
+    }
     let gate = two.start();
-    let signed = |host: &str| {
-        at(&gate, host)
-            .goes_to("/free")
-            .body
-            .to_lowercase()
-            .contains("\r\nropeline-signature: ")
+    let signed_by = |host: &str| {
+        let body = at(&gate, host).goes_to("/free").body.to_lowercase();
+        let field = body.split("\r\n").find(|line| line.starts_with("ropeline-signature: "));
+        ["for-music", "for-books"].map(|id| field.is_some_and(|field| field.contains(id)))
     };
-    assert_eq!([MUSIC, BOOKS].map(signed), [false, true]);
+    assert_eq!([MUSIC, BOOKS].map(signed_by), [[true, false], [false, true]]);
 }
 
 /// Without a session a client has half of what its upstream takes at once.

@@ -2,7 +2,7 @@
 //!
 //! A server is chosen as the less busy of two that are drawn by weight. One that failed is passed over for a while, and
 //! never are all of them. Figures are atomics and the list is swapped whole, so that no request waits for another's
-//! choice; each core keeps its own connections. Names are looked up, and servers checked, on one thread per gate.
+//! choice; each core keeps its own connections. Names are looked up, and servers checked, on one thread for each upstream that has any.
 
 mod bound;
 mod budget;
