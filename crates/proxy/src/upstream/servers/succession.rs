@@ -8,7 +8,7 @@ use crate::settings::UpstreamSettings;
 use crate::upstream::uploads::Uploads;
 
 impl UpstreamServers {
-    /// Others, that may [succeed](Self::succeed) those in force. Until then they have no servers, and nothing is looked up or
+    /// Others, that may succeed those in force. Until then they have no servers, and nothing is looked up or
     /// checked for them: a configuration that is refused after all has changed nothing.
     pub fn prepare(settings: UpstreamSettings) -> Result<Self, UpstreamError> {
         Self::make(settings)
