@@ -63,7 +63,7 @@ impl Known {
         if self.state.version > 0 && self.state.settings != settings {
             self.state.attempts = Attempts::default();
             settings.clone_into(&mut self.state.settings);
-            self.state.version += 1;
+            self.state.version = self.state.version.saturating_add(1);
             self.is_ahead = true;
         }
     }

@@ -416,7 +416,7 @@ impl Worker {
 
     /// Whether account, pauses and the certificates of these hosts, which have changed, could be written.
     fn is_written(&mut self, hosts: &[String]) -> bool {
-        self.known.state.version += 1;
+        self.known.state.version = self.known.state.version.saturating_add(1);
         let written = self.records.write(&mut self.known, hosts, time::wall());
         written.unwrap_or_else(|unavailable| {
             tracing::warn!(

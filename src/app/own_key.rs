@@ -8,10 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::store::sealed::{sealed, unsealed_bytes};
-
-/// Bytes of secret in a key made here.
-const SECRET_LEN: usize = 32;
+use crate::store::sealed::{KEY_BYTES, sealed, unsealed_key};
 
 /// A key found or made, and whether it is new.
 pub struct OwnKey {
@@ -55,7 +52,7 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut secret = vec![0; SECRET_LEN];
+            let mut secret = vec![0; KEY_BYTES];
             getrandom::fill(&mut secret).map_err(|_| OwnKeyError::NoRandomness)?;
             write(folder, &path, &secret).map_err(io)?;
             Ok(OwnKey {
@@ -73,7 +70,7 @@ pub fn load_or_make(folder: &Path) -> Result<OwnKey, OwnKeyError> {
 fn read(file: &File) -> Option<Vec<u8>> {
     let mut text = String::new();
     file.take(1024).read_to_string(&mut text).ok()?;
-    unsealed_bytes(&text).filter(|secret| secret.len() == SECRET_LEN)
+    unsealed_key(&text)
 }
 
 fn write(folder: &Path, path: &Path, secret: &[u8]) -> io::Result<()> {
@@ -102,7 +99,7 @@ mod tests {
     fn a_key_is_made_once_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let made = load_or_make(folder.path()).unwrap();
-        assert!(made.new && made.secret.len() == SECRET_LEN && made.secret.iter().any(|byte| *byte != 0));
+        assert!(made.new && made.secret.len() == KEY_BYTES && made.secret.iter().any(|byte| *byte != 0));
         assert_eq!(made.path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let again = load_or_make(folder.path()).unwrap();
         assert!(!again.new);

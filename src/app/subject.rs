@@ -16,7 +16,12 @@ pub fn subject(config: &Config) -> Subject {
     let unix = |listen: &Listen| matches!(listen, Listen::Unix(_));
     Subject {
         places: config.places.clone(),
-        shops: config.upstreams.iter().map(|upstream| shop(config, upstream)).collect(),
+        shops: config
+            .upstreams
+            .iter()
+            .enumerate()
+            .map(|one| shop(config, one))
+            .collect(),
         store: match &config.store.kind {
             StoreKind::Embedded { .. } => None,
             StoreKind::Redis(url) => Some(SharedStore {
@@ -41,7 +46,7 @@ pub fn subject(config: &Config) -> Subject {
     }
 }
 
-fn shop(config: &Config, upstream: &Upstream) -> Shop {
+fn shop(config: &Config, (at, upstream): (usize, &Upstream)) -> Shop {
     let check = upstream.check.as_ref();
     Shop {
         place: upstream.place.clone(),
@@ -51,7 +56,7 @@ fn shop(config: &Config, upstream: &Upstream) -> Shop {
             .host
             .clone()
             .or_else(|| check.and_then(|check| check.host.clone()))
-            .or_else(|| host_of_visitors(config, upstream)),
+            .or_else(|| host_of_visitors(config, (at, upstream))),
         statuses: check.map(|check| check.statuses.clone()),
         // `check` has refused a key that no signer can be made of.
         signer: signer(upstream).ok().flatten(),
@@ -59,13 +64,8 @@ fn shop(config: &Config, upstream: &Upstream) -> Shop {
 }
 
 /// The first host of the upstream or of a room that is one host: what the shop is asked for by visitors.
-fn host_of_visitors(config: &Config, upstream: &Upstream) -> Option<HeaderValue> {
-    let rooms = config.rooms.iter().filter(|room| {
-        config
-            .upstreams
-            .get(room.upstream)
-            .is_some_and(|of_room| of_room.name == upstream.name)
-    });
+fn host_of_visitors(config: &Config, (at, upstream): (usize, &Upstream)) -> Option<HeaderValue> {
+    let rooms = config.rooms.iter().filter(|room| room.upstream == at);
     let of_rooms = rooms.flat_map(|room| &room.hosts);
     let mut hosts = upstream.hosts.iter().chain(of_rooms).map(ToString::to_string);
     let host = hosts.find(|host| !host.contains('*'))?;

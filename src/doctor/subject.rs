@@ -55,7 +55,7 @@ impl Shop {
         format!("{}.{name}", self.place)
     }
 
-    /// One of its servers, for people: the name of the upstream stands behind the address, where it has one.
+    /// One of its servers, or another word, for people: the name of the upstream stands behind it, where it has one.
     pub fn at(&self, server: &str) -> String {
         match &self.settings.name {
             Some(name) => format!("{server} ({name})"),

@@ -42,7 +42,9 @@ impl Follower {
             return;
         }
         let standing = self.standing(number, view);
-        if standing == Standing::Unknown && self.number.is_none() {
+        // A line that nobody is in is forgotten, with those who were.
+        let is_over = self.stages.last().is_some_and(|last| last.standing == OVER);
+        if standing == Standing::Unknown && (self.number.is_none() || is_over) {
             return;
         }
         self.number = Some(number);
@@ -79,7 +81,7 @@ fn word(standing: &Standing) -> &'static str {
         Standing::Called(_) => "called",
         Standing::Inside(_) => "inside",
         Standing::Late => "the place is lost: came back too late, or missed two turns",
-        Standing::Ended => "over: the session ended, or the visitor left or was taken out",
+        Standing::Ended => OVER,
         Standing::Unknown => "unknown: the room began anew, or the log was lost",
     }
 }
@@ -97,4 +99,5 @@ pub(super) fn text(life: &Life) -> String {
     text
 }
 
+const OVER: &str = "over: the session ended, or the visitor left or was taken out";
 const MOST_STAGES: usize = 1_000;

@@ -20,16 +20,19 @@ pub fn unsealed(line: &str) -> Option<&str> {
     (found == sum(line)).then_some(line)
 }
 
-/// The bytes that such a line has in hexadecimal digits; `None` for any other.
+/// Bytes of a key in such a line.
+pub const KEY_BYTES: usize = 32;
+
+/// The key that such a line has in hexadecimal digits; `None` for any other.
 #[must_use]
-pub fn unsealed_bytes(line: &str) -> Option<Vec<u8>> {
+pub fn unsealed_key(line: &str) -> Option<Vec<u8>> {
     let digits = unsealed(line)?;
-    let is_hex = digits.len().is_multiple_of(2) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let pairs = (0..digits.len()).step_by(2).filter(|_| is_hex);
-    let bytes: Vec<u8> = pairs
-        .filter_map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok())
-        .collect();
-    Some(bytes).filter(|bytes| !bytes.is_empty())
+    if digits.len() != KEY_BYTES * 2 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let pairs = (0..digits.len()).step_by(2);
+    let bytes = pairs.map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
+    bytes.collect::<Result<_, _>>().ok()
 }
 
 fn sum(line: &str) -> String {
@@ -62,11 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_line_are_those_of_its_digits() {
-        assert_eq!(unsealed_bytes(&sealed("00ff7a")), Some(vec![0, 0xff, 0x7a]));
-        for other in ["", "0", "00f", "0g", "+1", "00 ff", "\u{e4}\u{e4}"] {
-            assert_eq!(unsealed_bytes(&sealed(other)), None, "{other}");
+    fn a_key_is_the_bytes_of_its_digits() {
+        let digits = "00ff7a19".repeat(8);
+        assert_eq!(unsealed_key(&sealed(&digits)), Some([0, 0xff, 0x7a, 0x19].repeat(8)));
+        let with_a_sign = format!("+0{}", &digits[2..]);
+        for other in ["", "00ff7a19", &digits[1..], &format!("{digits}00"), &with_a_sign] {
+            assert_eq!(unsealed_key(&sealed(other)), None, "{other}");
         }
-        assert_eq!(unsealed_bytes("00ff7a 00000000"), None);
+        assert_eq!(unsealed_key(&digits), None, "without a checksum");
     }
 }

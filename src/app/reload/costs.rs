@@ -22,15 +22,6 @@ pub fn of(old: &Config, new: &Config) -> Vec<String> {
             room.name
         )
     }));
-    let added = old.rooms.iter().filter(|room| room.added);
-    let left_out = added.filter(|before| new.rooms.iter().all(|room| room.name != before.name));
-    costs.extend(left_out.map(|room| {
-        format!(
-            "room {}, which was added at run time, does not fit the file any more: its paths have no line. `ropeline rooms` says why; \
-             add it again with what the file asks for, such as another `upstream`",
-            room.name
-        )
-    }));
     for room in &new.rooms {
         let before = old.rooms.iter().find(|before| before.name == room.name);
         if before.is_some_and(|before| !is_split_alike(before.per.as_ref(), room.per.as_ref())) {

@@ -163,6 +163,7 @@ impl Reloader {
             if outcome.is_ok() {
                 let followed = &mut self.source.followed;
                 followed.taken(&additions, rooms, untaken.is_empty(), time::uptime());
+                self.costs.extend(untaken.iter().map(rooms::without_line));
                 tell_untaken(&self.reloads, untaken);
             }
             outcome

@@ -69,6 +69,15 @@ fn left_out(room: &RoomName, mistakes: &[Mistake]) -> api::Untaken {
     }
 }
 
+/// What a reload tells of it.
+pub fn without_line(left_out: &api::Untaken) -> String {
+    format!(
+        "room {}, which was added at run time, does not fit the file, and its paths have no line here: {}",
+        left_out.room,
+        left_out.reasons.join("; ")
+    )
+}
+
 /// In the order in which they are tried: the room added last first, so that it is not hidden behind an earlier one. Beside them those
 /// that this version cannot read.
 fn newest_first(additions: &Additions) -> (Vec<AddedRoom>, Vec<api::Untaken>) {

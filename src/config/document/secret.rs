@@ -8,7 +8,7 @@ use super::node::{Node, Read};
 use super::reader::Reader;
 use super::value::{both, bytes_of, fields, one_of, text, wrong};
 use crate::config::keys::Form;
-use crate::store::sealed::unsealed_bytes;
+use crate::store::sealed::unsealed_key;
 use crate::token::{Key, KeyId, Secret};
 
 /// Longest secret; more than that is some other file.
@@ -89,7 +89,12 @@ fn has_key(pem: &[u8]) -> bool {
 pub(in crate::config) fn key(reader: &Reader<'_>, node: &Node<'_>, form: &Form) -> Read<Key> {
     let [id, own] = fields(node, form)?;
     let (id, secret) = both(key_id(id.node, id.form), secret(reader, own.node, own.form))?;
-    Ok(Key { id, secret })
+    // One that a gate has made for itself is written with a checksum.
+    let own = str::from_utf8(secret.expose()).ok().and_then(unsealed_key);
+    Ok(Key {
+        id,
+        secret: own.map_or(secret, Secret::new),
+    })
 }
 
 fn key_id(node: &Node<'_>, form: &Form) -> Read<KeyId> {
@@ -141,9 +146,7 @@ fn from_file(node: &Node<'_>) -> Read<Vec<u8>> {
             while bytes.last().is_some_and(|b| matches!(b, b'\r' | b'\n')) {
                 bytes.pop();
             }
-            // A key that a gate has made for itself is written in digits with a checksum.
-            let own = str::from_utf8(&bytes).ok().and_then(unsealed_bytes);
-            Ok(own.unwrap_or(bytes))
+            Ok(bytes)
         }
     }
 }

@@ -26,12 +26,7 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
         let of_shop = |(shop, answered): (&Shop, &Answered)| {
             answered.iter().flatten().find_map(|server| {
                 let date = server.found.as_ref().ok()?.date.as_ref()?.to_str().ok()?;
-                let whose = shop
-                    .settings
-                    .name
-                    .as_ref()
-                    .map_or("the shop's".to_owned(), |name| format!("the shop's ({name})"));
-                Some(judge(ahead_of(date)?, &whose, of(shop)))
+                Some(judge(ahead_of(date)?, &shop.at("the shop's"), of(shop)))
             })
         };
         findings.extend(shops.filter_map(of_shop));

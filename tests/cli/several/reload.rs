@@ -62,13 +62,23 @@ fn an_upstream_that_is_removed_lets_its_requests_end_and_the_others_keep_their_c
 fn a_reload_tells_which_added_room_loses_its_line() {
     let two = Two::new("", "");
     let gate = two.start();
-    let room = "[[room]]\nname = \"vip\"\nupstream = \"books\"\nroutes = [\"/vip\"]\ntotal_active_users = 1\n";
-    std::fs::write(two.site.path("vip.toml"), room).unwrap();
     let admin = gate.admin.to_string();
-    let added = two
-        .site
-        .run(&["rooms", "--admin", &admin, "add", "vip.toml", "--reason", "friday"]);
-    assert_eq!(added.code, Some(0), "{added:?}");
+    let rooms = |args: &[&str]| {
+        let ended = two.site.run(&[&["rooms", "--admin", &admin], args].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    };
+    for name in ["vip", "early"] {
+        let room = format!(
+            "[[room]]\nname = \"{name}\"\nupstream = \"books\"\nroutes = [\"/{name}\"]\ntotal_active_users = 1\n"
+        );
+        std::fs::write(two.site.path("added.toml"), room).unwrap();
+        rooms(&["add", "added.toml", "--reason", "friday"]);
+        let mut first = at(&gate, BOOKS);
+        until("its line", || {
+            first.goes_to(&format!("/{name}")).is_the_shops().then_some(())
+        });
+    }
+    rooms(&["remove", "early", "--confirm", "early", "--reason", "over"]);
     two.site.edit("name = \"books\"\nhosts", "name = \"novels\"\nhosts");
     two.site.edit("upstream = \"books\"", "upstream = \"novels\"");
     let told = taken(&two.site, &gate);
@@ -76,6 +86,7 @@ fn a_reload_tells_which_added_room_loses_its_line() {
         told.contains("room vip, which was added at run time, does not fit"),
         "{told}"
     );
+    assert!(!told.contains("early"), "an operator has removed it: {told}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn a_path_waits_at_the_shop_whose_room_has_it_and_at_no_other() {
     assert_eq!((two.asked("/buy"), two.asked("/free")), ((2, 2), (0, 1)));
 }
 
-/// SECURITY: cookies and fields are whatever a client sends, at whichever host.
+/// SECURITY: a client may send any cookie to any host.
 #[test]
 fn a_pass_of_one_shops_room_is_nothing_at_another() {
     let two = Two::new("", "");

@@ -14,7 +14,8 @@ impl UpstreamServers {
         Self::make(settings)
     }
 
-    /// Puts `new` in force in place of `old`: each succeeds the one of its name, and those whose name is gone are retired.
+    /// Puts the upstreams of a new configuration in force. Each takes over from the old one with its name. Old ones whose name is
+    /// gone take no new requests.
     pub fn replace(old: &[Self], new: &[Self]) {
         for one in new {
             match old.iter().find(|before| before.name() == one.name()) {
