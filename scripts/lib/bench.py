@@ -272,9 +272,7 @@ class Bench:
             text, arguments = {
                 "haproxy": (HAPROXY, ["haproxy", "-db", "-f"]),
                 "caddy": (CADDY, ["caddy", "run", "--adapter", "caddyfile", "--config"]),
-                "gate": (GATE, [os.path.abspath(self.options.gate), "run", *self.first_start(name), "--config"]),
-                "before": (GATE, [os.path.abspath(self.options.before or ""), "run", *self.first_start(name), "--config"]),
-            }[name]
+            }.get(name) or (GATE, self.gate_command(name))
             path = os.path.join(self.folder, f"{name}.conf")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text.format(**values))
@@ -286,13 +284,12 @@ class Bench:
             wait_for(process, values["admin"], "/api/v1/gates", lambda said: json.loads(said)["gate"]["condition"] == "live")
         return process, port, tls
 
-    def first_start(self, name):
-        """The option of a first start, which early builds lack."""
-        if name not in ("gate", "before"):
-            return []
-        binary = self.options.gate if name == "gate" else self.options.before
-        told = subprocess.run([os.path.abspath(binary), "run", "--help"], capture_output=True, text=True, check=True)
-        return ["--first-start"] if "--first-start" in told.stdout else []
+    def gate_command(self, name):
+        """A gate's command up to its file, with the option of a first start, which early builds lack."""
+        binary = os.path.abspath(self.options.gate if name == "gate" else self.options.before)
+        told = subprocess.run([binary, "run", "--help"], capture_output=True, text=True, check=True)
+        first = ["--first-start"] if "--first-start" in told.stdout else []
+        return [binary, "run", *first, "--config"]
 
     def bare(self, values):
         command = [os.path.abspath(self.options.bare), "--return-bytes", str(len(values["status"]))]
