@@ -20,7 +20,7 @@ FOLDER is where gates archive ([store] archive), or the data folder of one gate 
 Examples:
   ropeline report /var/lib/ropeline/archive
   ropeline report gate-1 gate-2 gate-3 --format html --output sale.html
-  ropeline report archive --room main --visitor K7D-4D2-XA
+  ropeline report archive --room main --visitor K7D-4D2-R1
   ropeline report archive --expect 5f1c…      the hash that a gate or an earlier report showed
   ropeline report archive --from 9ab0…        older files were deleted: the hash before the first remaining entry
 

@@ -31,7 +31,7 @@ fn judged(document: &Value, answers: &[Value]) -> Vec<String> {
 
 /// A path with something in the place of its parameters.
 fn filled(path: &str) -> String {
-    path.replace("{room}", "main").replace("{reference}", "K7D-4D2-XA")
+    path.replace("{room}", "main").replace("{reference}", "K7D-4D2-R1")
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Reference {
 }
 
 impl fmt::Display for Reference {
-    /// In groups of three: `K7D-4D2-XA`.
+    /// In groups of three: `K7D-4D2-R1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = u64::from(self.n) << 3 | u64::from(self.lane.0 & 7);
         let length = place.checked_ilog2().unwrap_or(0) / 5 + 1;
@@ -201,6 +201,12 @@ mod tests {
     fn it_is_short_for_the_ten_millionth_visitor() {
         assert_eq!(reference(1, 10_000_000, 0).to_string().replace('-', "").len(), 9);
         assert_eq!(reference(1, 0, 0).to_string().replace('-', "").len(), 4);
+    }
+
+    #[test]
+    fn the_one_that_documents_show_is_a_real_one() {
+        let shown = Reference::parse("K7D-4D2-R1").expect("one that a page could show");
+        assert_eq!((shown.to_string().as_str(), shown.lane), ("K7D-4D2-R1", LaneId(0)));
     }
 
     #[test]

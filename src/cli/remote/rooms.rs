@@ -280,7 +280,7 @@ const EXAMPLES: &str = "Examples:
   ropeline rooms set main --capacity 200 --rate 600
   ropeline rooms call main 50                     let the next fifty in now
   ropeline rooms changes main                     who changed what, and why
-  ropeline rooms visitor main K7D-4D2-XA          where one visitor stands
+  ropeline rooms visitor main K7D-4D2-R1          where one visitor stands
   ropeline rooms --format json | jq '.rooms[].waiting'";
 
 const SET_EXAMPLES: &str = "Examples:
@@ -293,8 +293,8 @@ const SET_EXAMPLES: &str = "Examples:
   ropeline rooms set main --configured            back to the configuration in everything";
 
 const VISITOR_EXAMPLES: &str = "Examples:
-  ropeline rooms visitor main K7D-4D2-XA
-  ropeline rooms visitor concerts K7D-4D2-XA --line 4711 --end";
+  ropeline rooms visitor main K7D-4D2-R1
+  ropeline rooms visitor concerts K7D-4D2-R1 --line 4711 --end";
 
 #[cfg(test)]
 mod tests {
