@@ -1,8 +1,7 @@
 //! Requests that say to be a crawler's.
 //!
-//! A verified crawler never joins: its request is forwarded past the line, within a bound, or it is asked to come again. A
-//! crawler of unknown address is asked to come again too, because it would take the waiting page for the shop's. A refuted
-//! one is treated as any visitor, and stands in line.
+//! A verified crawler never joins: its request is forwarded past the line, within a bound, or it is asked to come again. Any other is
+//! asked to come again too, whether its address is unknown or refuted, because it would take the waiting page for the shop's.
 
 use http::Method;
 use http::header::USER_AGENT;
@@ -40,7 +39,7 @@ fn met(standing: Verification, head: &Parts, has_body: bool) -> Kind {
     let reads = matches!(head.method, Method::GET | Method::HEAD) && payload::of(head, has_body) != Brings::More;
     match standing {
         Verification::Verified if reads => Kind::Crawler,
-        Verification::Unknown if reads && kind.is_navigation() => Kind::Passive,
+        Verification::Unknown | Verification::Refuted if reads && kind.is_navigation() => Kind::Passive,
         _ => kind,
     }
 }
@@ -70,7 +69,7 @@ mod tests {
     #[test]
     fn only_what_a_verified_crawler_reads_is_a_crawlers() {
         let kinds = |method, fields: &[(&str, &str)]| STANDINGS.map(|standing| request(standing, method, fields));
-        assert_eq!(kinds("GET", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Navigation]);
+        assert_eq!(kinds("GET", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Passive]);
         assert_eq!(kinds("HEAD", &PAGE), [Kind::Crawler, Kind::Passive, Kind::Passive]);
         assert_eq!(
             kinds("GET", &[("accept", "*/*")]),

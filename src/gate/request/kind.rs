@@ -229,7 +229,7 @@ pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
 
 /// Crawlers that say so. They get a 503 with `Retry-After` instead of a place that would stay unused.
 fn is_crawler(headers: &HeaderMap) -> bool {
-    const NAMES: [&str; 9] = [
+    const NAMES: [&str; 10] = [
         "googlebot",
         "bingbot",
         "yandex",
@@ -239,6 +239,8 @@ fn is_crawler(headers: &HeaderMap) -> bool {
         "applebot",
         "crawler",
         "spider",
+        // A page about the program, which browsers never name.
+        "+http",
     ];
     let agent = text(headers.get(USER_AGENT)).unwrap_or_default().to_ascii_lowercase();
     NAMES.iter().any(|name| agent.contains(name))

@@ -161,6 +161,16 @@ fn preflights_sockets_and_crawlers_have_their_rows() {
     let crawler = [("accept", "text/html"), ("user-agent", "Googlebot/2.1")];
     assert_eq!(kind("GET", &crawler), Kind::Passive);
     assert_eq!(kind("POST", &crawler), Kind::Post);
+    for agent in [
+        "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.1; +HTTPS://openai.com/gptbot)",
+    ] {
+        let named = [("accept", "text/html"), ("user-agent", agent)];
+        assert_eq!(kind("GET", &named), Kind::Passive, "{agent}");
+    }
+    let phone = "Mozilla/5.0 (Linux; Android 9; CUBOT X19 Build/PPR1) AppleWebKit/537.36 Mobile Safari/537.36";
+    let person = [("accept", "text/html"), ("user-agent", phone)];
+    assert_eq!(kind("GET", &person), Kind::Navigation);
     let mut headers = HeaderMap::new();
     for (name, value) in crawler {
         headers.insert(name, value.parse().unwrap());
