@@ -69,6 +69,13 @@ impl Pulse {
         self.beats.back().map_or(0, |(_, total)| *total)
     }
 
+    /// The calls of the last five minutes, to within a step: those of the step in which they began are counted whole.
+    pub fn lately(&self, now: Clock) -> u64 {
+        let is_older = |beat: &&(Clock, u64)| now.since(beat.0) >= WINDOW_MS;
+        let before = self.beats.iter().rfind(is_older).map_or(0, |beat| beat.1);
+        self.total().saturating_sub(before)
+    }
+
     /// The recent pace of a line of `slots`; `None` when it is not known. After slots that became free were filled at once,
     /// calls count from that time on: the calls before say nothing about how fast slots become free, and the pace is unknown
     /// until half of these slots have become free again.
@@ -172,6 +179,24 @@ mod tests {
         let (fastest, slowest) = paces(&steady(240, 1_000), 300_000);
         assert!((70..=80).contains(&fastest) && slowest >= 110, "{fastest} {slowest}");
         assert_eq!(Pulse::default().paces(100, Clock(0)), None);
+    }
+
+    #[test]
+    fn the_calls_of_the_last_five_minutes_are_counted_to_within_a_step() {
+        assert_eq!(Pulse::default().lately(Clock(0)), 0);
+        let mut pulse = steady(60, 1_000);
+        assert_eq!(pulse.lately(Clock(60_000)), 60, "all that the line has called");
+        // They count as one by one five minutes go by, and a step is counted whole.
+        assert_eq!(pulse.lately(Clock(304_000)), 55);
+        assert_eq!(pulse.lately(Clock(308_999)), 55);
+        assert_eq!(pulse.lately(Clock(309_000)), 50);
+        assert_eq!(pulse.lately(Clock(359_000)), 0);
+        // A line that goes on for hours keeps no more than it needs for that.
+        for i in 0..7_200 {
+            pulse.beat(61 + i, Clock(400_000 + i * 1_000));
+        }
+        let lately = pulse.lately(Clock(400_000 + 7_199_000));
+        assert!((300..=305).contains(&lately), "{lately}");
     }
 
     #[test]

@@ -243,6 +243,12 @@ impl RoomView {
         !matches!(self.mode, Mode::Auto | Mode::Hold)
     }
 
+    /// The last sale of its schedule has ended, unless an operator keeps the room closed anyway.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        !self.is_shut() && self.stage.is_some_and(|stage| stage.phase == Phase::Closed)
+    }
+
     /// Before the next sale, unless an operator keeps the room closed anyway.
     #[must_use]
     pub fn early(&self) -> Option<Stage> {

@@ -295,6 +295,13 @@ impl LineView {
         self.last_call
     }
 
+    /// How often it was a visitor's turn in the five minutes before `now`, to within five seconds. Counts calls, all lanes together: a
+    /// visitor who is called a second time counts again.
+    #[must_use]
+    pub fn calls_lately(&self, now: Clock) -> u64 {
+        self.pulse.lately(now)
+    }
+
     /// The visitors who have completed in this edition, in order.
     #[must_use]
     pub fn winners(&self) -> &Winners {
