@@ -1,6 +1,7 @@
 // Counts the time down that stands in the page's element of that name. Seconds count from when the page came, whatever
 // the visitor's own clock says. At the end the page asks how things stand, within five seconds, so that not all do at once:
-// it does so too when the network is back, and listens for that.
+// it does so too when the network is back, and listens for that. In line nothing is asked: what was counted to is over, and
+// goes.
 (function () {
 'use strict';
 var e = document.getElementById('countdown'), from = now(), over;
@@ -17,8 +18,13 @@ function count() {
   if (e.textContent !== text) e.textContent = text;
   if (!left && !over) {
     over = true;
-    setTimeout(ask, 5000 * Math.random());
+    if (e.hasAttribute('data-ends')) hide(e.parentNode, document.getElementById('opens'));
+    else setTimeout(ask, 5000 * Math.random());
   }
+}
+function hide(section, opens) {
+  section.hidden = true;
+  if (opens) opens.hidden = true;
 }
 function ask() {
   var event = document.createEvent('Event');

@@ -113,6 +113,8 @@ function show(ahead, range, s) {
   text('ahead', line);
   text('estimate', wait);
   $('progress').value = kept.done || 0;
+  $('progress').hidden = !range;
+  text('let_in', s.let_in == null ? '' : fill(form(words.let_in, s.let_in), { n: shown(s.let_in) }));
   doc.title = fill(words.title, { n: n });
   text('why', ahead > low && !healing ? words.back : why(s) || (now < kept.slow ? words.slower : ''));
   if (now - said >= 3e4) {
@@ -151,12 +153,13 @@ function go() {
 function state(s) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
-  if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins) {
+  if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins || page.opens && s.opens_at && s.opens_at != page.opens) {
     if (s.state == 'called') text('said', words.turn);
     if (s.state == 'none' && page.check) location.replace(page.check);
     else go();
     return;
   }
+  if (page.opens && !s.opens_at && $('countdown') && $('opens')) $('countdown').parentNode.hidden = $('opens').hidden = true;
   if ($('message')) {
     text('message', s.message || '');
     $('message').parentNode.hidden = !s.message;

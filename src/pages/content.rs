@@ -13,11 +13,11 @@ pub(super) use own::{Own, Piece, own};
 
 use super::addresses::{api, query};
 use super::catalogue::{Catalogue, fill};
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Stall};
+use super::kind::{Notice, PageFacts, PageKind, ProofFacts, Stall};
 use super::language::Language;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, time, timed};
-use crate::room::{Estimate, Phase, Stage, Wall};
+use crate::room::{Estimate, Wall};
 use alike::InTurn;
 use own::estimate_text;
 
@@ -36,9 +36,9 @@ pub(super) struct Content<'a> {
     message_start: Option<String>,
     retry: Option<String>,
     opens: Option<Markup>,
-    /// The time left until visitors can join, and its heading.
-    countdown: Option<String>,
-    countdown_secs: Option<u64>,
+    /// How long a visitor has to come in when called.
+    claim_text: Option<String>,
+    /// What the countdown counts to.
     countdown_label: Option<&'static str>,
     /// The text of the link under the text, if there is one.
     go_on: Option<&'static str>,
@@ -75,16 +75,14 @@ const MESSAGE_START: usize = 140;
 pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Language, shared: &Shared) -> Content<'a> {
     let alike = Alike::of(kind, facts, language);
     let mut content = Content::of(&alike, own(&alike, facts), shared);
-    match (&facts.line, &facts.proof) {
-        (Some(_), Some(proof)) => add_proof(&mut content, proof, language.catalogue()),
-        (Some(line), None) => add_countdown(&mut content, line, facts.now, language.catalogue()),
-        (None, _) => {}
+    if let (Some(_), Some(proof)) = (&facts.line, &facts.proof) {
+        add_proof(&mut content, proof, language.catalogue());
     }
     content
 }
 
 impl<'a> Content<'a> {
-    /// The content of the page, apart from a countdown and a proof of work: only the visitor's `own` facts depend on more
+    /// The content of the page, apart from a proof of work: only the visitor's `own` facts depend on more
     /// than `alike`.
     pub fn of(alike: &Alike<'a>, mut own: Own<Piece<'a>>, shared: &Shared) -> Self {
         let catalogue = alike.language.catalogue();
@@ -103,10 +101,10 @@ impl<'a> Content<'a> {
             retry: alike
                 .retry_after_secs
                 .map(|secs| catalogue.count(&catalogue.plurals.retry, secs.into())),
-            go_on: if alike.signs_in {
-                Some(&catalogue.words.go_on)
-            } else {
-                catalogue.link(alike.kind)
+            go_on: match catalogue.link(alike.kind) {
+                // Following the link sends nothing.
+                Some(_) if alike.signs_in || (alike.not_sent && alike.kind.passes()) => Some(&catalogue.words.go_on),
+                link => link,
             },
             bare: alike.bare,
             button_url: alike.button_url,
@@ -115,15 +113,27 @@ impl<'a> Content<'a> {
             own,
             ..Content::default()
         };
-        if alike.not_sent && (alike.kind.follows() || alike.kind == PageKind::Proof) {
-            content.notices.push(Markup(escape(&catalogue.words.notice_not_sent)));
-        }
+        content
+            .notices
+            .extend(not_sent(alike, catalogue).map(|text| Markup(escape(text))));
         let code = alike.code.map(|fate| Markup(escape(catalogue.words.code(fate))));
         content.notices.extend(code);
         if let Some(line) = &alike.line {
             add_line(&mut content, alike, line, catalogue);
         }
         content
+    }
+}
+
+/// What became of a form.
+fn not_sent(alike: &Alike<'_>, catalogue: &'static Catalogue) -> Option<&'static str> {
+    let words = &catalogue.words;
+    match alike.kind {
+        _ if !alike.not_sent => None,
+        // It may have reached the shop.
+        PageKind::BadGateway | PageKind::GatewayTimeout => Some(&words.notice_unsure),
+        kind if kind.follows() || kind.passes() || kind == PageKind::Proof => Some(&words.notice_not_sent),
+        _ => None,
     }
 }
 
@@ -148,10 +158,19 @@ fn add_line(content: &mut Content<'_>, alike: &Alike<'_>, line: &InLine<'_>, cat
         return;
     }
     content.draw_figures = line.draw.and_then(|figures| serde_json::to_string_pretty(figures).ok());
+    content.countdown_label = content.own.counts().then_some(if line.joins_first {
+        &*words.until_line
+    } else {
+        &words.until_open
+    });
     let Some(turn) = &line.turn else { return };
-    content.leave_url = Some(format!("{}/leave{}", api(line.room), query(line.line)));
-    content.good_to_know = good_to_know(line, catalogue);
-    add_turn(content, turn, (catalogue, time));
+    if alike.kind.waits() {
+        content.leave_url = Some(format!("{}/leave{}", api(line.room), query(line.line)));
+        content.good_to_know = good_to_know(line, catalogue);
+        add_turn(content, (line, turn), (catalogue, time));
+    } else if alike.kind == PageKind::Closed {
+        content.lead = &words.closed_in_line;
+    }
 }
 
 /// The stock left for the visitor, or the visitor's result.
@@ -170,44 +189,17 @@ fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&
     content.notices.extend(said.into_iter().chain(results));
 }
 
-/// The time left, for early visitors.
-fn add_countdown(content: &mut Content<'_>, line: &LineFacts<'_>, now: Wall, catalogue: &'static Catalogue) {
-    let Some(Stage {
-        phase: Phase::Early,
-        window,
-        ..
-    }) = line.opening
-    else {
-        return;
-    };
-    let words = &catalogue.words;
-    let secs = window.begins.since(now).div_ceil(1_000);
-    content.countdown = Some(countdown(secs, catalogue));
-    content.countdown_secs = Some(secs);
-    content.countdown_label = Some(if window.begins < window.opens {
-        &words.until_line
-    } else {
-        &words.until_open
-    });
-}
-
-/// Hours, minutes and seconds, and days before them; `static/countdown.js` writes it the same way.
-fn countdown(secs: u64, catalogue: &Catalogue) -> String {
-    let (days, hours, minutes) = (secs / 86_400, secs / 3_600 % 24, secs / 60 % 60);
-    let time = format!("{hours:02}:{minutes:02}:{:02}", secs % 60);
-    match days {
-        0 => time,
-        _ => fill(
-            &catalogue.words.days,
-            &[("n", &catalogue.number(days)), ("time", &time)],
-        ),
-    }
-}
-
-fn add_turn(content: &mut Content<'_>, turn: &InTurn<'_>, (catalogue, time): (&'static Catalogue, Time)) {
+fn add_turn(
+    content: &mut Content<'_>,
+    (line, turn): (&InLine<'_>, &InTurn<'_>),
+    (catalogue, time): (&'static Catalogue, Time),
+) {
     let words = &catalogue.words;
     if turn.crowded {
         content.lead = &words.joining_crowded;
+    } else {
+        let claim = catalogue.span(line.claim_deadline_ms);
+        content.claim_text = Some(fill(&words.on_turn, &[("n", &claim)]));
     }
     let notice = turn.notice.map(|notice| notice_text(notice, catalogue, time));
     let lane = turn.lane.map(|lane| fill(&words.lane, &[("lane", lane)]));
@@ -251,12 +243,10 @@ fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -
 fn good_to_know(line: &InLine<'_>, catalogue: &Catalogue) -> Vec<String> {
     let words = &catalogue.words;
     let late = catalogue.span(line.late_window_ms);
-    let claim = catalogue.span(line.claim_deadline_ms);
     let (session, most) = (catalogue.span(line.session_ms), catalogue.span(line.session_max_ms));
     vec![
         words.on_reload.clone(),
         fill(&words.on_close, &[("n", &late)]),
-        fill(&words.on_turn, &[("n", &claim)]),
         fill(&words.on_missed, &[("n", &late)]),
         fill(&words.on_session, &[("n", &session), ("max", &most)]),
     ]

@@ -17,7 +17,10 @@ pub enum PageKind {
     Joining,
     /// Before the opening.
     Early,
+    /// By an operator.
     Closed,
+    /// The last sale of the room's schedule has ended.
+    Over,
     SoldOut,
     /// The answer to the Leave button.
     Left,
@@ -55,11 +58,12 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
         Self::Closed,
+        Self::Over,
         Self::SoldOut,
         Self::Left,
         Self::CookiesRefused,
@@ -86,7 +90,22 @@ impl PageKind {
     pub fn follows(self) -> bool {
         matches!(
             self,
-            Self::Waiting | Self::Joining | Self::Early | Self::Closed | Self::SoldOut
+            Self::Waiting | Self::Joining | Self::Early | Self::Closed | Self::Over | Self::SoldOut
+        )
+    }
+
+    /// In line, or about to be.
+    #[must_use]
+    pub fn waits(self) -> bool {
+        matches!(self, Self::Waiting | Self::Joining)
+    }
+
+    /// An obstacle that goes away by itself: such a page loads again, if that sends nothing a second time.
+    #[must_use]
+    pub fn passes(self) -> bool {
+        matches!(
+            self,
+            Self::Limited | Self::Busy | Self::BadGateway | Self::GatewayTimeout | Self::Unavailable
         )
     }
 
@@ -98,6 +117,7 @@ impl PageKind {
             Self::Joining => "joining",
             Self::Early => "early",
             Self::Closed => "closed",
+            Self::Over => "over",
             Self::SoldOut => "sold_out",
             Self::Left => "left",
             Self::CookiesRefused => "cookies_refused",
@@ -135,6 +155,8 @@ pub struct PageFacts<'a> {
     /// The operator's message, plain text.
     pub message: Option<&'a str>,
     pub retry_after_secs: Option<u32>,
+    /// When a page whose obstacle passes ([`PageKind::passes`]) loads again by itself.
+    pub again_secs: Option<u32>,
     /// Where the page's button posts to.
     pub button_url: Option<&'a str>,
     /// Where visitors sign in.
@@ -169,6 +191,7 @@ impl<'a> PageFacts<'a> {
             not_sent: false,
             message: None,
             retry_after_secs: None,
+            again_secs: None,
             button_url: None,
             sign_in: None,
             code: None,
@@ -249,7 +272,8 @@ pub struct DrawFacts<'a> {
     pub entry: Option<(u32, Option<u32>)>,
 }
 
-/// Where a visitor with a ticket stands.
+/// Where a visitor with a ticket stands. In a room that calls nobody any more, or not now, only where the visitor stood, and the
+/// reference.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnFacts<'a> {
     pub joined_at: Wall,
@@ -264,6 +288,8 @@ pub struct TurnFacts<'a> {
     /// Present visitors in the lane.
     pub waiting: u64,
     pub estimate: Option<Estimate>,
+    /// [`LineView::calls_lately`]; `None` while nobody can be called.
+    pub let_in: Option<u64>,
     pub notice: Option<Notice>,
     pub stall: Option<Stall>,
     /// As in [`Pause`].

@@ -29,7 +29,7 @@ pub use kind::{
 };
 pub use language::Language;
 pub use status::{DrawStatus, Opening, State, Status};
-pub use stream::frame::{Feeds, StreamFrame};
+pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
 pub use template::preview::{Preview, index, previews};

@@ -28,6 +28,9 @@ struct Data<'a> {
     /// When visitors can join, where that lies ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
+    /// When visitors are called, in a line that forms before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opens: Option<String>,
     /// How far the room's draw has come: where it has come further, the page is another one.
     #[serde(skip_serializing_if = "crate::pages::status::is_none")]
     lot: u8,
@@ -47,11 +50,14 @@ struct Turn<'a> {
     /// Seconds until calls go on, at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    let_in: Option<u64>,
 }
 
 /// The facts of one visitor, which end in the middle: [`finish`] does the rest.
-pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
-    let early = line.opening.filter(|stage| stage.phase == Phase::Early);
+pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
+    let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
+    let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
     let check = (line.fresh && line.turn.is_some()).then(|| check_url(line, here));
     let data = json(&Data {
         check: check.as_deref(),
@@ -59,9 +65,11 @@ pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> S
         check_in: line.check_in_ms.map(crate::pages::status::seconds),
         revision: crate::pages::stream::frame::revision(line.revision, line.stock.beyond),
         begins: early.map(|stage| rfc3339(stage.window.begins)),
+        opens: forms.map(|stage| rfc3339(stage.window.opens)),
         lot: line.lot | line.stock.mark(),
     });
-    let turn = line.turn.as_ref().map(|turn| {
+    // Where nobody is called the script has no figures to keep up to date.
+    let turn = line.turn.as_ref().filter(|_| kind.waits()).map(|turn| {
         json(&Turn {
             reference: turn.reference,
             place: turn.place,
@@ -72,6 +80,7 @@ pub(super) fn data(facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> S
             high: turn.estimate.map(|estimate| estimate.high_secs),
             why: turn.stall,
             resumes: turn.resumes_secs,
+            let_in: turn.let_in,
         })
     });
     let open = |json: &str| json.strip_suffix('}').map(json_for_script).unwrap_or_default();
@@ -138,6 +147,7 @@ struct Words<'a> {
     minutes_range: &'a Forms,
     hours: &'a Forms,
     hours_range: &'a Forms,
+    let_in: &'a Forms,
     updated: &'a str,
     offline: &'a str,
     turn: &'a str,
@@ -165,6 +175,7 @@ pub(super) fn words(catalogue: &Catalogue) -> String {
         minutes_range: &plurals.estimate_minutes_range,
         hours: &plurals.estimate_hours,
         hours_range: &plurals.estimate_hours_range,
+        let_in: &plurals.let_in,
         updated: &words.updated,
         offline: &words.offline,
         turn: &words.your_turn,

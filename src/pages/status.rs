@@ -20,7 +20,10 @@ pub enum State {
     Late,
     Ended,
     SoldOut,
+    /// By an operator.
     Closed,
+    /// The last sale of the schedule has ended.
+    Over,
     /// No ticket, or none that is worth anything.
     None,
 }
@@ -46,6 +49,9 @@ pub struct Status<'a> {
     /// Seconds; `null` if unknown.
     #[serde(serialize_with = "interval")]
     pub estimate: Option<Estimate>,
+    /// How often it was a visitor's turn in the last five minutes; absent while nobody can be called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub let_in: Option<u64>,
     /// For a request that names the latest moment shown so far, the one that holds now: in seconds of wall time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<u64>,
@@ -140,6 +146,7 @@ impl Status<'_> {
             waiting: None,
             rehearsed: None,
             estimate: None,
+            let_in: None,
             by: None,
             refresh_ms,
             message: None,

@@ -151,7 +151,7 @@ impl<'a> Visitor<'a> {
             return if has_pass(&self.jar) { Told::Called } else { Told::Load };
         };
         match word(&answer) {
-            "closed" | "sold_out" | "too_many_lines" => Told::Over(Fate::Refused),
+            "closed" | "over" | "sold_out" | "too_many_lines" => Told::Over(Fate::Refused),
             "early" => Told::Wait(FIRST),
             _ if has_pass(&self.jar) => Told::Called,
             _ if has_place(&self.jar) => {
@@ -190,7 +190,7 @@ impl<'a> Visitor<'a> {
         match status["state"].as_str().unwrap_or_default() {
             "waiting" | "joining" | "early" => Told::Wait(Duration::from_secs_f64(refresh)),
             "called" | "inside" => Told::Called,
-            "closed" | "sold_out" => Told::Over(Fate::Refused),
+            "closed" | "over" | "sold_out" => Told::Over(Fate::Refused),
             // None, late, ended: the old place is void, and the page takes a new one.
             state => {
                 if matches!(state, "late" | "ended") {

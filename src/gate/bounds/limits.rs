@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::REFRESH;
 use http::{HeaderName, HeaderValue, StatusCode};
 use ipnet::IpNet;
 use prometheus_client::metrics::counter::Counter;
@@ -18,10 +17,9 @@ use crate::token::{Pass, Ticket};
 use ropeline_ids::{RoomName, Visitor};
 
 use super::pass_networks::Sharing;
-use crate::gate::request::kind::Kind;
 use crate::gate::request::visit::Visit;
 use crate::gate::state::pages::Pages;
-use crate::gate::verdict::answers::{Answer, Refusal, jitter};
+use crate::gate::verdict::answers::{Answer, Refusal};
 
 const RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATELIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -301,41 +299,25 @@ impl Rule {
 }
 
 impl Over {
-    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11). A newcomer's page reloads
-    /// itself (`Refresh`, which needs no script and no text of a template), at a random moment.
+    /// 429 with `Retry-After` and the `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers-11).
     #[must_use]
     pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
-        let stays = self.joining && visit.kind == Kind::Navigation;
         let page = if self.joining {
             PageKind::Busy
         } else {
             PageKind::Limited
         };
-        let wait = secs(self.retry_after);
-        let wait = if stays {
-            wait.max(AGAIN_SECS) + u32::from(jitter() % AGAIN_SPREAD_SECS)
-        } else {
-            wait
-        };
         let refusal = Refusal {
-            retry_after_secs: Some(wait),
+            retry_after_secs: Some(secs(self.retry_after)),
             ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limited", page, Outcome::Limited)
         };
         let mut answer = refusal.answer(pages, visit);
         let headers = answer.response.headers_mut();
-        if stays {
-            headers.insert(REFRESH, HeaderValue::from(wait));
-        }
         headers.insert(RATELIMIT_POLICY, self.policy.clone());
         headers.insert(RATELIMIT, self.state.clone());
         answer
     }
 }
-
-/// A newcomer's page waits at least as long as the limit requires, and up to this much longer, so that the reloads of a
-/// network are spread evenly.
-const AGAIN_SECS: u32 = 4;
-const AGAIN_SPREAD_SECS: u16 = 8;
 
 /// Whole seconds, rounded up: a client that waits so long is not refused again.
 fn secs(wait: Duration) -> u32 {

@@ -5,7 +5,7 @@ use http::header::SET_COOKIE;
 
 use crate::dates::rfc3339;
 use crate::metrics::Outcome;
-use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts};
+use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts, let_in};
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
 
 use super::super::seat::Seat;
@@ -144,7 +144,7 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     let opening = room_view.stage.filter(|_| !room_view.is_shut());
     status.opening = opening.and_then(|stage| Opening::of(&stage, visit.wall));
     status.lane = number.and_then(|(lane, _)| seat.lane_name(room_view, lane));
-    let over = matches!(state, State::SoldOut | State::Closed);
+    let over = matches!(state, State::SoldOut | State::Closed | State::Over);
     let facts = match number.zip(status.ahead) {
         _ if over => StockFacts::over(room_view, worth.won, visit.wall),
         Some(((lane, _), ahead)) => room_view
@@ -214,6 +214,7 @@ fn in_line<'a>(
     Status {
         why,
         resumes_secs,
+        let_in: let_in(room, line, why, view.clock),
         ..Status::waiting(waiting.ahead, line.waiting(lane), estimate, refresh)
     }
 }
@@ -263,6 +264,7 @@ fn state(worth: &Worth, no_numbers: bool) -> State {
     match worth.ticket() {
         _ if worth.early.is_some() => State::Early,
         _ if worth.sold_out && !called => State::SoldOut,
+        _ if worth.over => State::Over,
         _ if worth.mode == Mode::Closed => State::Closed,
         TicketState::Called => State::Called,
         TicketState::Inside => State::Inside,
@@ -286,6 +288,7 @@ fn word(state: State) -> &'static str {
         State::Ended => "ended",
         State::SoldOut => "sold_out",
         State::Closed => "closed",
+        State::Over => "over",
         State::None => "none",
     }
 }

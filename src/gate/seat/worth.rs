@@ -18,6 +18,8 @@ pub struct Worth {
     pub mode: Mode,
     /// Joining is impossible before the next sale.
     pub early: Option<Stage>,
+    /// Joining is impossible, because the last sale of the schedule has ended.
+    pub over: bool,
     /// All of the line's stock is sold, in the sale that is on or was the last.
     pub sold_out: bool,
     /// Whether the visitor has won, where that is known and may be shown.
@@ -81,6 +83,7 @@ impl Worth {
             pass: shown.pass().map(|pass| reader.pass(pass.clone())),
             mode,
             early,
+            over: room_view.has_ended(),
             sold_out,
             // A gate that is cut off may not know the last winners.
             won: line_view

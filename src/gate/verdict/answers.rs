@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, REFRESH, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
@@ -69,12 +69,15 @@ impl Refusal<'_> {
     #[must_use]
     pub fn answer(&self, pages: &Pages, visit: &Visit) -> Answer {
         let id = visit.id.as_str();
+        let again_secs = self.again_secs(visit);
+        let retry_after_secs = self.retry_after_secs.map(|secs| again_secs.unwrap_or(secs));
         let mut response = if visit.kind.is_navigation() {
             let facts = PageFacts {
                 message: self.message,
                 button_url: self.button_url,
                 sign_in: self.sign_in,
-                retry_after_secs: self.retry_after_secs,
+                retry_after_secs,
+                again_secs,
                 not_sent: visit.kind != Kind::Navigation,
                 ..PageFacts::new(id, visit.wall, visit.here())
             };
@@ -84,15 +87,28 @@ impl Refusal<'_> {
         } else {
             let body = Problem::new(self.status, self.word, id).detail(self.message);
             let body = self.room.map_or(body.clone(), |room| body.room(room));
-            let body = self
-                .retry_after_secs
-                .map_or(body.clone(), |secs| body.retry_after(secs));
+            let body = retry_after_secs.map_or(body.clone(), |secs| body.retry_after(secs));
             json(self.status, self.word, problem::CONTENT_TYPE, body.to_json())
         };
-        if let Some(secs) = self.retry_after_secs {
+        if let Some(secs) = retry_after_secs {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(secs));
         }
+        // It needs no script, and nothing of a template.
+        if let Some(secs) = again_secs {
+            response.headers_mut().insert(REFRESH, HeaderValue::from(secs));
+        }
         Answer::new(self.outcome, response)
+    }
+
+    /// When the page of an obstacle that passes loads again by itself: not for all visitors at once. Whatever has been sent is never
+    /// sent again.
+    fn again_secs(&self, visit: &Visit) -> Option<u32> {
+        let passes = self.page.passes() && self.status != StatusCode::LOOP_DETECTED;
+        let wait = self
+            .retry_after_secs
+            .map_or(AGAIN_SECS, |secs| secs.max(AGAIN_LEAST_SECS));
+        let spread = u32::from(jitter()) % (AGAIN_SPREAD_SECS + wait / 8);
+        (passes && visit.kind == Kind::Navigation).then(|| wait.saturating_add(spread))
     }
 }
 
@@ -153,6 +169,12 @@ pub fn bytes(status: StatusCode, word: &'static str, content_type: &'static str,
 
 /// When to try again where all connections to the shop are taken.
 pub const EXHAUSTED_RETRY_SECS: u32 = 5;
+
+/// When a page loads again whose obstacle names no time, and the soonest that any does.
+const AGAIN_SECS: u32 = 20;
+const AGAIN_LEAST_SECS: u32 = 5;
+/// Up to this much later, and an eighth of the wait, so that the loads of a crowd are spread.
+const AGAIN_SPREAD_SECS: u32 = 8;
 
 /// A closed room rarely opens within the minute.
 pub const CLOSED_RETRY_SECS: u32 = 60;

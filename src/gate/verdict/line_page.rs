@@ -4,11 +4,12 @@ use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::pages::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
-use crate::room::{RoomView, Stage, Standing, Visitor, pace};
+use crate::pages::{DrawFacts, LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts, let_in};
+use crate::room::{LaneId, Number, RoomView, Stage, Standing, View, Visitor, pace};
 use crate::token::{Reference, Ticket};
 
 use super::answers::{Answer, CLOSED_RETRY_SECS, Refusal, jitter, page};
+use super::decide::{TicketState, Void};
 use super::refusals;
 use crate::gate::request::aim::Aim;
 use crate::gate::request::kind::Kind;
@@ -106,6 +107,7 @@ impl LinePage<'_> {
             lane: seat.lane_name(room_view, lane),
             waiting: line_view.map_or(0, |line| line.waiting(lane)),
             estimate,
+            let_in: line_view.and_then(|line| let_in(room_view, line, stall, view.clock)),
             notice: self
                 .notice
                 .or(waiting.and_then(|waiting| waiting.missed_at).map(Notice::Missed)),
@@ -149,20 +151,24 @@ impl LinePage<'_> {
     }
 }
 
-/// The page of a closed room, or of one that is not open yet: it stays, and moves on when the room opens.
+/// The page of a room that is closed, over or not open yet: it stays, and moves on when the room opens.
 #[must_use]
 fn closed_page(seat: &Seat<'_>, visit: &Visit) -> Answer {
-    let won = seat.worth(visit).and_then(|worth| worth.won);
-    over(seat, visit, (PageKind::Closed, "closed"), won)
+    let Some(worth) = seat.worth(visit) else {
+        return seat.shared.unavailable(&seat.rules.pages, visit);
+    };
+    let kind = if worth.over { PageKind::Over } else { PageKind::Closed };
+    shut(seat, visit, kind, &worth)
 }
 
 /// The page of a line that has sold everything: it stays, and moves on when there is more.
 #[must_use]
 fn sold_out_page(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
-    over(seat, visit, (PageKind::SoldOut, "sold_out"), worth.won)
+    shut(seat, visit, PageKind::SoldOut, worth)
 }
 
-fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), won: Option<bool>) -> Answer {
+/// Programs are told when to ask again; to a person no time is named, since nothing need come then.
+fn shut(seat: &Seat<'_>, visit: &Visit, kind: PageKind, worth: &Worth) -> Answer {
     let view = seat.shared.replica.load();
     let Some(room_view) = view.rooms.get(&seat.rules.room.name) else {
         return seat.shared.unavailable(&seat.rules.pages, visit);
@@ -170,24 +176,67 @@ fn over(seat: &Seat<'_>, visit: &Visit, (kind, word): (PageKind, &'static str), 
     if let Some(stage) = room_view.early() {
         return early_page(seat, visit, room_view, &stage);
     }
+    let named = numbered(worth).map(|(lane, number)| reference(&seat.visitor(lane, number)));
+    let turn = named
+        .as_deref()
+        .zip(worth.ticket.as_ref())
+        .and_then(|(named, ticket)| stood(seat, (&view, room_view), kind, &ticket.ticket, named));
     let id = visit.id.as_str();
     let facts = PageFacts {
         not_sent: visit.kind != Kind::Navigation,
         message: seat.rules.message(room_view, visit.languages()),
-        // A visitor who comes back to a sold-out room finds it sold out; programs get the field alone.
-        retry_after_secs: (kind == PageKind::Closed).then_some(CLOSED_RETRY_SECS),
         line: Some(LineFacts {
-            stock: StockFacts::over(room_view, won, visit.wall),
+            stock: StockFacts::over(room_view, worth.won, visit.wall),
+            turn,
             ..line_facts(seat, visit, room_view)
         }),
         ..PageFacts::new(id, visit.wall, visit.here())
     };
     let rendered = seat.rules.pages.render(kind, &facts, visit);
-    let mut response = page(StatusCode::SERVICE_UNAVAILABLE, word, rendered);
+    let mut response = page(StatusCode::SERVICE_UNAVAILABLE, kind.name(), rendered);
     response
         .headers_mut()
         .insert(RETRY_AFTER, HeaderValue::from(CLOSED_RETRY_SECS));
     Answer::new(Outcome::Closed, response)
+}
+
+/// The number of a ticket of the sale that is on or was the last.
+fn numbered(worth: &Worth) -> Option<(LaneId, Number)> {
+    let ticket = worth.ticket.as_ref();
+    let ticket = ticket.filter(|ticket| ticket.state != TicketState::Void(Void::Reset))?;
+    Some((ticket.ticket.lane, number_of(&ticket.ticket)?))
+}
+
+/// Where a visitor stands, or stood when the room was shut. In a closed room only a visitor who has kept the place is in line.
+fn stood<'a>(
+    seat: &'a Seat<'_>,
+    (view, room_view): (&View, &'a RoomView),
+    kind: PageKind,
+    ticket: &Ticket,
+    reference: &'a str,
+) -> Option<TurnFacts<'a>> {
+    let (line, number) = (room_view.line(&seat.line)?, number_of(ticket)?);
+    let standing = line.standing(ticket.lane, number, view.clock);
+    let ahead = match standing {
+        Standing::Waiting(waiting) => Some(waiting.ahead),
+        _ => None,
+    };
+    // A turn that came before stands while the room is closed.
+    let keeps = ahead.is_some() || matches!(standing, Standing::Called(_));
+    (keeps || kind != PageKind::Closed).then(|| TurnFacts {
+        joined_at: ticket.joined_at,
+        reference: Some(reference),
+        place: None,
+        ahead: ahead.filter(|_| kind != PageKind::SoldOut && !room_view.is_undrawn()),
+        lane: seat.lane_name(room_view, ticket.lane),
+        waiting: line.waiting(ticket.lane),
+        estimate: None,
+        let_in: None,
+        notice: None,
+        stall: None,
+        resumes_secs: None,
+        crowded: false,
+    })
 }
 
 /// The countdown to the moment from which on visitors can join.
@@ -265,23 +314,26 @@ pub fn refused(seat: &Seat<'_>, visit: &Visit) -> Answer {
     .answer(&seat.rules.pages, visit)
 }
 
-/// Where the room stands before its next sale.
-pub fn early(seat: &Seat<'_>) -> Option<Stage> {
+/// Where the room stands before its next sale, and whether its last one has ended.
+pub fn early_or_over(seat: &Seat<'_>) -> (Option<Stage>, bool) {
     let view = seat.shared.replica.load();
-    view.rooms.get(&seat.rules.room.name).and_then(|room| room.early())
+    let room = view.rooms.get(&seat.rules.room.name);
+    (
+        room.and_then(|room| room.early()),
+        room.is_some_and(|room| room.has_ended()),
+    )
 }
 
-/// The answer of a closed room, or of one that is not open yet; to a person a page that stays, and moves on when it
-/// opens.
+/// The answer of a room that is closed, over or not open yet; to a person a page that stays, and moves on when it opens.
 #[must_use]
 pub fn closed(seat: &Seat<'_>, visit: &Visit) -> Answer {
     if visit.kind.is_navigation() {
         return closed_page(seat, visit);
     }
-    let early = early(seat);
-    let (word, retry_after_secs) = match early {
-        Some(stage) => ("early", refusals::early_secs(&stage, visit)),
-        None => ("closed", CLOSED_RETRY_SECS),
+    let (word, retry_after_secs) = match early_or_over(seat) {
+        (Some(stage), _) => ("early", refusals::early_secs(&stage, visit)),
+        (None, true) => ("over", CLOSED_RETRY_SECS),
+        (None, false) => ("closed", CLOSED_RETRY_SECS),
     };
     let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, word, PageKind::Closed, Outcome::Closed);
     Refusal {

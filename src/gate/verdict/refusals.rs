@@ -95,6 +95,7 @@ pub fn not_now(seat: &Seat<'_>, visit: &Visit, worth: &Worth) -> Answer {
     let word = match worth.mode {
         _ if worth.early.is_some() => "early",
         _ if worth.sold_out => "sold_out",
+        _ if worth.over => "over",
         Mode::Closed => "closed",
         _ => "waiting",
     };

@@ -36,6 +36,8 @@ pub(in crate::pages) struct InLine<'a> {
     /// When the room opens, where it is not open yet; and its line forms already.
     pub opens: Option<Wall>,
     pub forms: bool,
+    /// It forms before the room opens, and does not form yet.
+    pub joins_first: bool,
     pub stock: StockFacts,
     pub draw: Option<&'a Published>,
     pub turn: Option<InTurn<'a>>,
@@ -98,6 +100,8 @@ impl<'a> InLine<'a> {
             draws: settings.draw.is_some(),
             opens: stage.map(|stage| stage.window.opens),
             forms: stage.is_some_and(|stage| stage.phase == Phase::Prequeue),
+            joins_first: stage
+                .is_some_and(|stage| stage.phase == Phase::Early && stage.window.begins < stage.window.opens),
             stock: line.stock,
             draw: line.draw.map(|draw| draw.figures),
             turn: line.turn.as_ref().map(InTurn::of),

@@ -35,9 +35,16 @@ pub(in crate::pages) struct Own<T> {
     position_text: Option<T>,
     ahead_text: Option<T>,
     estimate_text: Option<T>,
-    /// 0 to 100.
+    /// 0 to 100; none while the wait is not known.
     progress: Option<T>,
+    /// How often it was somebody's turn lately.
+    let_in_text: Option<T>,
     updated: Option<T>,
+    /// The time left until visitors can join, or until they are called.
+    countdown: Option<T>,
+    countdown_secs: Option<T>,
+    /// It is a day or more, so that the countdown is wide.
+    countdown_long: bool,
     /// The promise and the known facts of the draw, in words.
     draw_text: Option<T>,
     /// For the script; set on pages that keep themselves up to date.
@@ -65,6 +72,10 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
         reload_url: Piece::of(here),
         ..Own::default()
     };
+    if let Some(secs) = facts.again_secs {
+        own.reload_secs = Some(Piece::Number(secs.into()));
+        own.reload_text = Some(Piece::of(&*catalogue.words.tries_again));
+    }
     let Some(line) = &facts.line else { return own };
     if let Some(asked) = &facts.proof {
         own.reload_secs = Some(Piece::Number(u64::from(asked.wait_secs) + 1));
@@ -77,14 +88,15 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
         ));
         own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
         add_reload(&mut own, line, (here, facts.now), catalogue);
+        add_countdown(&mut own, line, facts.now, catalogue);
         match &line.turn {
-            Some(turn) if turn.ahead.is_some() => add_turn(&mut own, facts.now, turn, (catalogue, &page.title)),
+            Some(turn) if turn.ahead.is_some() => add_turn(&mut own, (alike.kind, facts.now), turn, catalogue),
             // Before the draw a visitor has no place.
             _ if alike.kind == PageKind::Waiting => own.title = Piece::of(&*page.heading),
             _ => {}
         }
         own.reference = line.turn.as_ref().and_then(|turn| turn.reference).map(Piece::of);
-        own.data = Some(Piece::Markup(script::data(facts, line, here)));
+        own.data = Some(Piece::Markup(script::data(alike.kind, facts, line, here)));
     }
     own
 }
@@ -151,20 +163,65 @@ fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
     (wanted_ms / 1_000).clamp(least.min(most), most)
 }
 
-fn add_turn(own: &mut Own<Piece<'_>>, now: Wall, turn: &TurnFacts<'_>, (catalogue, title): (&'static Catalogue, &str)) {
+fn add_turn(
+    own: &mut Own<Piece<'_>>,
+    (kind, now): (PageKind, Wall),
+    turn: &TurnFacts<'_>,
+    catalogue: &'static Catalogue,
+) {
     let Some(ahead) = turn.ahead else { return };
     let position = catalogue.number(ahead.saturating_add(1));
-    own.title = Piece::of(fill(title, &[("n", &position)]));
+    own.title = Piece::of(fill(&catalogue.page(kind).title, &[("n", &position)]));
     own.position = Some(ahead.saturating_add(1));
     own.position_text = Some(Piece::of(position));
-    own.ahead_text = Some(match ahead {
+    // Where no turn will come nobody is next.
+    own.ahead_text = (kind != PageKind::Over).then(|| match ahead {
         0 => Piece::of(&*catalogue.words.first),
         _ => Piece::of(catalogue.count(&catalogue.plurals.ahead, ahead)),
     });
+    if kind != PageKind::Waiting {
+        return;
+    }
     own.estimate_text = Some(Piece::of(estimate_text(turn.estimate, catalogue)));
     let waited_secs = now.since(turn.joined_at) / 1_000;
-    own.progress = Some(Piece::Number(progress(waited_secs, turn.estimate)));
+    own.progress = turn
+        .estimate
+        .map(|estimate| Piece::Number(progress(waited_secs, estimate)));
+    own.let_in_text = turn
+        .let_in
+        .map(|calls| Piece::of(catalogue.count(&catalogue.plurals.let_in, calls)));
 }
+
+/// The time left until visitors can join, and in a line that forms already until they are called.
+fn add_countdown(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, now: Wall, catalogue: &'static Catalogue) {
+    let Some(Stage { phase, window, .. }) = line.opening else {
+        return;
+    };
+    let to = match phase {
+        Phase::Early => window.begins,
+        Phase::Prequeue => window.opens,
+        Phase::Open | Phase::Closed => return,
+    };
+    let secs = to.since(now).div_ceil(1_000);
+    own.countdown = Some(Piece::of(countdown(secs, catalogue)));
+    own.countdown_secs = Some(Piece::Number(secs));
+    own.countdown_long = secs >= DAY_SECS;
+}
+
+/// Hours, minutes and seconds, and days before them; `static/countdown.js` writes it the same way.
+fn countdown(secs: u64, catalogue: &Catalogue) -> String {
+    let (days, hours, minutes) = (secs / DAY_SECS, secs / 3_600 % 24, secs / 60 % 60);
+    let time = format!("{hours:02}:{minutes:02}:{:02}", secs % 60);
+    match days {
+        0 => time,
+        _ => fill(
+            &catalogue.words.days,
+            &[("n", &catalogue.number(days)), ("time", &time)],
+        ),
+    }
+}
+
+const DAY_SECS: u64 = 86_400;
 
 /// An interval in minutes, from an hour and a half in hours, and never more exact than it is.
 pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &'static Catalogue) -> Cow<'static, str> {
@@ -186,15 +243,14 @@ pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &'static Cata
     Cow::Owned(fill(catalogue.form(forms, high.into()), &values))
 }
 
-/// The part of the whole wait that is over, in percent; 0 while it is not known.
-fn progress(waited_secs: u64, estimate: Option<Estimate>) -> u64 {
-    let Some(estimate) = estimate else { return 0 };
+/// The part of the whole wait that is over, in percent.
+fn progress(waited_secs: u64, estimate: Estimate) -> u64 {
     let whole = waited_secs.saturating_add(estimate.high_secs.into()).max(1);
     waited_secs.saturating_mul(100) / whole
 }
 
 impl<T> Own<T> {
-    /// Each of them, in one order. Of the position it is kept whether it is long.
+    /// Each of them, in one order. Of the position and the countdown it is kept whether they are long.
     pub fn map<'s, U>(&'s self, mut each: impl FnMut(&'s T) -> U) -> Own<U> {
         let (title, request_id, here) = (each(&self.title), each(&self.request_id), each(&self.here));
         let (check_url, reload_url) = (each(&self.check_url), each(&self.reload_url));
@@ -217,10 +273,19 @@ impl<T> Own<T> {
             ahead_text: some(&self.ahead_text),
             estimate_text: some(&self.estimate_text),
             progress: some(&self.progress),
+            let_in_text: some(&self.let_in_text),
             updated: some(&self.updated),
+            countdown: some(&self.countdown),
+            countdown_secs: some(&self.countdown_secs),
+            countdown_long: self.countdown_long,
             draw_text: some(&self.draw_text),
             data: some(&self.data),
         }
+    }
+
+    /// A countdown is among them.
+    pub fn counts(&self) -> bool {
+        self.countdown.is_some()
     }
 
     /// Which of them there are.

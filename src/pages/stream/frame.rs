@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::lookout::{FAR_BACK, Lookout, Resting};
 use crate::pages::kind::{Pause, Stall};
 use crate::pages::text::json;
-use crate::room::{Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
+use crate::room::{Clock, Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
 
 /// Places in a run: exact bits for the first, one count for each that follows.
 pub const RUN: u64 = 4_096;
@@ -25,7 +25,7 @@ pub const RUN: u64 = 4_096;
 /// them get their place by polling.
 const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (512, 256), (512, 8_192)];
 
-/// One encoded event and a hash of its content, its id apart.
+/// One encoded event and a hash of its content, apart from its id and from how many were called lately.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub bytes: Bytes,
@@ -41,6 +41,8 @@ pub struct StreamFrame {
     scalars: Scalars,
     frame: Frame,
     points: Vec<(u64, Estimate)>,
+    /// Goes with a frame that has other news, and is none by itself: it changes all the time.
+    let_in: Option<u64>,
     events: [OnceLock<Event>; WIDTHS.len()],
     /// The same for those whom the stock cannot reach as things stand.
     beyond: [OnceLock<Event>; WIDTHS.len()],
@@ -55,7 +57,7 @@ struct Scalars {
     pause: Option<Pause>,
 }
 
-/// Read by `static/page.js`.
+/// Read by `static/page.js`, as is `let_in`.
 #[derive(Serialize)]
 struct Data<'a> {
     waiting: u64,
@@ -100,6 +102,7 @@ impl StreamFrame {
                 .filter(|_| told)
                 .filter_map(|ahead| Some((ahead, line.estimate(lane, ahead, view.clock)?)))
                 .collect(),
+            let_in: let_in(room, line, pause.map(|(stall, _)| stall), view.clock),
             events: Default::default(),
             beyond: Default::default(),
             reach: line.figures.left().map(|left| (left, line.waiting_by_lane())),
@@ -149,6 +152,10 @@ impl StreamFrame {
         });
         let mut hasher = DefaultHasher::new();
         hasher.write(data.as_bytes());
+        let data = match (self.let_in, data.strip_suffix('}')) {
+            (Some(calls), Some(rest)) => format!("{rest},\"let_in\":{calls}}}"),
+            _ => data,
+        };
         Event {
             bytes: Bytes::from(format!("id: {}\nevent: status\ndata: {data}\n\n", self.id)),
             hash: hasher.finish(),
@@ -214,7 +221,12 @@ impl Feed {
         }
         let mut frame = StreamFrame::of(view, room, line, lane, pause);
         let frame = match newest.take() {
-            Some(old) if old.frame.says_the_same(&frame) => old.frame,
+            Some(old) if old.frame.says_the_same(&frame) && old.frame.let_in == frame.let_in => old.frame,
+            // For streams that begin: the others have no news.
+            Some(old) if old.frame.says_the_same(&frame) => {
+                frame.index = old.frame.index;
+                Arc::new(frame)
+            }
             old => {
                 frame.index = old.map_or(0, |old| old.frame.index + 1);
                 Arc::new(frame)
@@ -252,6 +264,13 @@ impl Feed {
             tokio::task::yield_now().await;
         }
     }
+}
+
+/// How often it was a visitor's turn lately, as it is shown: not while nobody can be called, nor while virtual visitors are among them.
+#[must_use]
+pub fn let_in(room: &RoomView, line: &LineView, stall: Option<Stall>, now: Clock) -> Option<u64> {
+    let told = !stall.is_some_and(Stall::pauses) && room.rehearsal.is_none();
+    told.then(|| line.calls_lately(now))
 }
 
 /// All waiting is over.

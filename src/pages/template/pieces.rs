@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use crate::pages::content::{Own, Piece};
 
-/// Pages of this many kinds are kept for a room, of some 14 KB each; then it begins anew.
+/// Pages of this many kinds are kept for a room, of some 16 KB each; then it begins anew.
 const MOST: usize = 16;
 
 /// The pieces of a room's pages.

@@ -34,7 +34,9 @@ pub fn cases() -> Vec<Case> {
     let mut cases = waiting();
     cases.extend(following());
     cases.extend(other_lines());
+    cases.extend(shut());
     cases.extend(PageKind::ALL.into_iter().filter(|kind| !kind.follows()).map(plain));
+    cases.extend(PageKind::ALL.into_iter().filter(|kind| kind.passes()).map(after_a_form));
     cases
 }
 
@@ -46,10 +48,33 @@ const PROOF: ProofFacts<'static> = ProofFacts {
     wait_secs: 12,
 };
 
+/// The same for a form, which is not sent again.
+fn after_a_form(kind: PageKind) -> Case {
+    let name = match kind {
+        PageKind::Limited => "limited-not-sent",
+        PageKind::Busy => "busy-not-sent",
+        PageKind::BadGateway => "bad_gateway-not-sent",
+        PageKind::GatewayTimeout => "gateway_timeout-not-sent",
+        _ => "unavailable-not-sent",
+    };
+    let plain = plain(kind);
+    Case {
+        name,
+        facts: PageFacts {
+            request_id: name,
+            not_sent: true,
+            again_secs: None,
+            ..plain.facts
+        },
+        ..plain
+    }
+}
+
 fn plain(kind: PageKind) -> Case {
     let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
     let facts = PageFacts {
         retry_after_secs,
+        again_secs: kind.passes().then(|| retry_after_secs.unwrap_or(24)),
         button_url: match kind {
             PageKind::TicketOwner => Some("/.ropeline/rooms/shop/afresh?to=%2F"),
             PageKind::CodeUse => Some("/.ropeline/rooms/shop/code?to=%2F&code=AQF"),
@@ -104,7 +129,6 @@ fn other_lines() -> Vec<Case> {
         case("joining-crowded", PageKind::Joining, None, crowded),
         case("early", PageKind::Early, Some(MESSAGE), opening),
         case("early-unannounced", PageKind::Early, None, line(None)),
-        case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
         case(
             "sold_out",
             PageKind::SoldOut,
@@ -113,6 +137,42 @@ fn other_lines() -> Vec<Case> {
         ),
         case("sold_out-won", PageKind::SoldOut, None, over(Some(true), None)),
         case("sold_out-lost", PageKind::SoldOut, None, over(Some(false), None)),
+    ]
+}
+
+/// A room that calls nobody: for who has just come, and for a visitor in line.
+fn shut() -> Vec<Case> {
+    let stands = |ahead, reference| {
+        line(Some(TurnFacts {
+            place: None,
+            let_in: None,
+            ..turn(ahead, reference, None)
+        }))
+    };
+    let bare = LineFacts {
+        reload: Reload::Bare,
+        ..stands(17, "K74-XT0-A")
+    };
+    let sold = TurnFacts {
+        ahead: None,
+        ..turn(0, "K74-ZC0-8", None)
+    };
+    let lost = LineFacts {
+        turn: Some(TurnFacts { place: None, ..sold }),
+        ..over(Some(false), None)
+    };
+    vec![
+        case("closed", PageKind::Closed, Some(MESSAGE), line(None)),
+        case(
+            "closed-in-line",
+            PageKind::Closed,
+            Some(MESSAGE),
+            stands(17, "K74-XT0-A"),
+        ),
+        case("closed-in-line-bare", PageKind::Closed, None, bare),
+        case("over", PageKind::Over, Some(MESSAGE), line(None)),
+        case("over-in-line", PageKind::Over, None, stands(17, "K74-XT0-A")),
+        case("sold_out-in-line", PageKind::SoldOut, None, lost),
     ]
 }
 
@@ -159,7 +219,7 @@ fn following() -> Vec<Case> {
     };
     let resting = TurnFacts {
         stall: Some(Stall::Resting),
-        ..turn(95, "H2J4-K6M9", None)
+        ..turn(95, "K74-4T0-W", None)
     };
     let follows = |line| LineFacts {
         settings: &FOLLOWING,
@@ -179,14 +239,14 @@ fn following() -> Vec<Case> {
         ),
         case("waiting-resting", PageKind::Waiting, None, follows(streamed)),
     ];
-    let forms = forming(turn(96, "J7K8-L9Z5", None));
+    let forms = forming(turn(96, "K74-5W8-W", None));
     let drawn = case(
         "waiting-lot-following",
         PageKind::Waiting,
         None,
         line(Some(TurnFacts {
             stall: Some(Stall::Lot),
-            ..turn(97, "J7K8-L9Z6", None)
+            ..turn(97, "K74-6YG-S", None)
         })),
     );
     for (name, mut one) in [("waiting-prequeue-following", forms), ("waiting-lot-following", drawn)] {
@@ -228,47 +288,47 @@ fn waiting() -> Vec<Case> {
             "waiting",
             PageKind::Waiting,
             Some(MESSAGE),
-            line(Some(turn(1_203, "7K2M-9QX4", some(260, 410)))),
+            line(Some(turn(1_203, "K74-80R-1", some(260, 410)))),
         ),
-        beyond(turn(1_203, "7K2M-9QX4", None)),
-        state("waiting-first", turn(0, "2B4D-6F8H", some(1, 40))),
-        state("waiting-one-ahead", turn(1, "3C5E-7G9J", some(0, 61))),
-        state("waiting-hours", turn(1_234_567, "ZZZZ-ZZZZ", some(7_300, 12_000))),
-        state("waiting-unknown", turn(17, "A1B2-C3D4", None)),
+        beyond(turn(1_203, "K74-80R-1", None)),
+        state("waiting-first", turn(0, "K74-930-G", some(1, 40))),
+        state("waiting-one-ahead", turn(1, "K74-A58-0", some(0, 61))),
+        state("waiting-hours", turn(1_234_567, "ZZZ-ZZZ-ZZZ-X", some(7_300, 12_000))),
+        state("waiting-unknown", turn(17, "K74-C9R-5", None)),
         state(
             "waiting-missed",
-            notice(Notice::Missed(Wall(NOW.0 - 180_000)), turn(0, "Q1W2-E3R4", some(1, 30))),
+            notice(Notice::Missed(Wall(NOW.0 - 180_000)), turn(0, "K74-DC0-C", some(1, 30))),
         ),
         state(
             "waiting-late",
-            notice(Notice::Late, turn(840, "T5Y6-U7I8", some(300, 600))),
+            notice(Notice::Late, turn(840, "K74-EE8-C", some(300, 600))),
         ),
         state(
             "waiting-ended",
-            notice(Notice::Ended, turn(841, "O9P0-A1S2", some(300, 601))),
+            notice(Notice::Ended, turn(841, "K74-FGG-6", some(300, 601))),
         ),
         state(
             "waiting-reset",
-            notice(Notice::Reset, turn(12, "D3F4-G5H6", some(60, 120))),
+            notice(Notice::Reset, turn(12, "K74-GJR-X", some(60, 120))),
         ),
-        forming(turn(13, "J7K8-L9Z1", None)),
-        state("waiting-lot", stall(Stall::Lot, turn(13, "J7K8-L9Z2", None))),
-        state("waiting-draw", stall(Stall::Draw, turn(13, "J7K8-L9Z3", None))),
-        state("waiting-held", stall(Stall::Held, turn(13, "J7K8-L9Z0", None))),
+        forming(turn(13, "K74-HN0-W", None)),
+        state("waiting-lot", stall(Stall::Lot, turn(13, "K74-JQ8-W", None))),
+        state("waiting-draw", stall(Stall::Draw, turn(13, "K74-KSG-W", None))),
+        state("waiting-held", stall(Stall::Held, turn(13, "K74-MVR-S", None))),
         state(
             "waiting-full",
-            stall(Stall::Full, turn(14, "X1C2-V3B4", some(120, 900))),
+            stall(Stall::Full, turn(14, "K74-NY0-G", some(120, 900))),
         ),
-        state("waiting-opening", stall(Stall::Opening, turn(15, "N5M6-Q7W9", None))),
-        state("waiting-healing", stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))),
+        state("waiting-opening", stall(Stall::Opening, turn(15, "K74-Q08-7", None))),
+        state("waiting-healing", stall(Stall::Healing, turn(15, "K74-R2G-D", None))),
         state(
             "waiting-healing-long",
             TurnFacts {
                 resumes_secs: Some(300),
-                ..stall(Stall::Healing, turn(15, "N5M6-Q7W8", None))
+                ..stall(Stall::Healing, turn(15, "K74-R2G-D", None))
             },
         ),
-        state("waiting-cut-off", stall(Stall::CutOff, turn(16, "E9R0-T1Y2", None))),
+        state("waiting-cut-off", stall(Stall::CutOff, turn(16, "K74-S4R-D", None))),
     ];
     let of_many = LineFacts {
         line: &LINE,
@@ -288,7 +348,7 @@ fn waiting() -> Vec<Case> {
             Stall::Full,
             notice(
                 Notice::Missed(Wall(NOW.0 - 180_000)),
-                turn(1_203, "7K2M-9QX5", some(260, 410)),
+                turn(1_203, "K74-T70-C", some(260, 410)),
             ),
         )))
     };
@@ -299,7 +359,7 @@ fn waiting() -> Vec<Case> {
         ..line(Some(TurnFacts {
             place: None,
             ahead: None,
-            ..turn(0, "P7K2-9QXN", None)
+            ..turn(0, "K74-V98-9", None)
         }))
     };
     cases.push(case("joining-bare", PageKind::Joining, None, bare_fresh));
@@ -317,7 +377,7 @@ fn waiting() -> Vec<Case> {
 fn somewhere(ahead: u64) -> TurnFacts<'static> {
     turn(
         ahead,
-        "H2J4-K6L8",
+        "K74-WBG-9",
         Some(Estimate {
             low_secs: 100,
             high_secs: 200,
@@ -364,6 +424,7 @@ fn turn(ahead: u64, reference: &'static str, estimate: Option<Estimate>) -> Turn
         lane: None,
         waiting: ahead + 2_500,
         estimate,
+        let_in: estimate.map(|_| 41),
         notice: None,
         stall: None,
         resumes_secs: None,

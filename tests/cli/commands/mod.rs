@@ -13,6 +13,8 @@ mod version;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
+use ropeline::token::Reference;
+
 use crate::program::Program;
 
 /// An address that was free a moment ago.
@@ -84,6 +86,29 @@ fn every_page_is_written_before_a_visitor_sees_it() {
         );
     }
     assert!(ended.out.starts_with(&format!("{} pages; ", links.len())), "{ended:?}");
+}
+
+#[test]
+fn the_references_of_the_samples_are_such_as_the_gate_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.html"), "{{ reference or \"-\" }}").unwrap();
+    let ended = Program::run(
+        folder.path(),
+        &["page", "--preview", "pages", "--template", "mine.html"],
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let mut seen = 0;
+    for file in fs::read_dir(folder.path().join("pages")).unwrap() {
+        let file = file.unwrap().path();
+        let shown = fs::read_to_string(&file).unwrap();
+        if file.ends_with("index.html") || shown == "-" {
+            continue;
+        }
+        let read = Reference::parse(&shown).map(|reference| reference.to_string());
+        assert_eq!(read, Some(shown), "{}", file.display());
+        seen += 1;
+    }
+    assert!(seen > 20, "{seen}");
 }
 
 #[test]

@@ -114,6 +114,6 @@ fn check_refuses_a_sale_that_is_over_and_a_start_does_not() {
     );
     assert_eq!(site.run(&["check", "--starting"]).code, Some(0));
     let gate = site.start();
-    assert_eq!((phase(&gate), word(&gate)), ("closed".to_owned(), "closed".to_owned()));
+    assert_eq!((phase(&gate), word(&gate)), ("closed".to_owned(), "over".to_owned()));
     assert_eq!(gate.stop().code, Some(0));
 }

@@ -8,6 +8,7 @@ mod idle;
 pub mod listeners;
 mod logs;
 mod sockets;
+mod states;
 mod systemd;
 mod tls;
 

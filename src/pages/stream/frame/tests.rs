@@ -44,9 +44,26 @@ fn stream_frame(present: &BTreeSet<u64>) -> StreamFrame {
         },
         frame: frame_of(present),
         points: vec![point(0), point(1), point(16), point(256), point(4_096), point(65_536)],
+        let_in: None,
         events: Default::default(),
         beyond: Default::default(),
         reach: None,
+    }
+}
+
+#[test]
+fn how_many_were_called_lately_goes_with_the_news_and_is_none() {
+    let frames = [None, Some(0), Some(41)].map(|let_in| StreamFrame {
+        let_in,
+        ..stream_frame(&[1, 5].into())
+    });
+    let events = frames.each_ref().map(|frame| frame.event(Some(5), false));
+    let told = events.map(|event| data(event).get("let_in").and_then(Value::as_u64));
+    assert_eq!(told, [None, Some(0), Some(41)]);
+    for (frame, event) in frames.iter().zip(events) {
+        assert!(frame.says_the_same(&frames[0]));
+        assert_eq!(event.hash, events[0].hash, "no reason to send it");
+        assert_eq!(data(event)["waiting"], 2);
     }
 }
 
