@@ -12,6 +12,7 @@ pub(super) use alike::{Alike, InLine};
 pub(super) use own::{Own, Piece, own};
 
 use super::addresses::{api, query};
+use super::brand::{Brand, Link};
 use super::catalogue::{Catalogue, fill};
 use super::kind::{Notice, PageFacts, PageKind, ProofFacts, Stall};
 use super::language::Language;
@@ -57,6 +58,8 @@ pub(super) struct Content<'a> {
     script: Option<Markup>,
     words: Value,
     #[serde(flatten)]
+    brand: BrandValues,
+    #[serde(flatten)]
     pub own: Own<Piece<'a>>,
 }
 
@@ -66,6 +69,34 @@ pub(super) struct Shared {
     pub words: Value,
     /// The words that the script needs, as JSON.
     pub script_words: String,
+    pub brand: BrandValues,
+}
+
+/// The brand in one language, as a template shows it.
+#[derive(Serialize, Clone, Default, Debug)]
+pub(super) struct BrandValues {
+    brand_name: Option<Value>,
+    /// Finished markup.
+    brand_logo: Option<Value>,
+    help_url: Option<Value>,
+    imprint_url: Option<Value>,
+    privacy_url: Option<Value>,
+}
+
+impl BrandValues {
+    pub fn of(brand: &Brand, language: Language) -> Self {
+        let link = |link: &Option<Link>| link.as_ref().map(|link| Value::from(link.as_str()));
+        Self {
+            brand_name: brand.name.as_ref().map(|name| Value::from(name.in_language(language))),
+            brand_logo: brand
+                .logo
+                .as_ref()
+                .map(|logo| Value::from_safe_string(logo.uri().to_owned())),
+            help_url: link(&brand.help),
+            imprint_url: link(&brand.imprint),
+            privacy_url: link(&brand.privacy),
+        }
+    }
 }
 
 /// Bytes of a message that a bare page shows, as markup.
@@ -110,6 +141,7 @@ impl<'a> Content<'a> {
             button_url: alike.button_url,
             button: alike.button_url.and(catalogue.button(alike.kind)),
             words: shared.words.clone(),
+            brand: shared.brand.clone(),
             own,
             ..Content::default()
         };

@@ -150,6 +150,8 @@ pub struct PageFacts<'a> {
     /// Path and query as the visitor asked for them: where "try again" and "go on" lead. A target that is not a path on this host
     /// is shown as `/`.
     pub here: &'a str,
+    /// The shop's host as the visitor asked for it, without a port; `None` where it is not known.
+    pub host: Option<&'a str>,
     /// The request was no GET: reloading must not send it again, and the page says that it was not delivered.
     pub not_sent: bool,
     /// The operator's message, plain text.
@@ -188,6 +190,7 @@ impl<'a> PageFacts<'a> {
             request_id,
             now,
             here,
+            host: None,
             not_sent: false,
             message: None,
             retry_after_secs: None,

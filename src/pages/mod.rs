@@ -4,6 +4,7 @@
 //! page's files are in `static/`, its contract with operators' templates in `docs/guides/page.md`.
 
 mod addresses;
+pub mod brand;
 mod budget;
 mod catalogue;
 mod content;
@@ -21,6 +22,7 @@ mod template;
 mod text;
 
 pub use addresses::check_of;
+pub use brand::Brand;
 pub use catalogue::TAGS;
 pub use kept::Kept;
 pub use kind::{
@@ -32,6 +34,6 @@ pub use status::{DrawStatus, Opening, State, Status};
 pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
-pub use template::preview::{Preview, index, previews};
+pub use template::preview::{Preview, index, preview, previews, previews_in, states};
 pub use template::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use text::{path_on_this_host, percent_encode};

@@ -8,7 +8,8 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-use super::content::{Alike, Content, Shared, content, own};
+use super::brand::Brand;
+use super::content::{Alike, BrandValues, Content, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
 use super::{catalogue, script};
@@ -67,16 +68,30 @@ impl Pages {
     /// If the template does not parse, names a variable that does not exist, fails on any kind of page in any language, or
     /// contains parts that the page's Content-Security-Policy would refuse.
     pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
-        let shared: Vec<Shared> = Language::all().map(share).collect();
+        Self::branded(custom, &Brand::default())
+    }
+
+    /// The same with an operator's brand.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn branded(custom: Option<&str>, brand: &Brand) -> Result<Self, TemplateError> {
+        let shared: Vec<Shared> = Language::all().map(|language| share(language, brand)).collect();
+        let style = style(brand);
         let asks = |kind| kind == PageKind::Proof;
-        let plain = |source, rules| Template::prove(source, &shared, rules, |kind| !asks(kind));
-        let proof = |source, rules: policy::Rules| Template::prove(source, &shared, rules.with_worker(), asks);
+        let plain = |source, rules| Template::prove((source, &style), &shared, rules, |kind| !asks(kind));
+        let proof =
+            |source, rules: policy::Rules| Template::prove((source, &style), &shared, rules.with_worker(), asks);
         let whole = squeeze::page(BUILT_IN);
-        let built_in = plain(&whole, policy::BUILT_IN)?;
+        let whole_rules = match brand.logo {
+            Some(_) => policy::BUILT_IN.with_pictures(),
+            None => policy::BUILT_IN,
+        };
+        let built_in = plain(&whole, whole_rules)?;
         let bare = plain(BARE, policy::BUILT_IN)?;
         let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
         let custom = custom.map(|source| plain(source, policy::CUSTOM)).transpose()?;
-        let proof = proof(&whole, policy::BUILT_IN)?;
+        let proof = proof(&whole, whole_rules)?;
         Ok(Self {
             built_in,
             bare,
@@ -139,18 +154,25 @@ pub struct Page {
     pub headers: HeaderMap,
 }
 
-fn share(language: Language) -> Shared {
+fn share(language: Language, brand: &Brand) -> Shared {
     let catalogue: &catalogue::Catalogue = language.catalogue();
     Shared {
         words: Value::from(Serde(&catalogue.words)),
         script_words: script::words(catalogue),
+        brand: BrandValues::of(brand, language),
     }
+}
+
+/// The built-in style in the brand's colour.
+fn style(brand: &Brand) -> String {
+    let accent = brand.accent.map(|accent| accent.style());
+    squeeze::style(STYLE) + &accent.unwrap_or_default()
 }
 
 impl Template {
     /// Compiles a template and renders everything it can be asked for of these kinds.
     fn prove(
-        source: &str,
+        (source, style): (&str, &str),
         shared: &[Shared],
         rules: policy::Rules,
         kinds: impl Fn(PageKind) -> bool,
@@ -159,7 +181,7 @@ impl Template {
             return Err(mistake(format!("the template is longer than {MAX_TEMPLATE} bytes")));
         }
         let mut template = Self {
-            environment: environment(source)?,
+            environment: environment(source, style)?,
             headers: Vec::new(),
         };
         template.knows_its_words(shared)?;
@@ -219,13 +241,13 @@ impl Template {
 
 const NAME: &str = "page";
 
-fn environment(source: &str) -> Result<Environment<'static>, TemplateError> {
+fn environment(source: &str, style: &str) -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
-    environment.add_global("style", Value::from_safe_string(squeeze::style(STYLE)));
+    environment.add_global("style", Value::from_safe_string(style.to_owned()));
     environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
     environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
     environment.add_global("countdown_script", Value::from_safe_string(squeeze::script(COUNTDOWN)));

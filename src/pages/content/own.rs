@@ -22,6 +22,8 @@ pub(in crate::pages) struct Own<T> {
     request_id: T,
     /// The address asked for.
     here: T,
+    /// The shop's host, without a port.
+    host: Option<T>,
     /// Where "check now" leads.
     check_url: T,
     /// Where the reload without JavaScript leads.
@@ -68,6 +70,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own
         title: Piece::of(&*page.title),
         request_id: Piece::of(facts.request_id),
         here: Piece::of(facts.sign_in.map_or(here, path_on_this_host)),
+        host: facts.host.map(Piece::of),
         check_url: Piece::of(here),
         reload_url: Piece::of(here),
         ..Own::default()
@@ -259,6 +262,7 @@ impl<T> Own<T> {
             title,
             request_id,
             here,
+            host: some(&self.host),
             check_url,
             reload_url,
             reload_secs: some(&self.reload_secs),

@@ -31,6 +31,14 @@ pub const CUSTOM: Rules = Rules {
 };
 
 impl Rules {
+    /// The same for a page with a logo, which is inline.
+    pub const fn with_pictures(self) -> Self {
+        Self {
+            images: "; img-src data:",
+            ..self
+        }
+    }
+
     /// The same for a page that has work done: its worker's script is the gate's own.
     pub const fn with_worker(self) -> Self {
         Self {

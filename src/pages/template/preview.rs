@@ -1,4 +1,4 @@
-//! Every page with sample data, for `ropeline page --preview` and for looking at a template of one's own.
+//! Every page with sample data, for `ropeline page`.
 
 use std::io;
 use std::path::Path;
@@ -19,8 +19,14 @@ pub struct Preview {
 /// Every page and state in every language.
 #[must_use]
 pub fn previews(pages: &Pages) -> Vec<Preview> {
+    previews_in(pages, &Language::all().collect::<Vec<_>>())
+}
+
+/// Every page and state in these languages.
+#[must_use]
+pub fn previews_in(pages: &Pages, languages: &[Language]) -> Vec<Preview> {
     let of_case = |case: sample::Case| {
-        Language::all().map(move |language| {
+        languages.iter().map(move |&language| {
             let name = format!("{}.{}", case.name, language.tag());
             Preview {
                 name,
@@ -29,6 +35,19 @@ pub fn previews(pages: &Pages) -> Vec<Preview> {
         })
     };
     sample::cases().into_iter().flat_map(of_case).collect()
+}
+
+/// The names of all states, such as `waiting-missed`.
+#[must_use]
+pub fn states() -> Vec<&'static str> {
+    sample::cases().into_iter().map(|case| case.name).collect()
+}
+
+/// One state in one language; `None` where there is no such state.
+#[must_use]
+pub fn preview(pages: &Pages, state: &str, language: Language) -> Option<Page> {
+    let case = sample::cases().into_iter().find(|case| case.name == state)?;
+    Some(pages.render(case.kind, &case.facts, language))
 }
 
 impl Preview {

@@ -27,6 +27,7 @@ static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
 const NOW: Wall = Wall(1_793_192_820_000);
 /// Text of visitors and operators stays text, on every page.
 const MESSAGE: &str = "Doors open at 14:00. <b>Nobody</b> loses a place & everyone gets the same chance.\nThank you!";
+const HOST: Option<&str> = Some("shop.example");
 const HERE: &str = "/event/7?date=2026-11-20&seats=2";
 
 /// Every kind, and the waiting page in every state it knows.
@@ -81,6 +82,7 @@ fn plain(kind: PageKind) -> Case {
             _ => None,
         },
         sign_in: (kind == PageKind::SignIn).then_some("/login"),
+        host: HOST,
         ..PageFacts::new(kind.name(), NOW, HERE)
     };
     let with_message = matches!(kind, PageKind::TooManyLines | PageKind::BadGateway);
@@ -392,6 +394,7 @@ fn case(name: &'static str, kind: PageKind, message: Option<&'static str>, line:
         facts: PageFacts {
             message,
             line: Some(line),
+            host: HOST,
             ..PageFacts::new(name, NOW, HERE)
         },
     }

@@ -9,6 +9,7 @@ use super::*;
 use crate::room::Estimate;
 
 mod bare;
+mod brand;
 
 fn built_in() -> Pages {
     Pages::new(None).unwrap()
@@ -117,7 +118,9 @@ fn the_pages_of_a_crowd_are_kept_in_pieces() {
 fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {
-        shared: Language::all().map(share).collect(),
+        shared: Language::all()
+            .map(|language| share(language, &Brand::default()))
+            .collect(),
         pieces: Pieces::default(),
         custom: None,
         custom_proof: None,
@@ -175,6 +178,7 @@ fn what_strangers_write_is_shown_and_does_nothing() {
     for case in sample::cases() {
         let mut facts = case.facts;
         facts.message = Some(HOSTILE);
+        facts.host = Some(HOSTILE);
         facts.request_id = HOSTILE;
         facts.here = "/a?\"><script>alert(1)</script>";
         if let Some(turn) = facts.line.as_mut().and_then(|line| line.turn.as_mut()) {

@@ -1,0 +1,64 @@
+//! The name of the event or shop, for all languages or by language.
+
+use std::collections::BTreeMap;
+
+use crate::pages::language::Language;
+
+/// Most characters of a name.
+pub const MAX_NAME: usize = 80;
+
+/// A name, at least in one language.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BrandName {
+    Same(String),
+    ByLanguage(BTreeMap<Language, String>),
+}
+
+impl BrandName {
+    /// The name on a page in this language: its own, else the English one, else the first.
+    #[must_use]
+    pub fn in_language(&self, language: Language) -> &str {
+        match self {
+            Self::Same(name) => name,
+            Self::ByLanguage(names) => {
+                let own = names.get(&language).or_else(|| names.get(&Language::ENGLISH));
+                own.or_else(|| names.values().next()).map_or("", String::as_str)
+            }
+        }
+    }
+}
+
+/// Whether a text can be a name: one line of plain text that is not blank. Markup in it is shown as text.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= MAX_NAME && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_shows_the_name_of_its_language_or_else_the_english_one() {
+        let korean = Language::from_tag("ko").unwrap();
+        let both = BTreeMap::from([
+            (korean, "마리골드".to_owned()),
+            (Language::ENGLISH, "Marigold".to_owned()),
+        ]);
+        let shown =
+            |names: BTreeMap<Language, String>, language| BrandName::ByLanguage(names).in_language(language).to_owned();
+        assert_eq!(shown(both.clone(), korean), "마리골드");
+        assert_eq!(shown(both, Language::ENGLISH), "Marigold");
+        let only = BTreeMap::from([(korean, "마리골드".to_owned())]);
+        assert_eq!(shown(only, Language::ENGLISH), "마리골드");
+        assert_eq!(BrandName::Same("Marigold".to_owned()).in_language(korean), "Marigold");
+    }
+
+    #[test]
+    fn a_name_is_one_short_line() {
+        assert!(is_name("<b>Marigold</b> & Co") && is_name(&"é".repeat(MAX_NAME)));
+        for wrong in ["", "  ", "two\nlines", "\u{7}", &"x".repeat(MAX_NAME + 1)] {
+            assert!(!is_name(wrong), "{wrong:?}");
+        }
+    }
+}

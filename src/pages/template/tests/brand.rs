@@ -1,0 +1,125 @@
+//! What an operator's brand adds to the pages.
+
+use super::*;
+use crate::pages::brand::{Accent, BrandName, Link, Logo};
+use crate::pages::preview;
+
+const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\"><title>'A' & \"B\" {{ kind }}</title></svg>";
+
+fn brand() -> Brand {
+    let link = |text| Some(Link::parse(text, true).unwrap());
+    let korean = Language::from_tag("ko").unwrap();
+    let names = [(Language::ENGLISH, "<b>Marigold</b> & Co"), (korean, "마리골드")];
+    Brand {
+        name: Some(BrandName::ByLanguage(
+            names.map(|(language, name)| (language, name.to_owned())).into(),
+        )),
+        logo: Some(Logo::new(SVG.replace('&', "&amp;").as_bytes()).unwrap()),
+        accent: Some(Accent::parse("#7a3e9d").unwrap()),
+        help: link("mailto:help@marigold.example?subject=a&body=b"),
+        imprint: link("/legal"),
+        privacy: link("https://marigold.example/privacy"),
+    }
+}
+
+fn shown(pages: &Pages, state: &str, tag: &str) -> String {
+    let language = Language::from_tag(tag).unwrap();
+    text(&preview(pages, state, language).unwrap()).to_owned()
+}
+
+#[test]
+fn name_logo_colour_host_and_links_are_on_every_whole_page_of_its_language() {
+    let pages = Pages::branded(None, &brand()).unwrap();
+    for preview in previews(&pages)
+        .iter()
+        .filter(|preview| !preview.name.contains("-bare"))
+    {
+        let page = text(&preview.page);
+        let korean = preview.name.ends_with(".ko");
+        let name = if korean {
+            "마리골드"
+        } else {
+            "&lt;b&gt;Marigold&lt;&#x2f;b&gt; &amp; Co"
+        };
+        for part in [
+            name,
+            "<img src=\"data:image/svg+xml;charset=utf-8,%3Csvg%20",
+            "shop.example",
+            "href=\"mailto:help@marigold.example?subject=a&amp;body=b\"",
+            "href=\"&#x2f;legal\"",
+            "href=\"https:&#x2f;&#x2f;marigold.example&#x2f;privacy\"",
+            "}:root{--mark:#7a3e9d}@media (prefers-color-scheme:dark){:root{--mark:#",
+        ] {
+            assert!(page.contains(part), "{}: no {part}", preview.name);
+        }
+        assert!(!page.contains("<b>Marigold"), "{}", preview.name);
+    }
+}
+
+#[test]
+fn the_policy_allows_the_logo_and_the_style_in_colour_and_nothing_more() {
+    let plain = built_in();
+    let branded = Pages::branded(None, &brand()).unwrap();
+    let without_logo = Pages::branded(None, &Brand { logo: None, ..brand() }).unwrap();
+    for preview in previews(&branded) {
+        let policy = |page: &Page| {
+            page.headers[header::CONTENT_SECURITY_POLICY]
+                .to_str()
+                .unwrap()
+                .to_owned()
+        };
+        let own = policy(&preview.page);
+        let bare = preview.name.contains("-bare");
+        assert_eq!(own.ends_with("; img-src data:"), !bare, "{}: {own}", preview.name);
+        let (state, tag) = preview.name.rsplit_once('.').unwrap();
+        let of = |pages| policy(&crate::pages::preview(pages, state, Language::from_tag(tag).unwrap()).unwrap());
+        assert_eq!(own.trim_end_matches("; img-src data:"), of(&without_logo));
+        assert_eq!(of(&plain) == own, bare, "{}: the style is another", preview.name);
+        if let Some((_, rest)) = text(&preview.page).split_once("<style>") {
+            let hash = STANDARD.encode(Sha256::digest(rest.split_once("</style>").unwrap().0));
+            assert!(own.contains(&format!("'sha256-{hash}'")), "{}", preview.name);
+        }
+        Inline::default().add(text(&preview.page), policy::BUILT_IN).unwrap();
+    }
+}
+
+#[test]
+fn the_bare_page_has_no_bytes_for_it() {
+    let pages = Pages::branded(None, &brand()).unwrap();
+    assert_eq!(
+        shown(&pages, "waiting-bare", "en"),
+        shown(&built_in(), "waiting-bare", "en")
+    );
+}
+
+#[test]
+fn a_template_of_ones_own_shows_what_is_set_and_learns_what_is_not() {
+    let own = "{% if brand_logo %}<img src=\"{{ brand_logo }}\" alt=\"\">{% endif %}\
+        {{ brand_name or 'nobody' }}|{{ host or 'nowhere' }}|{{ help_url or 'no help' }}<style>{{ style }}</style>";
+    let plain = shown(&Pages::new(Some(own)).unwrap(), "waiting", "ko");
+    assert!(plain.starts_with("nobody|shop.example|no help<style>"), "{plain}");
+    let branded = shown(&Pages::branded(Some(own), &brand()).unwrap(), "waiting", "ko");
+    assert!(branded.starts_with("<img src=\"data:image/svg+xml"), "{branded}");
+    assert!(
+        branded.contains("마리골드|shop.example|mailto:") && branded.contains("--mark:#7a3e9d"),
+        "{branded}"
+    );
+}
+
+#[test]
+fn visitors_at_other_hosts_get_the_same_pieces_and_their_own_host() {
+    let pages = Pages::branded(None, &brand()).unwrap();
+    let mut case = sample::cases().into_iter().find(|case| case.name == "waiting").unwrap();
+    for host in ["one.example", "two.example", "<three>"] {
+        case.facts.host = Some(host);
+        let page = pages.render(case.kind, &case.facts, Language::ENGLISH);
+        assert!(text(&page).contains(&format!(
+            "<span>{}</span>",
+            host.replace('<', "&lt;").replace('>', "&gt;")
+        )));
+        assert_eq!(pages.pieces.kinds(), 1);
+    }
+    case.facts.host = None;
+    let page = pages.render(case.kind, &case.facts, Language::ENGLISH);
+    assert!(text(&page).contains("Marigold") && !text(&page).contains(".example</span>"));
+}
