@@ -111,6 +111,9 @@ impl Config {
                 let key = format!("room.{}.page.template", room.name);
                 found.push((key, "room.page", "template"));
             }
+            if before.is_some_and(|before| before.page.brand.logo != room.page.brand.logo) {
+                found.push((format!("room.{}.page.logo", room.name), "room.page", "logo"));
+            }
             // Of the keys the configuration contains only the file's name.
             let keys = |room: &Room| Some(room.identity.as_ref()?.verifier()?.keys.clone());
             if before.is_some_and(|before| keys(before) != keys(room)) {

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::{Brackets, Form, Key, Preset, Table, below};
+use crate::pages::TAGS;
 
 /// The schema of a whole file.
 #[must_use]
@@ -61,6 +62,11 @@ fn form(of: &Form) -> Value {
             Some((_, pattern)) => json!({ "type": "string", "pattern": pattern }),
             None => json!({ "type": "string" }),
         },
+        Form::ByLanguage(_) => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "object", "propertyNames": { "enum": TAGS }, "minProperties": 1,
+              "additionalProperties": { "type": "string" } },
+        ] }),
         Form::Secret(_) => {
             let elsewhere = |name: &str| {
                 json!({ "type": "object", "properties": { name: { "type": "string" } },

@@ -77,6 +77,76 @@ fn a_broken_template_is_a_mistake_at_its_line() {
     );
 }
 
+/// A large logo is read no further than it may be, and a name with markup is no mistake.
+#[test]
+fn a_logo_of_ten_megabytes_is_a_mistake_at_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let logo = folder.path().join("logo.png");
+    let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+    picture.resize(10 << 20, 0);
+    std::fs::write(&logo, picture).expect("written");
+    let text = format!(
+        "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nexcept = [\"/static/*\"]\nmessage = \"<script>alert(1)</script>\"\n\
+         [room.page]\nname = \"<img src=x onerror=alert(1)>\"\nlogo = \"{}\"\n",
+        logo.display()
+    );
+    let report = config::check(&text, "config.toml");
+    let [mistake] = report.mistakes() else {
+        panic!("{report}")
+    };
+    let told = mistake.to_string();
+    assert!(
+        told.starts_with("line 8: room[0].page.logo: the logo has more than 16384 bytes")
+            && told.ends_with("right: a PNG, JPEG, WebP or SVG file of at most 16384 bytes"),
+        "{told}"
+    );
+    let picture = b"\x89PNG\r\n\x1a\n".iter().copied().chain([0; 7_000]);
+    std::fs::write(&logo, picture.collect::<Vec<u8>>()).expect("written");
+    let report = config::check(&text, "config.toml");
+    assert_eq!(report.mistakes(), [], "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("room[0].page.logo: with a logo of 7008 bytes"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_room_named_with_three_hundred_characters_is_a_mistake_at_its_line() {
+    let name = "x".repeat(300);
+    let text =
+        format!("[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"{name}\"\nexcept = [\"/static/*\"]\n");
+    let report = config::check(&text, "config.toml");
+    let [mistake] = report.mistakes() else {
+        panic!("{report}")
+    };
+    let told = mistake.to_string();
+    assert!(
+        told.starts_with("line 4: room[0].name: \"xxx") && told.ends_with("right: 1 to 32 of a-z, 0-9 and \"-\""),
+        "{told}"
+    );
+}
+
+/// Whoever waits would see the waiting page in place of the page for help.
+#[test]
+fn a_link_into_the_room_is_warned_of() {
+    let text = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nexcept = [\"/static/*\", \"/legal\"]\n\
+        [room.page]\nhelp = \"/help?a#b\"\nimprint = \"/legal\"\nprivacy = \"https://other.example/\"\n";
+    let report = config::check(text, "config.toml");
+    let told = report.to_string();
+    assert_eq!(
+        (report.mistakes().len(), told.matches("room[0].page").count()),
+        (0, 1),
+        "{told}"
+    );
+    assert!(
+        told.contains("line 6: room[0].page.help: \"/help?a\" lies in the room \"main\"")
+            && told.contains("\"/help?*\" in that room's except"),
+        "{told}"
+    );
+}
+
 /// An option stands over the one upstream of a file, and over none of several.
 #[test]
 fn an_address_on_the_command_line_is_refused_beside_several_upstreams() {

@@ -56,7 +56,7 @@ fn walk(key: &str, value: &DeValue<'_>, of_listeners: bool, files: &mut BTreeSet
 }
 
 fn is_file(key: &str) -> bool {
-    key == "file" || key == "template" || key.ends_with("_file")
+    key == "file" || key == "template" || key == "logo" || key.ends_with("_file")
 }
 
 /// More are not looked at.
@@ -81,7 +81,7 @@ mod tests {
             acme = { hosts = ["shop.test"], ca_file = "private.pem" }
             [[room]]
             name = "shop"
-            page = { template = "page.html" }
+            page = { template = "page.html", logo = "logo.svg" }
             [logging]
             access = "file:access.log"
         "#;
@@ -92,7 +92,14 @@ mod tests {
         };
         assert_eq!(
             of(false),
-            ["authorities.pem", "key", "page.html", "private.pem", "token"]
+            [
+                "authorities.pem",
+                "key",
+                "logo.svg",
+                "page.html",
+                "private.pem",
+                "token"
+            ]
         );
         assert_eq!(of(true), ["front.key", "front.pem"]);
     }

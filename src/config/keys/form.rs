@@ -18,6 +18,8 @@ pub enum Form {
     Words(&'static [&'static str]),
     /// Any other text, with a description.
     Text(&'static str),
+    /// Such a text, or one for each of some languages of the page by its tag.
+    ByLanguage(&'static str),
     /// A secret of at least this many bytes, written here or taken from elsewhere.
     Secret(usize),
     List(&'static Form),
@@ -33,7 +35,12 @@ impl Form {
     #[must_use]
     pub const fn is_text(&self) -> bool {
         match self {
-            Self::Duration(..) | Self::Size(..) | Self::Words(_) | Self::Text(_) | Self::Secret(_) => true,
+            Self::Duration(..)
+            | Self::Size(..)
+            | Self::Words(_)
+            | Self::Text(_)
+            | Self::ByLanguage(_)
+            | Self::Secret(_) => true,
             Self::Either(usual, _) => usual.is_text(),
             _ => false,
         }
@@ -78,6 +85,7 @@ impl fmt::Display for Form {
                 write!(f, "one of {}", words.join(", "))
             }
             Self::Text(words) => f.write_str(words),
+            Self::ByLanguage(words) => write!(f, "{words}; or such texts by language: {{ en = \"…\", ko = \"…\" }}"),
             Self::Secret(least) => write!(
                 f,
                 "a secret of {least} bytes or more: a text, {{ env = \"NAME\" }} or {{ file = \"/path\" }}"

@@ -20,6 +20,34 @@ pub(super) const PAGE: Table = Table {
         list("languages", &LANGUAGE)
             .unset("all languages that there are, English first")
             .about("Languages of the page. The first is for browsers that ask for none of them."),
+        key("name", Form::ByLanguage("1 to 80 characters of plain text in one line"))
+            .unset("no name")
+            .about("Name of the event or shop, shown above the heading."),
+        text(
+            "logo",
+            "the path of a PNG, JPEG, WebP or SVG file of at most 16384 bytes that the gate may read",
+        )
+        .unset("no logo")
+        .about(
+            "Logo above the heading. It is sent within each page. Up to 6144 bytes, the page still arrives in one \
+                round trip. The content decides on its kind. An SVG may not have scripts, animation, links or files \
+                from elsewhere.",
+        ),
+        text("accent", "a colour such as \"#0b6b5e\"")
+            .unset("the built-in colour")
+            .about(
+                "Colour of numbers, links and buttons. It needs a contrast of 4.5:1 with the light page. The dark \
+                    page gets the nearest shade that has it there.",
+            ),
+        text("help", MAIL_LINK)
+            .unset("no link")
+            .about("Target of the link *Help*."),
+        text("imprint", LINK)
+            .unset("no link")
+            .about("Target of the link *Legal notice*."),
+        text("privacy", LINK)
+            .unset("no link")
+            .about("Target of the link *Privacy*. See docs/privacy.md."),
     ],
 };
 
@@ -137,6 +165,9 @@ pub(super) const LANE: Table = Table {
             .about("`true`: codes can be issued for the lane."),
     ],
 };
+
+const MAIL_LINK: &str = "\"https://…\", \"mailto:…\" or a path of the shop such as \"/help\", at most 300 characters";
+const LINK: &str = "\"https://…\" or a path of the shop such as \"/legal\", at most 300 characters";
 
 const LANGUAGE: Form = Form::Words(&crate::pages::TAGS);
 

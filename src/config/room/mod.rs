@@ -3,6 +3,7 @@
 mod draw;
 pub(in crate::config) mod identity;
 pub(in crate::config) mod lanes;
+mod links;
 mod load_control;
 mod pace;
 pub(in crate::config) mod page;

@@ -3,8 +3,8 @@
 use crate::config::document::Reader;
 use crate::config::room::Room;
 use crate::config::room::identity::Identities;
-use crate::config::room::sign_in;
 use crate::config::room::trials::Trials;
+use crate::config::room::{links, sign_in};
 use crate::config::server::limit::Limit;
 use crate::config::upstream::Upstream;
 use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
@@ -19,6 +19,7 @@ pub(in crate::config) fn check(reader: &Reader<'_>, upstreams: &[Upstream], room
         reachable(reader, path, at, &trials);
     }
     sign_in::check(reader, rooms, &trials);
+    links::check(reader, rooms, &trials);
     // Otherwise the hosts of a limit lie within its upstream's.
     let anywhere = upstreams.iter().all(|upstream| upstream.hosts.is_empty());
     for (at, limit) in limits.iter().enumerate().filter(|_| anywhere) {
