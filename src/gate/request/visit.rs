@@ -63,6 +63,7 @@ pub struct Visit {
     /// Which fields the request came with.
     pub noted: Noted,
     languages: Option<HeaderValue>,
+    host: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
 
@@ -93,6 +94,7 @@ impl Visit {
             upstream: None,
             noted: Noted::UNKNOWN,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
+            host: headers.get(HOST).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
     }
@@ -131,6 +133,7 @@ impl Visit {
             upstream: None,
             noted: Noted::UNKNOWN,
             languages: None,
+            host: None,
             target: Some(PathAndQuery::from_static(target)),
         }
     }
@@ -142,6 +145,13 @@ impl Visit {
             .as_ref()
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default()
+    }
+
+    /// The host asked for, without its port, for the page; `None` for one that no page shows. A proxy's word on another
+    /// host is not asked.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        shown_host(self.host.as_ref()?.to_str().ok()?)
     }
 
     /// Path and query as asked for.
@@ -186,6 +196,24 @@ fn says_https(headers: &HeaderMap) -> bool {
         .is_some_and(|proto| proto.trim().eq_ignore_ascii_case("https"))
 }
 
+/// Most characters of a host on a page. A longer one is not cut: the rest of it could be another host.
+const MAX_SHOWN_HOST: usize = 60;
+
+/// The host of `host:port`, if it is a name or an address that fits on a page.
+fn shown_host(authority: &str) -> Option<&str> {
+    let port = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
+    let host = match authority.rsplit_once(':') {
+        Some((host, rest)) if port(rest) => host,
+        _ => authority,
+    };
+    let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let plain = match inner {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)),
+    };
+    (plain && (1..=MAX_SHOWN_HOST).contains(&host.len())).then_some(host)
+}
+
 /// The host asked for; the proxy has made sure that there is exactly one.
 #[must_use]
 pub fn host(head: &Parts) -> &str {
@@ -215,6 +243,30 @@ pub fn user_agent(head: &Parts) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_shows_a_host_without_its_port_and_no_more_than_a_host() {
+        for (authority, host) in [
+            ("shop.example", Some("shop.example")),
+            ("shop.example:8443", Some("shop.example")),
+            ("shop.example:", Some("shop.example")),
+            ("192.0.2.1:80", Some("192.0.2.1")),
+            ("[2001:db8::1]:443", Some("[2001:db8::1]")),
+            ("[2001:db8::1]", Some("[2001:db8::1]")),
+            ("", None),
+            (":80", None),
+            ("[]", None),
+            ("[<b>]:80", None),
+            ("<b>shop</b>", None),
+            ("shop.example@evil.example", None),
+            ("shop.example:80:90", None),
+            ("caf\u{e9}.example", None),
+        ] {
+            assert_eq!(shown_host(authority), host, "{authority}");
+        }
+        assert!(shown_host(&"x".repeat(MAX_SHOWN_HOST)).is_some());
+        assert_eq!(shown_host(&"x".repeat(MAX_SHOWN_HOST + 1)), None);
+    }
 
     #[test]
     fn the_nearest_proxys_word_on_the_scheme_counts() {

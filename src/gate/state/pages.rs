@@ -1,5 +1,6 @@
 //! A room's pages in the languages it offers; the gate's own in all there are.
 
+use crate::config;
 use crate::pages::{self, Language, Page, PageFacts, PageKind, TemplateError};
 
 use crate::gate::request::visit::Visit;
@@ -19,10 +20,24 @@ impl Pages {
         })
     }
 
-    /// One page, in the visitor's language.
+    /// A room's pages as its operator set them.
+    pub fn of_room(page: &config::Page) -> Result<Self, TemplateError> {
+        let template = page.template.as_ref().map(|template| template.text.as_str());
+        let offered = page.languages.iter().filter_map(|tag| Language::from_tag(tag));
+        Ok(Self {
+            pages: pages::Pages::branded(template, &page.brand)?,
+            offered: offered.collect(),
+        })
+    }
+
+    /// One page, in the visitor's language, with the host that the visitor asked for.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, visit: &Visit) -> Page {
+        let facts = PageFacts {
+            host: visit.host(),
+            ..*facts
+        };
         self.pages
-            .render(kind, facts, Language::negotiate(visit.languages(), &self.offered))
+            .render(kind, &facts, Language::negotiate(visit.languages(), &self.offered))
     }
 }

@@ -59,10 +59,8 @@ impl Rules {
     /// # Errors
     /// When the room's page template cannot be used.
     pub fn new(room: config::Room, metrics: &Metrics) -> Result<Self, TemplateError> {
-        let template = room.page.template.as_ref().map(|template| template.text.as_str());
-        let languages = room.page.languages.iter().filter_map(|tag| Language::from_tag(tag));
         Ok(Self {
-            pages: Pages::new(template, languages.collect())?,
+            pages: Pages::of_room(&room.page)?,
             requests: metrics.requests(Some(&room.name)),
             joins: Arc::default(),
             crawlers: Held::new(room.crawler_max),

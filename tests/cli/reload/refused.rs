@@ -154,6 +154,43 @@ fn what_a_file_names_is_checked_with_it() {
 }
 
 #[test]
+fn a_changed_logo_and_name_are_on_the_next_page() {
+    let page = "[room.page]\nlogo = \"logo.svg\"\nname = \"Spring <Sale>\"\naccent = \"#7a3e9d\"";
+    let site = Site::new("", page);
+    let logo = |fill: &str| format!("<svg xmlns=\"http://www.w3.org/2000/svg\"><path fill=\"{fill}\"/></svg>");
+    std::fs::write(site.path("logo.svg"), logo("red")).unwrap();
+    let gate = site.start();
+    let _inside = gate.insider();
+    let shown = gate.visitor().goes_to("/").body;
+    for part in [
+        "fill=%22red%22",
+        "<b>Spring &lt;Sale&gt;</b>",
+        ":root{--mark:#7a3e9d}",
+        "<span>127.0.0.1</span>",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    std::fs::write(site.path("logo.svg"), logo("blue").replace("<path", "<script/><path")).unwrap();
+    site.edit("Spring", "Summer");
+    let told = refused(&site, &gate);
+    assert!(
+        told.contains("room[0].page.logo") && told.contains("a <script>"),
+        "{told}"
+    );
+    assert!(gate.visitor().goes_to("/").body.contains("fill=%22red%22"));
+    std::fs::write(site.path("logo.svg"), logo("blue")).unwrap();
+    gate.program.signal(Signal::HUP);
+    until("the new logo", || {
+        let page = gate.visitor().goes_to("/").body;
+        (page.contains("fill=%22blue%22") && page.contains("Summer &lt;Sale&gt;")).then_some(())
+    });
+    until("word of it", || {
+        let log = gate.program.err();
+        log.contains("room.shop.page.logo holds something else").then_some(())
+    });
+}
+
+#[test]
 fn no_secret_is_told_by_whatever_comes_of_it() {
     let key = |secret: &str| format!("keys = [{{ id = \"a\", secret = \"{secret}\" }}]");
     let first = key("hush-hush-first-0123456789-0123456789");
