@@ -1,26 +1,50 @@
-//! `ropeline page --preview`: every page and state that a visitor can see, in every language, before one does.
+//! `ropeline page`: every page and state that a visitor can see, in every language, before one does.
 
-use std::path::PathBuf;
+mod serve;
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::pages::{Pages, index, previews};
+use crate::config::{Config, Overrides};
+use crate::pages::{Brand, Language, Pages, index, previews_in, states};
 
 use super::output::say;
+use serve::Gallery;
 
 /// Arguments of `ropeline page`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ropeline page --preview /tmp/pages                         the built-in page
-  ropeline page --preview /tmp/pages --template my.html      a template of your own; its mistakes are reported
-Then open /tmp/pages/index.html in a browser.")]
+  ropeline page --serve                                      the built-in page, at http://127.0.0.1:9926
+  ropeline page --serve --config config.toml                 the page of the first room, with its name, logo and colour
+  ropeline page --serve --config config.toml --room vip      that of another room
+  ropeline page --serve 127.0.0.1:8000 --template my.html    a template of your own; its mistakes are reported
+  ropeline page --preview /tmp/pages                         as files: open /tmp/pages/index.html in a browser")]
 pub struct PageArgs {
+    /// Serve every page for a browser until Ctrl-C; default address: 127.0.0.1:9926
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        default_missing_value = "127.0.0.1:9926",
+        required_unless_present = "preview",
+        conflicts_with = "preview"
+    )]
+    serve: Option<SocketAddr>,
     /// Write every page into this folder
-    #[arg(long, value_name = "FOLDER", required = true)]
-    preview: PathBuf,
-    /// A template of your own instead of the built-in page
+    #[arg(long, value_name = "FOLDER")]
+    preview: Option<PathBuf>,
+    /// The page of a room of this configuration instead of the built-in page
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The room; default: the first one
+    #[arg(long, value_name = "NAME", requires = "config")]
+    room: Option<String>,
+    /// A template of your own instead of the built-in page, or of the room's
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
 }
@@ -28,14 +52,8 @@ pub struct PageArgs {
 /// Runs `ropeline page`.
 #[must_use]
 pub fn run(args: &PageArgs) -> ExitCode {
-    match write(args) {
-        Ok(count) => {
-            say(&format!(
-                "{count} pages; open {}\n",
-                args.preview.join("index.html").display()
-            ));
-            ExitCode::SUCCESS
-        }
+    match show(args) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ropeline page: {error}");
             ExitCode::FAILURE
@@ -43,16 +61,60 @@ pub fn run(args: &PageArgs) -> ExitCode {
     }
 }
 
-fn write(args: &PageArgs) -> Result<usize, Box<dyn std::error::Error>> {
-    let template = args.template.as_ref().map(|path| {
+fn show(args: &PageArgs) -> Result<(), Box<dyn Error>> {
+    let (pages, languages) = chosen(args)?;
+    if let Some(folder) = &args.preview {
+        let count = write(&pages, &languages, folder)?;
+        say(&format!(
+            "{count} pages; open {}\n",
+            folder.join("index.html").display()
+        ));
+    }
+    if let Some(address) = args.serve {
+        let gallery = Gallery {
+            pages,
+            languages,
+            states: states(),
+        };
+        serve::run(address, gallery)?;
+    }
+    Ok(())
+}
+
+/// The pages to show, and their languages.
+fn chosen(args: &PageArgs) -> Result<(Pages, Vec<Language>), Box<dyn Error>> {
+    let own = args.template.as_ref().map(|path| {
         std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     });
-    let pages = Pages::new(template.transpose()?.as_deref())?;
-    std::fs::create_dir_all(&args.preview)?;
-    let previews = previews(&pages);
+    let own = own.transpose()?;
+    let Some(file) = &args.config else {
+        let pages = Pages::branded(own.as_deref(), &Brand::default())?;
+        return Ok((pages, Language::all().collect()));
+    };
+    let config = Config::load(Some(file), &Overrides::none())?;
+    let mut rooms = config.rooms.iter();
+    let room = match &args.room {
+        Some(name) => rooms.find(|room| room.name.as_str() == name),
+        None => rooms.next(),
+    };
+    let Some(room) = room else {
+        let names: Vec<&str> = config.rooms.iter().map(|room| room.name.as_str()).collect();
+        return Err(format!("the file has no such room; it has {}", names.join(", ")).into());
+    };
+    let template = own
+        .as_deref()
+        .or(room.page.template.as_ref().map(|own| own.text.as_str()));
+    let pages = Pages::branded(template, &room.page.brand)?;
+    let languages = room.page.languages.iter().filter_map(|tag| Language::from_tag(tag));
+    Ok((pages, languages.collect()))
+}
+
+fn write(pages: &Pages, languages: &[Language], folder: &Path) -> Result<usize, Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    let previews = previews_in(pages, languages);
     for preview in &previews {
-        preview.write_to(&args.preview)?;
+        preview.write_to(folder)?;
     }
-    std::fs::write(args.preview.join("index.html"), index(&previews))?;
+    std::fs::write(folder.join("index.html"), index(&previews))?;
     Ok(previews.len())
 }

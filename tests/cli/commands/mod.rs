@@ -14,8 +14,11 @@ use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
 use ropeline::token::Reference;
+use rustix::process::Signal;
 
 use crate::program::Program;
+use crate::until;
+use crate::visitor::Visitor;
 
 /// An address that was free a moment ago.
 pub fn nobody_listens() -> SocketAddr {
@@ -109,6 +112,48 @@ fn the_references_of_the_samples_are_such_as_the_gate_gives() {
         seen += 1;
     }
     assert!(seen > 20, "{seen}");
+fn pages_are_served_with_the_rooms_brand_until_a_signal_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"vip\"\nexcept = [\"/static/*\"]\n\
+        [room.page]\nname = \"Marigold <Sale>\"\nlanguages = [\"ko\"]\n";
+    fs::write(folder.path().join("config.toml"), config).unwrap();
+    let args = ["page", "--serve", "127.0.0.1:0", "--config", "config.toml"];
+    let served = Program::start(folder.path(), &args);
+    let said = until("the address", || {
+        let out = served.out();
+        out.contains("Ctrl-C ends\n").then_some(out)
+    });
+    assert!(said.contains(" pages, each in ko; "), "{said}");
+    let address = said.split('/').nth(2).unwrap().to_owned();
+    let mut visitor = Visitor::new(address.parse().unwrap());
+    let page = visitor.goes_to("/waiting.ko").body;
+    assert!(page.contains("<b>Marigold &lt;Sale&gt;</b>"), "{page}");
+    assert!(page.contains("<nav") && !page.contains("waiting.en"), "{page}");
+    assert!(visitor.goes_to("/").body.contains("href=\"/early.ko\""));
+    served.signal(Signal::INT);
+    assert_eq!(served.ended().code, Some(0));
+
+    let args = [
+        "page",
+        "--preview",
+        "pages",
+        "--config",
+        "config.toml",
+        "--room",
+        "main",
+    ];
+    let ended = Program::run(folder.path(), &args);
+    assert!(ended.code == Some(1) && ended.err.contains("it has vip"), "{ended:?}");
+    fs::write(
+        folder.path().join("config.toml"),
+        config.replace("Marigold", &"x".repeat(300)),
+    )
+    .unwrap();
+    let ended = Program::run(folder.path(), &args);
+    assert!(
+        ended.code == Some(1) && ended.err.contains("room[0].page.name: the name has 307 characters"),
+        "{ended:?}"
+    );
 }
 
 #[test]
