@@ -190,3 +190,75 @@ impl Names {
 }
 
 const RELOAD: &str = "ropeline-reload";
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::gate::request::cookies::TICKET_MAX_AGE_SECS;
+
+    const PRIVACY: &str = include_str!("../../../docs/privacy.md");
+    const SCRIPT: &str = include_str!("../../../static/page.js");
+
+    /// The first cells of the page's tables, from one heading to the next.
+    fn first_cells(heading: &str) -> BTreeSet<String> {
+        let (_, part) = PRIVACY.split_once(heading).unwrap();
+        let part = part.split("\n#").next().unwrap();
+        let cells = part
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        cells.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_on_privacy_has_every_cookie_and_no_other() {
+        let room = RoomName::new("main").unwrap();
+        let policy = |secure, domain: Option<&str>| Policy {
+            secure,
+            same_site: cookie::SameSite::Lax,
+            domain: domain.map(str::to_owned),
+            pass_max_age_secs: 0,
+        };
+        let all = |names: Names| {
+            let Names {
+                ticket,
+                pass,
+                code,
+                told,
+                reload,
+            } = names;
+            [ticket, pass, code, told, reload]
+        };
+        let names = all(Names::of(&policy(false, None), &room, &LineName::ONLY));
+        let names: BTreeSet<String> = names.iter().map(|name| name.replace("main", "{room}")).collect();
+        assert_eq!(first_cells("### Cookies"), names);
+        for (domain, prefix) in [(None, "__Host-"), (Some("shop.example"), "__Secure-")] {
+            let secure = all(Names::of(&policy(true, domain), &room, &LineName::ONLY));
+            assert!(secure.iter().all(|name| name.starts_with(prefix)) && PRIVACY.contains(prefix));
+        }
+        let virtual_visitors = all(Names::of_virtual(&policy(false, None), &room, &LineName::ONLY));
+        let (ticket, pass) = (&virtual_visitors[0], &virtual_visitors[1]);
+        assert!(ticket.starts_with(crate::token::VIRTUAL) && pass.starts_with(crate::token::VIRTUAL));
+        assert!(PRIVACY.contains(crate::token::VIRTUAL));
+        assert_eq!(TICKET_MAX_AGE_SECS, 7 * 86_400);
+        assert!(PRIVACY.contains("| 7 days. For a visitor"));
+    }
+
+    #[test]
+    fn the_page_on_privacy_has_all_that_the_script_stores() {
+        for storage in ["localStorage", "indexedDB", "document.cookie", "caches.", "doc.cookie"] {
+            assert!(!SCRIPT.contains(storage), "{storage} is not on the page");
+        }
+        // One function saves, under keys that begin with these texts.
+        assert_eq!(SCRIPT.matches("sessionStorage.setItem").count(), 1);
+        let keys: BTreeSet<&str> = SCRIPT
+            .match_indices("'ropeline:")
+            .map(|(at, _)| &SCRIPT[at + 1..])
+            .collect();
+        let keys: BTreeSet<&str> = keys.into_iter().filter_map(|key| key.split('\'').next()).collect();
+        assert_eq!(keys, BTreeSet::from(["ropeline:", "ropeline:go"]));
+        let (_, stored) = PRIVACY.split_once("### Other storage").unwrap();
+        assert!(stored.contains("| `ropeline:/.ropeline/rooms/{room}`") && stored.contains("| `ropeline:go`"));
+    }
+}
