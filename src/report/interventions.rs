@@ -209,7 +209,10 @@ impl Interventions {
             room: name.to_string(),
             by: who.name.clone(),
             reason: Some(who.reason.clone()).filter(|reason| !reason.is_empty()),
-            what: format!("rehearsal of {size} virtual visitors, while {here_now} people were there"),
+            what: match here_now {
+                1 => format!("rehearsal of {size} virtual visitors, while one person was there"),
+                _ => format!("rehearsal of {size} virtual visitors, while {here_now} people were there"),
+            },
             count: size.into(),
             ..here.act()
         });

@@ -154,7 +154,9 @@ fn roster(gates: &api::Gates, columns: usize) -> String {
     }
     if let Some(checkpoint) = &log.checkpoint {
         let hash: String = plain(&checkpoint.hash).chars().take(SHOWN_OF_HASH).collect();
-        let _ = writeln!(below, "checkpoint {} is {hash}… on most gates", checkpoint.sequence);
+        let all = gates.gates.iter().all(|gate| gate.agrees == Some(true));
+        let on = if all { "all" } else { "most" };
+        let _ = writeln!(below, "checkpoint {} is {hash}… on {on} gates", checkpoint.sequence);
     }
     text + &wrapped(&below, columns)
 }
@@ -317,6 +319,9 @@ mod tests {
             !text.contains('\u{1b}'),
             "nothing from the gate can command the terminal"
         );
+        let mut agree = sample();
+        agree.gates.truncate(1);
+        assert!(table(&agree).ends_with("on all gates\n"));
     }
 
     #[test]
