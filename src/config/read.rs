@@ -114,12 +114,12 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     let audiences = server::tokens::audiences(reader, &keys);
     let store = server::store::store(reader, &keys);
     let rooms = room::rooms(reader, &upstreams);
-    let limits = server::limit::limits(reader, &upstreams);
+    let limits = server::limit::limits(reader, &upstreams, &rooms);
     let own_limits = server::limit::own(reader, &rooms);
     let crawlers = server::crawlers::crawlers(reader);
     let logging = server::logging::logging(reader);
-    room::site::check(reader, &upstreams, &rooms, &limits);
-    upstream::several::warn_of_open(reader, &upstreams, &rooms);
+    room::site::check(reader, &rooms);
+    upstream::several::warn_of_hosts(reader, &upstreams, &rooms);
     room::sign_in::sources(reader, &server, &rooms, !forward_auth.is_empty());
     if upstreams.is_empty() {
         server::forward_auth::check(reader, &rooms);

@@ -111,7 +111,8 @@ impl HostPattern {
     }
 
     /// The hosts below [`HostPattern::name`] are meant, and not itself.
-    pub(super) fn is_below(&self) -> bool {
+    #[must_use]
+    pub fn is_below(&self) -> bool {
         self.below
     }
 

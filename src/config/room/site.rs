@@ -1,15 +1,13 @@
-//! Checks over all rooms and limits: duplicate names, and rules that can never act.
+//! Checks over all rooms: duplicate names, and rules that can never act.
 
 use crate::config::document::Reader;
 use crate::config::room::Room;
 use crate::config::room::identity::Identities;
 use crate::config::room::trials::Trials;
 use crate::config::room::{links, sign_in};
-use crate::config::server::limit::Limit;
-use crate::config::upstream::Upstream;
-use crate::router::{HostPattern, NEVER_QUEUED, PerSource, Route};
+use crate::router::{NEVER_QUEUED, PerSource, Route};
 
-pub(in crate::config) fn check(reader: &Reader<'_>, upstreams: &[Upstream], rooms: &[Room], limits: &[Limit]) {
+pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room]) {
     let trials = Trials::new(rooms);
     for (at, room) in rooms.iter().enumerate() {
         let path = &room.place;
@@ -20,11 +18,6 @@ pub(in crate::config) fn check(reader: &Reader<'_>, upstreams: &[Upstream], room
     }
     sign_in::check(reader, rooms, &trials);
     links::check(reader, rooms, &trials);
-    // Otherwise the hosts of a limit lie within its upstream's.
-    let anywhere = upstreams.iter().all(|upstream| upstream.hosts.is_empty());
-    for (at, limit) in limits.iter().enumerate().filter(|_| anywhere) {
-        limit_hosts(reader, &format!("limit[{at}].hosts"), limit, rooms);
-    }
 }
 
 /// Cookies are distinguished by names: a room's lines add a dash and ten characters to it.
@@ -175,21 +168,6 @@ fn reachable(reader: &Reader<'_>, path: &str, at: usize, trials: &Trials<'_>) {
             "this room put before the other in the file"
         };
         reader.mistake(&format!("{path}.routes"), wrong, right);
-    }
-}
-
-/// Requests for hosts that no room names are not the shop's.
-fn limit_hosts(reader: &Reader<'_>, key: &str, limit: &Limit, rooms: &[Room]) {
-    if limit.hosts.is_empty() || rooms.iter().any(|room| room.hosts.is_empty()) {
-        return;
-    }
-    let meet = |host: &HostPattern| {
-        let known = rooms.iter().flat_map(|room| &room.hosts);
-        known.into_iter().any(|own| own.covers(host) || host.covers(own))
-    };
-    for host in limit.hosts.iter().filter(|host| !meet(host)) {
-        let wrong = format!("{host} is a host of no room, so this never matches");
-        reader.mistake(key, wrong, "a host that some room names");
     }
 }
 

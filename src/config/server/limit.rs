@@ -92,7 +92,7 @@ impl Value for Prefixes {
     }
 }
 
-pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream]) -> Vec<Limit> {
+pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream], rooms: &[Room]) -> Vec<Limit> {
     let sections = reader.tables("limit");
     if sections.len() > MAX_LIMITS {
         reader.mistake(
@@ -105,6 +105,9 @@ pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream]) -> 
     for section in &sections {
         let name = section.get_as("name", name);
         let (upstream, hosts) = named_by(section, upstreams, section.list("hosts"));
+        if section.is_set("hosts") && !section.has_mistake("hosts") {
+            check_hosts(section, &hosts, rooms.iter().filter(|room| room.upstream == upstream));
+        }
         let routes: Vec<Route> = section.list("routes");
         let (requests, window) = (section.get("requests"), section.get("window"));
         for own in routes.iter().filter(|route| route.is_own()) {
@@ -141,6 +144,21 @@ pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream]) -> 
         });
     }
     limits
+}
+
+/// A request gets 421 if its upstream has rooms, but none for its host.
+fn check_hosts<'r>(section: &Section<'_>, hosts: &[HostPattern], rooms: impl Iterator<Item = &'r Room> + Clone) {
+    if rooms.clone().next().is_none() || rooms.clone().any(|room| room.hosts.is_empty()) {
+        return;
+    }
+    let meets = |host: &HostPattern| {
+        let mut known = rooms.clone().flat_map(|room| &room.hosts);
+        known.any(|own| own.covers(host) || host.covers(own))
+    };
+    for host in hosts.iter().filter(|host| !meets(host)) {
+        let wrong = format!("{host} is a host of no room, so this never matches");
+        section.mistake("hosts", wrong, "a host that some room names");
+    }
 }
 
 pub(in crate::config) fn own(reader: &Reader<'_>, rooms: &[Room]) -> OwnLimits {

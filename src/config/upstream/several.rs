@@ -112,19 +112,28 @@ fn place(section: &Section<'_>, upstreams: &[Upstream]) -> usize {
     0
 }
 
-/// Says which upstreams are without a line.
-pub(in crate::config) fn warn_of_open(reader: &Reader<'_>, upstreams: &[Upstream], rooms: &[Room]) {
-    if upstreams.len() < 2 {
-        return;
-    }
+/// Says which upstreams are without a line, and which of their hosts a room leaves with 421.
+pub(in crate::config) fn warn_of_hosts(reader: &Reader<'_>, upstreams: &[Upstream], rooms: &[Room]) {
     for (at, upstream) in upstreams.iter().enumerate() {
-        if rooms.iter().all(|room| room.upstream != at) {
-            let wrong = "no room names this upstream, so nobody ever waits for it";
-            reader.warning(
-                &format!("{}.name", upstream.place),
-                wrong,
-                "a [[room]] for it, unless that is meant",
-            );
+        let own = || rooms.iter().filter(|room| room.upstream == at);
+        if own().next().is_none() {
+            if upstreams.len() > 1 {
+                let wrong = "no room names this upstream, so nobody ever waits for it";
+                let key = format!("{}.name", upstream.place);
+                reader.warning(&key, wrong, "a [[room]] for it, unless that is meant");
+            }
+            continue;
+        }
+        let is_covered = |host: &&HostPattern| own().flat_map(|room| &room.hosts).any(|of_room| of_room.covers(host));
+        let key = format!("{}.hosts", upstream.place);
+        for host in upstream.hosts.iter().filter(|host| !is_covered(host)) {
+            let which = if host.is_below() {
+                "a host there that no room names"
+            } else {
+                "it"
+            };
+            let wrong = format!("no room of this upstream has {host}, so a request for {which} gets 421");
+            reader.warning(&key, wrong, "this in `hosts` of a room too, or left out here");
         }
     }
 }
