@@ -80,6 +80,14 @@ pub(in crate::config) fn read(reader: &Reader<'_>, server: &Server, may_be_none:
     if upstreams.len() > 1 {
         several::check(&sections, &upstreams);
     }
+    for (section, upstream) in sections.iter().zip(&upstreams) {
+        let has_url = section.is_set("url") || section.is_set("servers");
+        if may_be_none && is_alone(section.path()) && !has_url && !upstream.hosts.is_empty() {
+            let wrong = "without a url there is no upstream, and requests for any other host would be answered too";
+            let right = "a url beside them, or these hosts in each [[room]] instead";
+            section.mistake("hosts", wrong, right);
+        }
+    }
     let is_there = |upstream: &Upstream| !is_alone(&upstream.place) || !upstream.servers.is_empty();
     upstreams.into_iter().filter(is_there).collect()
 }
