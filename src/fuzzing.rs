@@ -8,7 +8,7 @@ pub use crate::accounts::fuzzing::identity;
 pub use crate::config::fuzzing::config;
 pub use crate::gate::fuzzing::cookies;
 pub use crate::proxy::fuzzing::{framing, headers, proxy_protocol};
-pub use crate::router::fuzzing::path;
+pub use crate::router::fuzzing::{host, path};
 pub use crate::token::fuzzing::{proofs, token};
 
 #[cfg(test)]
@@ -20,11 +20,12 @@ mod tests {
 
     type Target = fn(&[u8]);
 
-    const TARGETS: [(&str, Target); 9] = [
+    const TARGETS: [(&str, Target); 10] = [
         ("config", config),
         ("cookies", cookies),
         ("framing", framing),
         ("headers", headers),
+        ("host", host),
         ("identity", identity),
         ("path", path),
         ("proofs", proofs),

@@ -1,11 +1,12 @@
-//! The fuzz target for paths: the gate sees every path that a shop may read, or refuses the request.
+//! The fuzz targets for paths and hosts: the gate sees every path that a shop may read, or refuses the request; and a request
+//! belongs to the shop of its own host.
 
 use std::sync::LazyLock;
 
 use http::Method;
 
 use super::shops::SHOPS;
-use super::{Brings, Per, PerSource, RoomRoutes, Route, Routed, Router, Target};
+use super::{Brings, HostPattern, Per, PerSource, RoomRoutes, Route, Routed, Router, Target, UpstreamRoutes};
 
 /// A target in origin form.
 ///
@@ -26,6 +27,87 @@ pub fn path(data: &[u8]) {
         }
         as_read(router, &target, &routed);
     }
+}
+
+/// The value of `Host`, or an authority.
+///
+/// # Panics
+/// When a law does not hold.
+pub fn host(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let hosts = ["shop.test", "*.shop.test", "shop.test:8443", "open.test", "[::1]:81"];
+    let hosts = hosts.map(|text| HostPattern::parse(text).expect("a host"));
+    let shops = [(&hosts[..2], true), (&hosts[2..3], true), (&hosts[3..], false)];
+    for path in ["/", "/buy/1", "/.ropeline/health"] {
+        own_shop_alone(&shops, text, path);
+    }
+}
+
+/// A request is for the shop that names its host, and for the room and limit of that shop; for no shop where none names it,
+/// however it is spelled. Each shop is its hosts, of which it shares none, and whether a room is in front of it.
+pub(super) fn own_shop_alone(shops: &[(&[HostPattern], bool)], host: &str, path: &str) {
+    let Ok(target) = Target::parse(host, path) else { return };
+    let Ok(routed) = shops_behind(shops).route(&Method::GET, &target, Brings::Nothing) else {
+        return;
+    };
+    let names = |shop: &(&[HostPattern], bool), host: &str| shop.0.iter().any(|pattern| pattern.matches(host));
+    let meant = usual(host);
+    let owner = shops.iter().position(|shop| names(shop, &meant));
+    let is_usual = host == meant;
+    assert!(
+        routed.upstream == owner || (routed.upstream.is_none() && !is_usual),
+        "{host}{path} is for {:?} instead of {owner:?}",
+        routed.upstream
+    );
+    assert_eq!(routed.misdirected, routed.upstream.is_none(), "{host}{path}");
+    let places: Vec<usize> = (0..shops.len()).filter(|at| shops[*at].1).collect();
+    let of_room = routed.room.map(|room| places[room.index]);
+    assert!(
+        of_room.is_none() || of_room == owner,
+        "{host}{path} is in the room of {of_room:?}"
+    );
+    let foreign = routed.limits.iter().find(|limit| Some(usize::from(*limit)) != owner);
+    assert_eq!(foreign, None, "{host}{path} counts at another shop");
+}
+
+/// As browsers write it: in lower case, without a dot at the end, without the port of HTTP or HTTPS.
+fn usual(host: &str) -> String {
+    let lower = host.to_ascii_lowercase();
+    let (name, port) = match lower.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, port),
+        _ => (&*lower, ""),
+    };
+    let name = name.strip_suffix('.').unwrap_or(name);
+    match port {
+        "" | "80" | "443" => name.to_owned(),
+        port => format!("{name}:{port}"),
+    }
+}
+
+/// A router over the shops, each with a limit, and a room over everything where it has one.
+fn shops_behind(shops: &[(&[HostPattern], bool)]) -> Router {
+    let all = [Route::parse("/*").expect("a route")];
+    let room = |hosts| RoomRoutes {
+        hosts,
+        routes: &all,
+        except: &[],
+        return_routes: &[],
+        ends_on: &[],
+        names: None,
+        per: None,
+    };
+    let with_room = shops.iter().filter(|shop| shop.1);
+    let rooms: Vec<RoomRoutes<'_>> = with_room.map(|shop| room(shop.0)).collect();
+    let limits: Vec<(&[HostPattern], &[Route])> = shops.iter().map(|shop| (shop.0, &all[..])).collect();
+    let mut upstreams = Vec::new();
+    for (hosts, has_rooms) in shops {
+        upstreams.push(UpstreamRoutes {
+            hosts,
+            streamed: &[],
+            has_rooms: *has_rooms,
+        });
+    }
+    Router::new(&rooms, &limits).to(&upstreams)
 }
 
 /// A request that a shop serves as the protected path never passes.

@@ -22,4 +22,4 @@ mod through;
 mod traefik;
 
 use crowd::{gate, http, proxies, shop};
-use ropeline_testkit::crowd;
+use ropeline_testkit::{crowd, harness};
