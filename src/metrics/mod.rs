@@ -13,7 +13,8 @@ mod prices;
 mod process;
 mod register;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -42,6 +43,8 @@ pub struct Metrics {
     codes: Arc<[Counter; CodeFate::ALL.len()]>,
     upstream_faults: Family<Labels<2>, Counter>,
     upstream_durations: Family<Labels<1>, Latency, fn() -> Latency>,
+    /// The upstreams that have counters, and the names of limits that do.
+    shown: Arc<Mutex<Shown>>,
     pub crawlers: CrawlerMetrics,
     /// From a request's head to its answer's head or to asking the upstream: the gate's own share.
     pub gate: Latency,
@@ -74,6 +77,7 @@ impl Metrics {
             codes: Arc::default(),
             upstream_faults: Family::default(),
             upstream_durations: Family::new_with_constructor(|| Latency::new(&UPSTREAM_BOUNDS)),
+            shown: Arc::default(),
             crawlers: CrawlerMetrics::default(),
             gate: Latency::new(&GATE_BOUNDS),
             streams: Level::default(),
@@ -101,35 +105,89 @@ impl Metrics {
     /// The counter for one limit's refusals, by its name in the configuration. Takes a lock: keep the result.
     #[must_use]
     pub fn limited(&self, limit: &str) -> Counter {
-        self.limited_at(limit, "")
+        self.shown().limits.insert(limit.to_owned());
+        self.limited.get_or_create_owned(&limited_labels(limit, ""))
     }
 
     /// The counter for the refusals of a bound that each upstream has. Takes a lock: keep the result.
     #[must_use]
     pub fn limited_at(&self, limit: &str, upstream: &str) -> Counter {
-        let labels = [("limit", limit.to_owned()), ("upstream", upstream.to_owned())];
-        self.limited.get_or_create_owned(&labels)
+        let mut shown = self.shown();
+        shown.bounds.insert((upstream.to_owned(), limit.to_owned()));
+        self.limited.get_or_create_owned(&limited_labels(limit, upstream))
     }
 
     /// The counters for one upstream, by its name, which is empty for a single one without a name. Takes a lock: keep the
     /// result.
     #[must_use]
     pub fn of_upstream(&self, name: &str) -> UpstreamMetrics {
-        let of = || ("upstream", name.to_owned());
-        let counter = |fault: UpstreamFault| {
-            let labels = [("fault", fault.as_str().to_owned()), of()];
-            self.upstream_faults.get_or_create_owned(&labels)
-        };
+        let mut shown = self.shown();
+        shown.upstreams.insert(name.to_owned());
+        let counter = |fault| self.upstream_faults.get_or_create_owned(&fault_labels(fault, name));
         UpstreamMetrics {
             faults: UpstreamFault::ALL.map(counter),
-            took: self.upstream_durations.get_or_create_owned(&[of()]),
+            took: self.upstream_durations.get_or_create_owned(&[of(name)]),
         }
+    }
+
+    /// Shows no counters of other upstreams than these from now on. Requests under way at another one count unseen.
+    pub fn keep_upstreams(&self, names: &[&str]) {
+        let mut shown = self.shown();
+        let Shown {
+            upstreams,
+            bounds,
+            limits,
+        } = &mut *shown;
+        upstreams.retain(|name| {
+            let is_kept = names.contains(&name.as_str());
+            if !is_kept {
+                self.upstream_durations.remove(&[of(name)]);
+                for fault in UpstreamFault::ALL {
+                    self.upstream_faults.remove(&fault_labels(fault, name));
+                }
+            }
+            is_kept
+        });
+        bounds.retain(|(name, limit)| {
+            let is_kept = names.contains(&name.as_str());
+            // A limit of the same name counts there too.
+            if !is_kept && !(name.is_empty() && limits.contains(limit)) {
+                self.limited.remove(&limited_labels(limit, name));
+            }
+            is_kept
+        });
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a code that was shown.
     pub fn code(&self, fate: CodeFate) {
         self.codes[fate as usize].inc();
     }
+}
+
+/// What of the label `upstream` has counters.
+#[derive(Debug, Default)]
+struct Shown {
+    upstreams: BTreeSet<String>,
+    /// Each upstream's name, with that of a bound there.
+    bounds: BTreeSet<(String, String)>,
+    /// Limits of no upstream.
+    limits: BTreeSet<String>,
+}
+
+fn of(upstream: &str) -> (&'static str, String) {
+    ("upstream", upstream.to_owned())
+}
+
+fn fault_labels(fault: UpstreamFault, upstream: &str) -> Labels<2> {
+    [("fault", fault.as_str().to_owned()), of(upstream)]
+}
+
+fn limited_labels(limit: &str, upstream: &str) -> Labels<2> {
+    [("limit", limit.to_owned()), of(upstream)]
 }
 
 impl Default for Metrics {

@@ -98,6 +98,39 @@ mod tests {
     use ropeline_ids::RoomName;
 
     #[test]
+    fn an_upstream_that_is_gone_is_shown_no_longer() {
+        let metrics = Metrics::new();
+        for name in ["", "music", "books"] {
+            metrics.of_upstream(name).fault(UpstreamFault::Connect);
+            metrics.limited_at("sockets", name).inc();
+            metrics.limited_at("unadmitted-reads", name).inc();
+        }
+        // A limit of the operator's.
+        let sockets = metrics.limited("sockets");
+        metrics.keep_upstreams(&["music"]);
+        sockets.inc();
+        let shown = |metrics: &Metrics| {
+            let mut registry = Registry::default();
+            metrics.register(registry.sub_registry_with_prefix("ropeline"));
+            let mut text = String::new();
+            encode(&mut text, &registry).expect("a string takes everything");
+            text
+        };
+        let text = shown(&metrics);
+        assert!(!text.contains("upstream=\"books\""), "{text}");
+        let unnamed: Vec<&str> = text.lines().filter(|line| line.contains("upstream=\"\"")).collect();
+        assert_eq!(
+            unnamed,
+            ["ropeline_limited_total{limit=\"sockets\",upstream=\"\"} 2"],
+            "{text}"
+        );
+        assert!(text.contains("ropeline_upstream_faults_total{fault=\"connect\",upstream=\"music\"} 1"));
+        metrics.keep_upstreams(&["music", "books"]);
+        let _ = metrics.of_upstream("books");
+        assert!(shown(&metrics).contains("ropeline_upstream_faults_total{fault=\"connect\",upstream=\"books\"} 0"));
+    }
+
+    #[test]
     fn every_count_is_shown_under_its_name() {
         let metrics = Metrics::new();
         let room = RoomName::new("main").expect("a name");

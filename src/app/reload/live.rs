@@ -128,6 +128,9 @@ impl Live {
         // A gate that is alone accepts all that it signs.
         odd.retain(|odd| matches!(odd, Odd::Gone { .. }) || matches!(config.store.kind, StoreKind::Redis(_)));
         self.cores.replace(shared, origins.clone());
+        let upstreams = config.upstreams.iter();
+        let names: Vec<&str> = upstreams.map(|one| one.name.as_deref().unwrap_or_default()).collect();
+        self.metrics.keep_upstreams(&names);
         self.replica.set_keys(keyring.clone());
         self.admin.set(admin_options(config), keyring, origins.clone());
         self.origins = origins;
