@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::{self, Standing};
+use super::plan::{self, REFRESH_MS, Standing};
 use super::record::{Attempts, Certificate, State};
 use crate::config::Acme;
 use ropeline_ids::Wall;
@@ -56,6 +56,14 @@ impl Known {
                 self.certificates.insert(host, new);
             }
         }
+    }
+
+    /// Whether the store's records are to be written: they lack something, or have a certificate that has expired and that nobody looks
+    /// after; or those of a shared store are so old that gates with other keys may take it over.
+    pub fn is_to_write(&self, is_shared: bool, now: Wall) -> bool {
+        let is_old = |written: Wall| is_shared && written.plus(REFRESH_MS) <= now;
+        let is_over = |(host, expires): (&String, &u64)| !self.certificates.contains_key(host) && Wall(*expires) <= now;
+        self.is_ahead || self.written.is_some_and(is_old) || self.state.expiries.iter().any(is_over)
     }
 
     /// Drops the pauses, if they are of other settings than these.
@@ -233,6 +241,31 @@ mod tests {
         let mut newcomer = Known::default();
         newcomer.drop_pauses_of_others("other");
         assert!(!newcomer.is_ahead, "there is nothing to drop");
+    }
+
+    #[test]
+    fn records_are_written_again_where_gates_share_them_or_a_certificate_is_to_be_deleted() {
+        let mut known = Known::default();
+        let mut stored = with(&[("a", 1)]);
+        stored.written = Some(Wall(10));
+        known.take(stored);
+        let old = Wall(10 + REFRESH_MS);
+        for (is_shared, now, is_to_write) in [
+            (true, Wall(old.0 - 1), false),
+            (true, old, true),
+            (false, old, false),
+            (false, Wall(u64::MAX), false),
+        ] {
+            assert_eq!(known.is_to_write(is_shared, now), is_to_write, "{is_shared} {now:?}");
+        }
+        known.state.expiries = [("a".to_owned(), 91), ("b".to_owned(), 50)].into();
+        for (now, is_to_write) in [(49, false), (50, true)] {
+            assert_eq!(known.is_to_write(false, Wall(now)), is_to_write, "{now}");
+        }
+        known.state.expiries.remove("b");
+        assert!(!known.is_to_write(false, Wall(u64::MAX)), "it is looked after");
+        known.is_ahead = true;
+        assert!(known.is_to_write(false, Wall(0)));
     }
 
     #[test]

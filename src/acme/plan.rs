@@ -142,6 +142,12 @@ const LONGEST_MS: u64 = 12 * 3_600_000;
 /// The longest that an authority may ask for: an answer that is wrong must not stop renewals for good.
 const MOST_ASKED_MS: u64 = 7 * 86_400_000;
 
+/// How long a record that none of the keys opens is taken for one of a gate that is there.
+pub const LOCKED_MS: u64 = 3_600_000;
+/// How often the records of a shared store are written again at least, so that gates with other keys see that a gate is there which
+/// can open them.
+pub const REFRESH_MS: u64 = LOCKED_MS / 3;
+
 /// Times as numbers of milliseconds.
 pub(super) mod wall {
     use ropeline_ids::Wall;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::known::{Known, Stored};
-use super::plan;
+use super::plan::{self, LOCKED_MS};
 use super::record::{Certificate, Challenge};
 use super::seal::{Opened, Sealer};
 use crate::store::{Trouble, Unavailable, Vault};
@@ -34,6 +34,11 @@ impl Records {
 
     pub fn set_sealer(&mut self, sealer: Sealer) {
         self.sealer = sealer;
+    }
+
+    /// Whether gates beside this one use them.
+    pub fn is_shared(&self) -> bool {
+        self.vault.is_shared()
     }
 
     pub fn vault(&mut self) -> &mut dyn Vault {
@@ -67,7 +72,7 @@ impl Records {
             revision: read.next().flatten(),
             ..Stored::default()
         };
-        let is_shared = self.vault.is_shared();
+        let is_shared = self.is_shared();
         let locks = |written| locked_until(written, replace_before, now).filter(|_| is_shared);
         if let Some(sealed) = read.next().flatten() {
             match self.opened(STATE, &sealed) {
@@ -182,17 +187,13 @@ const REVISION: &str = "revision";
 const CHALLENGES: &str = "challenges";
 const STATE: &str = "state";
 
-/// How long a record that none of the keys opens is taken for one of a gate that is there.
-const LOCKED_MS: u64 = 3_600_000;
-/// How often the records are written again at least, so that gates with other keys see that a gate is there which can open them.
-pub const REFRESH_MS: u64 = LOCKED_MS / 3;
 /// How long after its end a pause is forgotten: its host is no longer looked after.
 const FORGOTTEN_MS: u64 = 86_400_000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acme::plan::dates;
+    use crate::acme::plan::{REFRESH_MS, dates};
     use crate::acme::record::State;
     use crate::store::FolderVault;
     use crate::token::{Key, KeyId};

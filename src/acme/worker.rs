@@ -17,7 +17,7 @@ use super::known::Known;
 use super::order::{self, Blame, Failure, Issued};
 use super::plan::{self, Patience, Pause};
 use super::record::{self, Certificate, Challenge};
-use super::records::{Glance, REFRESH_MS, Records};
+use super::records::{Glance, Records};
 use super::seal::Sealer;
 use super::{Host, Settings};
 use crate::config;
@@ -162,8 +162,7 @@ impl Worker {
     }
 
     fn is_to_write(&self) -> bool {
-        let is_old = |written: Wall| written.plus(REFRESH_MS) <= time::wall();
-        self.known.is_ahead || self.known.written.is_some_and(is_old)
+        self.known.is_to_write(self.records.is_shared(), time::wall())
     }
 
     /// The host to order for.
