@@ -86,10 +86,14 @@ fn not_acme(status: Option<StatusCode>) -> String {
     }
 }
 
-/// RFC 8555, section 6.7.
-fn blame(problem: &Problem) -> Blame {
+/// RFC 8555, section 6.7; empty for a problem that is not of ACME.
+fn kind(problem: &Problem) -> &str {
     let kind = problem.r#type.as_deref().unwrap_or_default();
-    match kind.strip_prefix("urn:ietf:params:acme:error:").unwrap_or_default() {
+    kind.strip_prefix("urn:ietf:params:acme:error:").unwrap_or_default()
+}
+
+fn blame(problem: &Problem) -> Blame {
+    match kind(problem) {
         "accountDoesNotExist" => Blame::Account,
         // Limits count orders for one name, or all of an account: those of one name are far more common.
         "rateLimited"
@@ -231,31 +235,42 @@ pub async fn finish(client: Client, mut order: Order, host: String, kind: Challe
 }
 
 /// Has the authority revoke a certificate whose key somebody else may have (RFC 8555, section 7.6), by the account that it was issued
-/// to, or else by the one that has just proved control of the host. The former account ends with its last certificate, since
-/// authorities let an account order for a while without another proof.
-pub async fn revoke(
-    client: Client,
-    (former, account): (Option<record::Account>, Account),
-    (chain, is_last): (String, bool),
-) -> Result<(), Failure> {
-    let failed = |error: Error| Failure::of(&client, &error);
-    let garbled = |what: &str| Failure::new(Blame::Gate, &format!("the former {what} cannot be read"));
-    let chain = CertificateDer::from_pem_slice(chain.as_bytes()).map_err(|_| garbled("certificate"))?;
+/// to, or by one that has proved control of the host.
+pub async fn revoke(client: &Client, account: &Account, chain: &str) -> Result<(), Failure> {
+    let chain = CertificateDer::from_pem_slice(chain.as_bytes())
+        .map_err(|_| Failure::new(Blame::Host, "the former certificate cannot be read"))?;
     let request = RevocationRequest {
         certificate: &chain,
         reason: Some(RevocationReason::KeyCompromise),
     };
-    let Some(former) = former else {
-        return account.revoke(&request).await.map_err(failed);
-    };
-    let credentials = serde_json::from_value(former.credentials).map_err(|_| garbled("account"))?;
+    match account.revoke(&request).await {
+        Err(error) if !is_revoked_already(&error) => Err(Failure::of(client, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// The same by the former account, which ends with its last certificate, since authorities let an account order for a while without
+/// another proof.
+pub async fn revoke_by_former(
+    client: Client,
+    former: record::Account,
+    (chain, is_last): (String, bool),
+) -> Result<(), Failure> {
+    let failed = |error: Error| Failure::of(&client, &error);
+    let credentials = serde_json::from_value(former.credentials)
+        .map_err(|_| Failure::new(Blame::Host, "the former account cannot be read"))?;
     let builder = Account::builder_with_http(Box::new(client.clone()));
     let former = builder.from_credentials(credentials).await.map_err(failed)?;
-    former.revoke(&request).await.map_err(failed)?;
+    revoke(&client, &former, &chain).await?;
     if is_last {
         former.deactivate().await.map_err(failed)?;
     }
     Ok(())
+}
+
+/// RFC 8555, section 7.6: the certificate was revoked before, as by a try whose answer was lost.
+fn is_revoked_already(error: &Error) -> bool {
+    matches!(error, Error::Api(problem) if kind(problem) == "alreadyRevoked")
 }
 
 /// The authority's own words on an order that it refused.

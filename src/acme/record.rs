@@ -9,8 +9,9 @@ use super::plan::{Dates, Pause, wall};
 use crate::config::ChallengeKind;
 use ropeline_ids::Wall;
 
-/// What the gates share beside certificates, in one record.
+/// What the gates share beside certificates, in one record. What an older version has not written has its default.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct State {
     /// Grows with each change: of two states the one with the greater version is in force. So what a gate remembers does not bring
     /// back an account that another has thrown away.
@@ -18,6 +19,8 @@ pub struct State {
     pub account: Option<Account>,
     /// The one before, which is not to be trusted, until the certificates that were issued to it are revoked.
     pub former: Option<Account>,
+    /// Certificates that are to be revoked.
+    pub owed: Vec<Owed>,
     pub attempts: Attempts,
     /// Of which settings the pauses are ([`super::plan::settings`]).
     pub settings: String,
@@ -57,8 +60,23 @@ pub struct Certificate {
     renews: Wall,
 }
 
+/// A certificate that was replaced because somebody else may have its key, and is to be revoked.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owed {
+    pub host: String,
+    /// PEM, the site's own first.
+    pub chain: String,
+    /// Of the authority that issued it.
+    pub directory: String,
+    #[serde(with = "wall")]
+    pub expires: Wall,
+    /// As if the tries so far had failed.
+    pub pause: Pause,
+}
+
 /// Pauses after failures.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Attempts {
     /// Of the authority: it does not answer, or not as one does.
     pub authority: Option<Pause>,
@@ -122,6 +140,15 @@ impl fmt::Debug for Certificate {
     }
 }
 
+impl fmt::Debug for Owed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owed")
+            .field("host", &self.host)
+            .field("pause", &self.pause)
+            .finish_non_exhaustive()
+    }
+}
+
 impl fmt::Debug for Challenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Challenge")
@@ -147,5 +174,27 @@ mod kind {
         } else {
             ChallengeKind::Http01
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_of_another_version_is_read() {
+        let account = r#"{"directory":"a","contact":[],"made":7,"credentials":null}"#;
+        let older = format!("{{\"version\":3,\"account\":{account},\"attempts\":{{}}}}");
+        let state: State = serde_json::from_str(&older).expect("a state");
+        assert_eq!(
+            (state.version, state.account.map(|account| account.made)),
+            (3, Some(Wall(7)))
+        );
+        assert_eq!(
+            (state.former, state.owed, state.attempts),
+            (None, Vec::new(), Attempts::default())
+        );
+        let newer = r#"{"version":3,"what no version has yet":1}"#;
+        assert_eq!(serde_json::from_str::<State>(newer).expect("a state").version, 3);
     }
 }

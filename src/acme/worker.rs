@@ -1,4 +1,6 @@
-//! The thread: looks at the store once a second, shows what it finds there, and orders what is due.
+//! The thread: looks at the store once a second, shows what it finds there, orders what is due, and has revoked what is to be.
+
+mod revocations;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -145,13 +147,17 @@ impl Worker {
             return self.write_back();
         }
         // A store that was emptied is first filled by the gates that know what it had.
-        if self.due().is_none() || (is_empty && self.empty_looks < EMPTY_LOOKS) || !self.lease()? {
+        let is_idle = self.due().is_none() && self.owed().is_none();
+        if is_idle || (is_empty && self.empty_looks < EMPTY_LOOKS) || !self.lease()? {
             return Ok(());
         }
         self.read_all()?;
-        let host = self.due().filter(|_| !self.is_locked());
-        if let Some(host) = host {
-            self.order(&host, heard);
+        if !self.is_locked() {
+            match (self.due(), self.owed()) {
+                (Some(host), _) => self.order(&host, heard),
+                (None, Some(owed)) => self.revoke_again(owed, heard),
+                (None, None) => {}
+            }
         }
         self.records.vault().release()
     }
@@ -315,13 +321,13 @@ impl Worker {
         let attempts = &mut self.known.state.attempts;
         let mut leaked = None;
         match outcome {
-            Ok((certificate, account)) => {
+            Ok(certificate) => {
                 let dates = certificate.dates();
                 attempts.hosts.remove(host);
                 attempts.authority = None;
                 let old = self.known.certificates.insert(host.to_owned(), certificate);
                 let is_leaked = |old: &Certificate| plan::is_replaced(acme.replace_before, old.issued, time::wall());
-                leaked = old.filter(is_leaked).zip(Some(account));
+                leaked = old.filter(is_leaked);
                 tracing::info!(
                     host,
                     expires = dates::rfc3339(dates.expires),
@@ -331,38 +337,12 @@ impl Worker {
             }
             Err(failure) => self.failed(host, &acme, &failure, begun),
         }
+        let owed = leaked.map(|old| self.owe(host, old, &acme));
         // What is not written now is written when the store answers.
         self.known.is_ahead = !self.is_written(&[host.to_owned()]);
         self.publish();
-        if let Some((old, account)) = leaked {
-            self.revoke(host, old, account, (&acme, client), heard);
-        }
-    }
-
-    /// Has a certificate revoked that was made before the operator's time.
-    fn revoke(
-        &mut self,
-        host: &str,
-        old: Certificate,
-        account: Account,
-        (acme, client): (&config::Acme, Client),
-        heard: &Receiver<Word>,
-    ) {
-        let now = time::wall();
-        let is_leaked = |held: &Certificate| plan::is_replaced(acme.replace_before, held.issued, now);
-        let is_last = !self.known.certificates.values().any(is_leaked);
-        let accounts = (self.known.state.former.clone(), account);
-        if let Err(failure) = self.guarded(heard, order::revoke(client, accounts, (old.chain, is_last))) {
-            tracing::error!(
-                host,
-                reason = failure.said,
-                "the certificate that was replaced is not revoked; right: revoke it at the authority by hand"
-            );
-            return;
-        }
-        tracing::info!(host, "the certificate that was replaced is revoked");
-        if is_last && self.known.state.former.take().is_some() {
-            self.known.is_ahead |= !self.is_written(&[]);
+        if let Some(owed) = owed {
+            self.revoke(&owed, &acme, &client, heard);
         }
     }
 
@@ -432,21 +412,8 @@ impl Worker {
         acme: &Arc<config::Acme>,
         client: &Client,
         heard: &Receiver<Word>,
-    ) -> Result<(Certificate, Account), Failure> {
-        let stored = self.known.state.account.clone();
-        let (account, new) = self.guarded(heard, order::account(client, acme, stored, time::wall()))?;
-        if let Some(new) = new {
-            let is_leaked = |old: &record::Account| {
-                old.directory == new.directory && plan::is_replaced(acme.replace_before, old.made, time::wall())
-            };
-            if let Some(old) = self.known.state.account.take_if(|old| is_leaked(old)) {
-                self.known.state.former = Some(old);
-            }
-            self.known.state.account = Some(new);
-            if !self.is_written(&[]) {
-                return Err(lost("the store has not taken the account"));
-            }
-        }
+    ) -> Result<Certificate, Failure> {
+        let account = self.account(acme, client, heard)?;
         let (order, set) = self.guarded(heard, order::begin(client, &account, (host, acme.challenge)))?;
         if !set.is_empty() {
             let until = time::wall().plus(CHALLENGE_MS);
@@ -470,7 +437,26 @@ impl Worker {
         }
         let issued = order::finish(client.clone(), order, host.to_owned(), acme.challenge);
         let issued = self.guarded(heard, issued)?;
-        Ok((checked(host, &acme.directory, issued, time::wall())?, account))
+        checked(host, &acme.directory, issued, time::wall())
+    }
+
+    /// The account in force, which is written first where it is new.
+    fn account(&mut self, acme: &config::Acme, client: &Client, heard: &Receiver<Word>) -> Result<Account, Failure> {
+        let stored = self.known.state.account.clone();
+        let (account, new) = self.guarded(heard, order::account(client, acme, stored, time::wall()))?;
+        if let Some(new) = new {
+            let is_leaked = |old: &record::Account| {
+                old.directory == new.directory && plan::is_replaced(acme.replace_before, old.made, time::wall())
+            };
+            if let Some(old) = self.known.state.account.take_if(|old| is_leaked(old)) {
+                self.known.state.former = Some(old);
+            }
+            self.known.state.account = Some(new);
+            if !self.is_written(&[]) {
+                return Err(lost("the store has not taken the account"));
+            }
+        }
+        Ok(account)
     }
 
     /// Does the work, and meanwhile keeps the lease and looks at the store.

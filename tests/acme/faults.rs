@@ -3,10 +3,8 @@
 use crate::authority::Options;
 use crate::front::Fault;
 use crate::harness::redis::{Server, until};
-use crate::site::{HOST, HOSTS, Site, logs, many_looks, metric};
+use crate::site::{HOST, HOSTS, QUICK, Site, logs, many_looks, metric};
 use crate::visitor::asks;
-
-const QUICK: &str = "retry = \"1s\"\n";
 
 #[test]
 fn refused_nonces_do_not_keep_a_certificate_away() {

@@ -39,6 +39,8 @@ pub enum Fault {
     Limited(u32),
     /// The authority does not know the account.
     NoAccount,
+    /// The certificate was revoked before.
+    AlreadyRevoked,
     /// The connection ends.
     Cut,
 }
@@ -57,6 +59,8 @@ struct State {
     of_hosts: Vec<(&'static str, Fault)>,
     /// For all that follow one of these.
     after: Option<Fault>,
+    /// For revocations.
+    of_revocations: Option<Fault>,
 }
 
 impl Front {
@@ -100,6 +104,11 @@ impl Front {
     /// Orders of these hosts get these, and others the authority's answers.
     pub fn of_hosts(&self, faults: &[(&'static str, Fault)]) {
         self.state.lock().unwrap().of_hosts = faults.to_vec();
+    }
+
+    /// Revocations get this, or the authority's answers again.
+    pub fn of_revocations(&self, fault: Option<Fault>) {
+        self.state.lock().unwrap().of_revocations = fault;
     }
 
     /// Orders that the authority has opened.
@@ -157,6 +166,7 @@ impl Fault {
             Self::Garbage => (StatusCode::OK, page()),
             Self::Limited(_) => (StatusCode::TOO_MANY_REQUESTS, problem("rateLimited")),
             Self::NoAccount => (StatusCode::BAD_REQUEST, problem("accountDoesNotExist")),
+            Self::AlreadyRevoked => (StatusCode::BAD_REQUEST, problem("alreadyRevoked")),
             Self::Cut => return None,
         };
         let mut response = Response::new(Full::from(body));
@@ -176,7 +186,11 @@ impl State {
         if fault.is_some() && self.after.is_some() {
             self.always = self.after;
         }
-        let fault = fault.or_else(|| self.next.pop_front()).or(self.always);
+        let of_revocation = self.of_revocations.filter(|_| path == "/revoke-cert");
+        let fault = fault
+            .or(of_revocation)
+            .or_else(|| self.next.pop_front())
+            .or(self.always);
         self.faulted += usize::from(fault.is_some());
         fault
     }

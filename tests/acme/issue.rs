@@ -2,10 +2,8 @@
 
 use crate::authority::{EXTERNAL, Options};
 use crate::harness::redis::{Server, until};
-use crate::site::{HOST, HOSTS, Site, addresses, logs, metric};
+use crate::site::{HOST, HOSTS, QUICK, Site, addresses, logs, metric};
 use crate::visitor::{asks, comes_in};
-
-const QUICK: &str = "retry = \"1s\"\n";
 
 #[test]
 fn a_gate_serves_http_until_the_authority_has_issued_and_then_tls() {

@@ -7,6 +7,7 @@ mod door;
 mod faults;
 mod front;
 mod issue;
+mod leaks;
 mod lost;
 mod renewals;
 mod shop;

@@ -7,9 +7,15 @@ use rustls::ClientConfig;
 
 use crate::authority::{Options, Pebble};
 use crate::harness::gate::Gate;
-use crate::harness::redis::{Server, until};
+use crate::harness::redis::{self, Server, until};
 use crate::shop::Shop;
 use crate::visitor::{asks, client, comes_in};
+
+/// The key of a gate's configuration.
+pub const OLD_KEY: &str = "{ id = \"test\", secret = \"a secret of the tests, long enough for any ring\" }";
+
+/// Failures are tried again soon.
+pub const QUICK: &str = "retry = \"1s\"\n";
 
 /// Hosts that lead to the doors.
 pub const HOSTS: [&str; 2] = ["shop.example", "tickets.example"];
@@ -27,6 +33,37 @@ pub struct Site {
 pub struct Addresses {
     pub clear: SocketAddr,
     pub tls: SocketAddr,
+}
+
+/// Gates on one store, all of which show one certificate.
+pub struct Fleet<const N: usize> {
+    pub gates: [Gate; N],
+    pub store: Server,
+    pub site: Site,
+    pub certificate: Vec<u8>,
+}
+
+impl<const N: usize> Fleet<N> {
+    pub fn open() -> Self {
+        Self::on(&redis::Options::default())
+    }
+
+    /// With this store.
+    pub fn on(options: &redis::Options) -> Self {
+        let site = Site::new(Options::default(), QUICK);
+        let store = Server::start(options);
+        let gates = [(); N].map(|()| site.shares(&store));
+        site.leads_to(&gates.each_ref());
+        let shown = gates.each_ref().map(|gate| site.serves(gate, HOST));
+        let certificate = shown[0].clone();
+        assert!(shown.iter().all(|other| *other == certificate));
+        Self {
+            gates,
+            store,
+            site,
+            certificate,
+        }
+    }
 }
 
 impl Site {

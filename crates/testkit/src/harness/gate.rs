@@ -1,6 +1,7 @@
 //! The gate as an operator runs it: the binary, a config file, a data folder.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::Signal;
@@ -124,6 +125,11 @@ impl Gate {
 }
 
 impl Dead {
+    /// Its data folder, where it has one.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
     /// Starts it again.
     pub fn start(self) -> Gate {
         let file = self.folder.path().join(CONFIG);
