@@ -92,9 +92,13 @@ fn found(args: &DoctorArgs) -> Vec<Finding> {
     let by_file = examined.map(|subject: Arc<Subject>| thread::spawn(move || doctor::examine(&subject, None)));
     let (by_gate, back_door) = asked(args, config.as_ref());
     let by_gate = by_gate.unwrap_or_else(|failure| vec![no_gate(file, &failure)]);
-    findings.extend(by_file.and_then(|thread| thread.join().ok()).unwrap_or_default());
-    findings.extend(back_door);
-    doctor::merged(&findings, &by_gate)
+    if let Some(thread) = by_file {
+        let fault = |_| vec![Finding::of_fault("the file and this machine")];
+        findings.extend(thread.join().unwrap_or_else(fault));
+    }
+    // What was asked for is answered, whatever the gate has found by itself.
+    let all = doctor::merged(&findings, &by_gate).into_iter().chain(back_door);
+    doctor::sorted(all.collect())
 }
 
 /// The file's own mistakes, and what it says where it has none.

@@ -56,6 +56,14 @@ impl Finding {
         Self::of(Severity::Fine, message.into())
     }
 
+    /// The program itself has failed, and left these out.
+    pub fn of_fault(what: &str) -> Self {
+        Self::fault(format!("A fault of the program: {what} were not examined.")).by(
+            "ropeline doctor",
+            "once more; if it stays, report it with what it prints",
+        )
+    }
+
     fn of(severity: Severity, message: String) -> Self {
         Self {
             check: String::new(),

@@ -9,8 +9,8 @@ use tokio::sync::OnceCell;
 
 use super::subject::{Running, Shop, Subject};
 use crate::proxy::{Examined, examine};
-use crate::store::Unavailable;
 use crate::store::redis::{self, Examined as StoreExamined};
+use crate::store::{Trouble, Unavailable};
 use crate::time;
 use crate::token::RequestSigner;
 use ropeline_ids::GateId;
@@ -47,7 +47,13 @@ impl<'s> Look<'s> {
             let store = self.subject.store.clone()?;
             let gates = self.others();
             let look = move || redis::examine(&store.url, store.options, &gates);
-            let seen = tokio::task::spawn_blocking(look).await.ok()?;
+            let fault = |_| {
+                Err(Unavailable::new(
+                    Trouble::Odd,
+                    "a fault of the program in asking it".to_owned(),
+                ))
+            };
+            let seen = tokio::task::spawn_blocking(look).await.unwrap_or_else(fault);
             Some(seen.map(Arc::new))
         };
         self.store.get_or_init(ask).await.as_ref()

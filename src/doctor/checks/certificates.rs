@@ -26,22 +26,29 @@ pub fn check<'a>(look: &'a Look<'a>) -> Checking<'a> {
         }
         let hosts = look.running.iter().flat_map(|running| running.acme.iter());
         findings.extend(hosts.filter_map(|host| ordered(subject, host, now)));
-        // A disk that hangs holds up no other check.
-        let (files, reading) = (subject.certificates.clone(), Arc::clone(&subject.reading));
-        let reading = reading.lock_owned().await;
-        let load = move || {
-            let load = |files: Files| (files.load(), files);
-            let loaded: Vec<_> = files.into_iter().map(load).collect();
-            drop(reading);
-            loaded
-        };
-        for (loaded, files) in tokio::task::spawn_blocking(load).await.unwrap_or_default() {
-            findings.push(in_file(subject, &files, loaded, now));
-        }
+        findings.extend(in_files(subject, Files::load, now).await);
         findings.sort_by(|one, other| (one.severity, &one.message).cmp(&(other.severity, &other.message)));
         findings.dedup_by(|one, other| one.message == other.message);
         findings
     })
+}
+
+/// Those of the configuration's files. A disk that hangs holds up no other check.
+async fn in_files(subject: &Subject, load: fn(&Files) -> Result<Pair, PairError>, now: Wall) -> Vec<Finding> {
+    let files = subject.certificates.clone();
+    let reading = Arc::clone(&subject.reading).lock_owned().await;
+    let read = move || {
+        let loaded: Vec<_> = files.into_iter().map(|files| (load(&files), files)).collect();
+        drop(reading);
+        loaded
+    };
+    match tokio::task::spawn_blocking(read).await {
+        Ok(all) => all
+            .into_iter()
+            .map(|(loaded, files)| in_file(subject, &files, loaded, now))
+            .collect(),
+        Err(_) => vec![Finding::of_fault("the certificates in the files")],
+    }
 }
 
 fn in_file(subject: &Subject, files: &Files, loaded: Result<Pair, PairError>, now: Wall) -> Finding {
@@ -157,6 +164,27 @@ mod tests {
             let is_late = |left| is_late(begins, expires, Wall(expires.0 - left));
             assert_eq!([is_late(late * DAY), is_late(late * DAY - 1)], [false, true], "{life}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_fault_of_the_program_is_a_finding_and_the_files_are_not_called_good() {
+        let files = Files {
+            certificate: "a.pem".into(),
+            key: "a.key".into(),
+        };
+        let subject = Subject {
+            certificates: vec![files],
+            ..Subject::default()
+        };
+        let found = in_files(&subject, |_| panic!("on purpose"), Wall(0)).await;
+        let [finding] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(finding.severity, Severity::Fault);
+        assert!(
+            finding
+                .message
+                .contains("the certificates in the files were not examined"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -147,6 +147,13 @@ fn an_address_that_answers_round_the_gate_is_a_fault() {
     all.says("back-door", "fault", "answers at http://127.0.0.1");
     let shut = format!("http://{}", nobody_listens());
     tried(&shut).says("back-door", "fine", "or it refuses");
+    // A gate that has found nothing either does not take the answer's place.
+    let running = site.start();
+    running.lives();
+    let admin = format!("http://{}", running.admin);
+    let all = told(&site, &["--admin", &admin, "--back-door", &shut]);
+    all.says("back-door", "fine", "or it refuses");
+    all.says("back-door", "fine", "no public address");
 }
 
 /// A client who goes round the gate does not mind the certificate.
