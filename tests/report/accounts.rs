@@ -1,56 +1,16 @@
 //! An account keeps the better of two places without passing another visitor.
 
 use ropeline::report::Findings;
-use ropeline::room::{Bound, Claim, Effects, LaneId, Number, PendingId, Section, Settings, Tag, Tagged};
-use tempfile::TempDir;
+use ropeline::room::{Bound, Claim, Effects, Number, PendingId, Section, Tag, Tagged};
 
 use super::fair::report;
-use super::hall::{Hall, section};
+use super::hall::section;
+use super::line::{LANE, Line};
 
-const LANE: LaneId = LaneId(0);
 const ANN: Tag = Tag([1; 8]);
 
-/// A line for one, with its archive.
-struct Line {
-    folder: TempDir,
-    hall: Hall,
-    first: Number,
-}
-
+/// What this line hears of accounts.
 impl Line {
-    /// This many have joined, and the first is called.
-    fn of(count: u32) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut hall = Hall::new();
-        hall.archive(1, folder.path());
-        let settings = Settings {
-            capacity: 1,
-            ..Settings::default()
-        };
-        hall.configure(1, settings);
-        let joined = hall.hear(
-            1,
-            100,
-            Section {
-                joins: vec![(LANE, count)],
-                ..section()
-            },
-        );
-        let first = joined.joined[0].first.unwrap();
-        Self { folder, hall, first }
-    }
-
-    fn number(&self, n: u32) -> Number {
-        Number {
-            n: self.first.n + n,
-            ..self.first
-        }
-    }
-
-    fn hears(&mut self, section: Section) -> Effects {
-        self.hall.hear(1, 100, section)
-    }
-
     fn binds(&mut self, n: u32) -> Effects {
         let number = self.number(n);
         let bound = Bound {
@@ -62,15 +22,6 @@ impl Line {
             bound: vec![bound],
             ..section()
         })
-    }
-
-    /// A visitor leaves: the next one's turn.
-    fn leaves(&mut self, n: u32) {
-        let number = self.number(n);
-        self.hears(Section {
-            leaves: vec![(LANE, number)],
-            ..section()
-        });
     }
 
     fn report(mut self) -> Findings {

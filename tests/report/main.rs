@@ -10,6 +10,7 @@ mod fair;
 mod forged;
 mod hall;
 mod life;
+mod line;
 mod logs;
 mod scale;
 mod tampered;
