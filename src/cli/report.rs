@@ -45,7 +45,7 @@ pub struct ReportArgs {
     /// The hash before the first entry, where older files were deleted; an earlier report has it
     #[arg(long, value_name = "HASH")]
     from: Option<String>,
-    /// Instead of the report, what became of the visitor with this reference of the page
+    /// What became of the visitor with this reference of the page: instead of the report, or in HTML and JSON with it
     #[arg(long, value_name = "REFERENCE", requires = "room")]
     visitor: Option<String>,
     /// With --visitor: the name of the line, if the room has several

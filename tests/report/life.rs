@@ -1,58 +1,36 @@
 //! What became of one visitor, by the reference of the waiting page.
 
-use ropeline::room::{Claim, LaneId, LineName, Number, Section, Settings};
+use ropeline::room::{Claim, LineName, Number, Section};
 use ropeline::token::Reference;
 use ropeline_ids::Visitor;
 
 use super::forged::program;
-use super::hall::{Hall, room, section};
-
-const LANE: LaneId = LaneId(0);
+use super::hall::{room, section};
+use super::line::{LANE, Line};
 
 #[test]
 fn the_report_follows_one_visitor_from_the_join_to_the_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut hall = Hall::new();
-    hall.archive(1, folder.path());
-    let settings = Settings {
-        capacity: 1,
-        ..Settings::default()
-    };
-    hall.configure(1, settings);
-    let newcomers = Section {
-        joins: vec![(LANE, 2)],
-        ..section()
-    };
-    let first = hall.hear(1, 100, newcomers).joined[0].first.unwrap();
-    let second = Number {
-        n: first.n + 1,
-        ..first
-    };
+    let mut line = Line::of(2);
+    let [first, second] = [line.number(0), line.number(1)];
     for _ in 0..30 {
-        hall.hear(1, 1_000, section());
+        line.hall.hear(1, 1_000, section());
     }
-    let back = Section {
+    line.hears(Section {
         marks: vec![(LANE, second)],
         leaves: vec![(LANE, first)],
         ..section()
-    };
-    hall.hear(1, 1_000, back);
-    hall.hear(1, 1_000, section());
-    let comes = Section {
+    });
+    line.hears(section());
+    line.hears(Section {
         claims: vec![Claim {
             lane: LANE,
             number: second,
             carried: true,
         }],
         ..section()
-    };
-    hall.hear(1, 1_000, comes);
-    let leaves = Section {
-        leaves: vec![(LANE, second)],
-        ..section()
-    };
-    hall.hear(1, 1_000, leaves);
-    hall.leave(1);
+    });
+    line.leaves(1);
+    line.hall.leave(1);
     let reference = |number| {
         let visitor = Visitor {
             room: room(),
@@ -63,7 +41,10 @@ fn the_report_follows_one_visitor_from_the_join_to_the_end() {
         };
         Reference::of(&visitor).to_string()
     };
-    let (code, said) = program(&[folder.path()], &["--room", "shop", "--visitor", &reference(second)]);
+    let (code, said) = program(
+        &[line.folder.path()],
+        &["--room", "shop", "--visitor", &reference(second)],
+    );
     assert_eq!(code, 0, "{said}");
     let lines: Vec<&str> = said.lines().collect();
     let told: Vec<&str> = lines
@@ -81,12 +62,32 @@ fn the_report_follows_one_visitor_from_the_join_to_the_end() {
         "{said}"
     );
     assert!(lines.last().unwrap().starts_with("whole and fair"), "{said}");
+    let page = ["--room", "shop", "--format", "html", "--visitor"];
+    let (code, said) = program(&[line.folder.path()], &[&page[..], &[&reference(second)]].concat());
+    assert_eq!(code, 0);
+    assert!(
+        said.contains(&format!("<h2>Visitor {} of shop</h2>", reference(second))),
+        "{said}"
+    );
+    for standing in [
+        "<td>in line, and away</td>",
+        "<td>called</td>",
+        "<td>inside</td>",
+        "<td>over: ",
+    ] {
+        assert!(said.contains(standing), "{standing} in {said}");
+    }
     let beyond = Number {
         n: second.n + 1,
         ..second
     };
-    let (_, said) = program(&[folder.path()], &["--room", "shop", "--visitor", &reference(beyond)]);
+    let (_, said) = program(
+        &[line.folder.path()],
+        &["--room", "shop", "--visitor", &reference(beyond)],
+    );
     assert!(said.contains("no entry of this history gives the number"), "{said}");
-    let (code, said) = program(&[folder.path()], &["--room", "shop", "--visitor", "nobody"]);
+    let (_, said) = program(&[line.folder.path()], &[&page[..], &[&reference(beyond)]].concat());
+    assert!(said.contains("No entry of this history gives the number."), "{said}");
+    let (code, said) = program(&[line.folder.path()], &["--room", "shop", "--visitor", "nobody"]);
     assert!(code == 64 && said.contains("is no reference"), "{said}");
 }
