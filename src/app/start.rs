@@ -138,7 +138,8 @@ pub fn open(
         tracing::info!("tickets and passes are signed with this gate's own key");
     }
     let options = replica::Options {
-        first_start: (first_start || new) && !takes_over,
+        first_start: first_start && !takes_over,
+        new_key: new && !takes_over,
         ..replica_options(&config.store, keyring.clone(), takes_over)
     };
     let (replica, thread) = Replica::start(log, parts::rooms(config), options)?;

@@ -23,6 +23,8 @@ pub struct Options {
     /// No log was lost before, whose visitors may still come: where the log begins from nothing at this start, it is taken for
     /// the first. SECURITY: if that is wrong, visitors are called who find the slots taken.
     pub first_start: bool,
+    /// The gate's key was made just now, which says the same without the operator's word.
+    pub new_key: bool,
     /// How long a start waits until the log is read; the thread goes on trying.
     pub read_within: Duration,
     /// How far this gate decides about the configured rooms at the start.
@@ -52,6 +54,7 @@ impl Default for Options {
             archive: None,
             keyring: None,
             first_start: false,
+            new_key: false,
             read_within: CUT_OFF_AFTER,
             charge: Charge::Own,
             goodbye_within: Duration::from_secs(5),

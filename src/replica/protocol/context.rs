@@ -26,7 +26,7 @@ pub(super) struct Context {
     pub leaving: Leaving,
     pub retry: Retry,
     pub shared: Arc<Shared>,
-    /// As [`Options::first_start`](crate::replica::Options::first_start), until a log is there.
+    /// By the operator's word or the new key ([`Options`](crate::replica::Options)), until a log is there.
     first_start: bool,
     foreign: Foreign,
 }
@@ -35,7 +35,7 @@ impl Context {
     pub fn new(identity: Identity, reader: Reader, configured: Configured, shared: Arc<Shared>) -> Self {
         Self {
             leaving: Leaving::new(identity.options().goodbye_within),
-            first_start: identity.options().first_start,
+            first_start: identity.options().first_start || identity.options().new_key,
             identity,
             reader,
             configured,
@@ -65,7 +65,7 @@ impl Context {
 
     /// The log was there before this gate.
     pub fn finds_log(&mut self) {
-        if self.first_start {
+        if self.first_start && self.identity.options().first_start {
             tracing::warn!("the store has a log, so this is no first start: run without --first-start from now on");
         }
         self.has_log();

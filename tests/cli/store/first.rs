@@ -54,6 +54,21 @@ fn the_first_start_of_all_numbers_and_calls_the_first_visitor_at_once() {
     until("the log", || (room(&gate)["waiting"] == 1).then_some(()));
 }
 
+/// Without `token.key` the gate makes a key, and says nothing of a word that nobody has given.
+#[test]
+fn a_key_that_was_made_is_no_word_for_a_first_start() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    assert!(gate.visitor().goes_to("/").is_the_shops());
+    gate.stop();
+    std::fs::remove_file(site.path("data/token.key")).unwrap();
+    let gate = Gate::serving(Program::start(&site.path(""), &["run"]));
+    gate.lives();
+    let said = gate.program.err();
+    assert!(said.contains("made a key of this gate's own"), "{said}");
+    assert!(!said.contains("--first-start"), "{said}");
+}
+
 /// The word was left in a unit file, and the store came back empty: what a gate knows that never stopped counts more.
 #[test]
 fn a_gate_that_starts_with_the_word_for_a_first_start_takes_nothing_from_one_that_lives() {
