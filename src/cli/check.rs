@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use crate::config::{self, Config, Mistake, Origin, Overrides, Report};
+use crate::config::{self, Config, Mistake, Origin, Report};
 use crate::crawlers;
 use crate::time;
 
-use super::config_file::ConfigFile;
+use super::config_file::{ConfigFile, of_environment};
 use super::output::{EXIT_CONFIG, Format, say};
 
 /// Arguments of `ropeline check`.
@@ -71,7 +71,7 @@ struct Finding<'a> {
 #[must_use]
 pub fn run(args: &CheckArgs) -> ExitCode {
     let file = args.config.or_default();
-    let report = config::read(Some(file), &Overrides::none());
+    let report = config::read(Some(file), &of_environment());
     let config = report.config();
     let checked = Checked {
         report: &report,

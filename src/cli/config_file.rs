@@ -1,10 +1,13 @@
 //! The configuration file among a command's arguments: `ropeline check FILE` and `ropeline check --config FILE` are the same.
+//! And what the environment says where it says nothing.
 
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Id};
+
+use crate::config::{self, Overrides};
 
 /// The file that the command line names, or else the environment.
 #[derive(Clone, Debug)]
@@ -30,6 +33,21 @@ impl ConfigFile {
         self.named().or_else(|| Some(default).filter(|file| file.exists()))
     }
 }
+
+/// What the environment sets where the file does not: for a gate, and for commands that say how a gate would read the file.
+pub fn of_environment() -> Overrides {
+    let places = config::environment(LISTEN).unwrap_or_default();
+    let places = places.split(',').map(str::trim).filter(|place| !place.is_empty());
+    let places: Vec<String> = places.map(str::to_owned).collect();
+    if places.is_empty() {
+        return Overrides::none();
+    }
+    Overrides::none().fallback("server.listen", LISTEN, &places)
+}
+
+/// Where visitors are served if neither an option nor the file says: the image of the container sets it, since loopback is of
+/// no use in there, and a file that names its listeners still holds.
+pub const LISTEN: &str = "ROPELINE_LISTEN";
 
 /// As the command line has it.
 #[derive(Debug, Args)]

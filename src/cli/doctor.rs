@@ -14,10 +14,10 @@ use clap::Args;
 
 use crate::admin::api;
 use crate::app::subject::subject;
-use crate::config::{self, Config, Overrides};
+use crate::config::{self, Config};
 use crate::doctor::{self, Finding, Severity, Subject};
 
-use super::config_file::ConfigFile;
+use super::config_file::{ConfigFile, of_environment};
 use super::output::{EXIT_CONFIG, Format, plain, say};
 use super::probe;
 use super::remote::{AdminArgs, Failure, parsed};
@@ -103,7 +103,7 @@ fn found(args: &DoctorArgs) -> Vec<Finding> {
 
 /// The file's own mistakes, and what it says where it has none.
 fn of_file(file: &Path) -> (Vec<Finding>, Option<Config>) {
-    let report = config::read(Some(file), &Overrides::none());
+    let report = config::read(Some(file), &of_environment());
     let path = file.display().to_string();
     let mistakes: Vec<Finding> = report
         .mistakes()

@@ -16,7 +16,7 @@ use crate::config::{self, Overrides};
 use crate::logging;
 use crate::metrics::Metrics;
 
-use super::config_file::ConfigFile;
+use super::config_file::{ConfigFile, of_environment};
 use super::output::{EXIT_CONFIG, say};
 use summary::Summary;
 
@@ -64,13 +64,7 @@ impl RunArgs {
     }
 
     fn overrides(&self) -> Overrides {
-        let mut overrides = Overrides::none();
-        let places = config::environment(LISTEN).unwrap_or_default();
-        let places = places.split(',').map(str::trim).filter(|place| !place.is_empty());
-        let places: Vec<String> = places.map(str::to_owned).collect();
-        if !places.is_empty() {
-            overrides = overrides.fallback("server.listen", LISTEN, &places);
-        }
+        let mut overrides = of_environment();
         if let Some(url) = &self.upstream {
             overrides = overrides.text("upstream.url", "--upstream", url);
         }
@@ -147,10 +141,6 @@ fn failed(error: &dyn std::error::Error) -> ExitCode {
     eprintln!("ropeline: {error}");
     ExitCode::FAILURE
 }
-
-/// Where visitors are served if neither an option nor the file says: the image of the container sets it, since loopback is of
-/// no use in there, and a file that names its listeners still holds.
-pub const LISTEN: &str = "ROPELINE_LISTEN";
 
 /// `EX_SOFTWARE` of `sysexits.h`: not the operator's mistake, and worth another start.
 const EXIT_SOFTWARE: u8 = 70;

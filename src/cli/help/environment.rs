@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command};
 
-use crate::cli::run::LISTEN;
+use crate::cli::config_file::LISTEN;
 
 /// What a variable stands for.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub fn variables(program: &Command) -> BTreeMap<String, Variable> {
     let listen = Variable {
         option: "--listen".to_owned(),
         about: "Addresses for visitors, if the file names none".to_owned(),
-        commands: vec!["run".to_owned()],
+        commands: ["check", "doctor", "run"].map(str::to_owned).to_vec(),
     };
     let mut variables = BTreeMap::from([(LISTEN.to_owned(), listen)]);
     for command in program.get_subcommands() {

@@ -91,10 +91,14 @@ fn the_values_in_force_are_printed_and_secrets_masked() {
 fn listening(env: &str, line: &str, options: &[&str]) -> (Site, Program) {
     let site = Site::new("", "");
     site.edit("listen = [\"127.0.0.1:0\"]\n", line);
-    let var = format!("ROPELINE_LISTEN={env}");
-    let args = [&[&var, env!("CARGO_BIN_EXE_ropeline"), "run"], options].concat();
-    let program = Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &args);
+    let program = with_listen(&site, env, &[&["run"], options].concat());
     (site, program)
+}
+
+fn with_listen(site: &Site, env: &str, args: &[&str]) -> Program {
+    let var = format!("ROPELINE_LISTEN={env}");
+    let args = [&[&var, env!("CARGO_BIN_EXE_ropeline")], args].concat();
+    Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &args)
 }
 
 #[test]
@@ -121,6 +125,25 @@ fn an_option_for_the_listeners_goes_before_the_file_and_the_file_before_the_envi
         ended.err.contains("ROPELINE_LISTEN: server.listen: \"nowhere\""),
         "{ended:?}"
     );
+}
+
+/// A file that would be refused at the start is refused before it.
+#[test]
+fn check_and_doctor_know_the_listeners_of_the_environment() {
+    let site = Site::new("", "");
+    site.edit("listen = [\"127.0.0.1:0\"]\n", "");
+    let admin = format!("http://{}", crate::commands::nobody_listens());
+    for (env, code) in [("nowhere", 78), ("127.0.0.1:8099", 0)] {
+        for args in [&["check"][..], &["doctor", "config.toml", "--admin", &admin]] {
+            let ended = with_listen(&site, env, args).ended();
+            assert_eq!(ended.out.contains("\"nowhere\""), env == "nowhere", "{ended:?}");
+            let is_of_machine = args[0] == "doctor" && code == 0;
+            assert!(ended.code == Some(code) || is_of_machine, "{env}: {ended:?}");
+        }
+    }
+    // A file that names its listeners holds.
+    site.edit("[server]\n", "[server]\nlisten = [\"127.0.0.1:0\"]\n");
+    assert_eq!(with_listen(&site, "nowhere", &["check"]).ended().code, Some(0));
 }
 
 #[test]
