@@ -96,3 +96,37 @@ fn a_shop_that_is_away_is_a_page_with_an_id_that_the_log_knows() {
     let id = line["request_id"].as_str().unwrap();
     assert!(page.body.contains(id), "{id} is not on {}", page.body);
 }
+
+/// The id of a plain answer is found, as that of a page is, and no client fills the log.
+#[test]
+fn the_id_of_a_request_that_cannot_be_read_is_in_the_log() {
+    let site = Site::new("", "");
+    let gate = site.start();
+    let ask = || {
+        let answer = gate.visitor().asks("GET /", "Host: other.test\r\n", "");
+        assert_eq!((answer.status, answer.word()), (400, "malformed"));
+        answer.header("x-request-id").to_owned()
+    };
+    let id = ask();
+    let line = until("the line", || {
+        let said = gate.program.err();
+        said.lines().find(|line| line.contains(&id)).map(str::to_owned)
+    });
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(
+        (&line["request_id"], &line["level"], &line["reason"]),
+        (
+            &id.as_str().into(),
+            &"INFO".into(),
+            &"the Host header is missing, repeated or malformed".into()
+        ),
+        "{line}"
+    );
+    for _ in 0..100 {
+        ask();
+    }
+    let ended = gate.stop();
+    let lines = ended.err.matches("a request cannot be read").count();
+    // A minute may end meanwhile.
+    assert!((20..=60).contains(&lines), "{lines}");
+}

@@ -16,8 +16,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Version};
+use http::header::{CONNECTION, CONTENT_LENGTH};
+use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -29,11 +29,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use self::alone::{Alone, Slot, Stream};
 use crate::body::Body;
 use crate::client::conn::{Conn, Flight};
-use crate::client::framing::{self, Malformed};
+use crate::client::framing;
 use crate::client::guard::Guard;
 use crate::client::http2;
+use crate::client::refusals::Refusals;
 use crate::client::request_body::{self, Progress, RequestBody};
-use crate::client::request_id::{RequestId, X_REQUEST_ID};
 use crate::error::BoxError;
 use crate::listen::transport::WriteHalf;
 use crate::settings::ServerSettings;
@@ -63,6 +63,7 @@ pub(crate) struct Shared<S> {
     pub(crate) stats: Arc<Stats>,
     /// Set before the connections' token is cancelled.
     pub(crate) draining: Arc<AtomicBool>,
+    pub(crate) refusals: Refusals,
 }
 
 /// The protocol spoken on a connection.
@@ -227,7 +228,7 @@ where
         Err(malformed) => {
             up(&shared.stats.malformed);
             conn.close();
-            return finish(&conn, flight, refusal(malformed), None);
+            return finish(&conn, flight, shared.refusals.refuse(malformed), None);
         }
     };
     up(&shared.stats.requests);
@@ -297,22 +298,6 @@ fn finish(
     })
 }
 
-pub(crate) fn refusal(malformed: Malformed) -> Response<Body> {
-    let mut response = Response::new(Body::from(format!("{malformed}\n")));
-    *response.status_mut() = malformed.status();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(ROPELINE_STATUS, HeaderValue::from_static(MALFORMED));
-    headers.insert(X_REQUEST_ID, RequestId::fresh().value().clone());
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if malformed == Malformed::Connect {
-        headers.insert(ALLOW, METHODS);
-    }
-    response
-}
-
-const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-
 /// Reads and drops the client's further bytes, so that it can read its last answer before the close (RFC 9112, section 9.6).
 async fn linger(stream: &WriteHalf) {
     let read = async {
@@ -374,10 +359,6 @@ impl http_body::Body for Answer {
     }
 }
 
-/// The header of the gate's own answers.
-pub const ROPELINE_STATUS: HeaderName = HeaderName::from_static("ropeline-status");
-/// The label of everything that the proxy refuses by itself.
-const MALFORMED: &str = "malformed";
 /// How long, and for how many bytes, a closed connection is read from.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1024 * 1024;

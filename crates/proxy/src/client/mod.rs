@@ -8,6 +8,7 @@ pub(crate) mod hop;
 pub(crate) mod http2;
 pub(crate) mod noted;
 pub(crate) mod proto;
+pub(crate) mod refusals;
 pub(crate) mod request_body;
 pub(crate) mod request_id;
 pub(crate) mod socket;

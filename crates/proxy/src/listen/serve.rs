@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::body::Body;
 use crate::client::conn::Conn;
 use crate::client::connection::Shared;
+use crate::client::refusals::Refusals;
 use crate::client::request_body::RequestBody;
 use crate::listen::accept::{Arrival, accept};
 use crate::listen::greet::greet;
@@ -244,6 +245,7 @@ impl Core {
             settings: self.load.settings(),
             stats: Arc::clone(self.load.stats()),
             draining: Arc::clone(&self.draining),
+            refusals: Refusals::default(),
         })
     }
 }

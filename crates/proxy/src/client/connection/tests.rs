@@ -48,6 +48,7 @@ async fn of_what_a_client_does_not_take_one_piece_is_held_and_none_is_lost() {
         settings: Arc::default(),
         stats: Arc::default(),
         draining: Arc::default(),
+        refusals: Refusals::default(),
     };
     let socket = ClientSocket::new((read, Vec::new()), Arc::clone(&conn), Duration::from_secs(600));
     let serving = tokio::spawn(serve_connection(
@@ -125,6 +126,7 @@ impl Streaming {
             settings: Arc::default(),
             stats: Arc::default(),
             draining: Arc::default(),
+            refusals: Refusals::default(),
         };
         let socket = ClientSocket::new((read, Vec::new()), Arc::clone(&conn), Duration::from_secs(600));
         let serving = tokio::spawn(serve_connection(socket, conn, Arc::new(shared), Speaks::Http1));

@@ -28,7 +28,7 @@ use self::guard::Frames;
 use self::streams::{Reply, Run, Stream, Streams};
 use crate::body::Body;
 use crate::client::conn::Conn;
-use crate::client::connection::{End, Shared, how, refusal};
+use crate::client::connection::{End, Shared, how};
 use crate::client::request_body::RequestBody;
 use crate::listen::address::is_trusted;
 use crate::stats::up;
@@ -118,7 +118,7 @@ where
     let response = match request::check(&mut request) {
         Err(malformed) => {
             up(&shared.stats.malformed);
-            refusal(malformed)
+            shared.refusals.refuse(malformed)
         }
         Ok(noted) => {
             up(&shared.stats.requests);
