@@ -1,4 +1,4 @@
-//! Pages that name tests: the threat map and the table of rules. Every row names a test, and every named test exists.
+//! Pages that name tests: the threat map, the table of rules and that of bad input. Every row names a test, and every named test exists.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,14 @@ const MOST_RULES: usize = 80;
 fn every_threat_names_tests_that_exist() {
     let page = fs::read_to_string("docs/contributing/threats.md").unwrap();
     let rows = rows(&page, "| threat |");
+    assert!(rows.len() > 30, "{} rows", rows.len());
+    assert_eq!(faults(&rows), Vec::<String>::new());
+}
+
+#[test]
+fn every_bad_input_names_tests_that_exist() {
+    let page = fs::read_to_string("docs/reports/bad-input.md").unwrap();
+    let rows = rows(&page, "| surface |");
     assert!(rows.len() > 30, "{} rows", rows.len());
     assert_eq!(faults(&rows), Vec::<String>::new());
 }

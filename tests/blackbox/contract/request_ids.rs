@@ -63,6 +63,15 @@ async fn a_trusted_proxys_id_reaches_shop_and_answer_and_a_bad_one_is_replaced()
         let (answered, seen) = ids(&house, "/static/b", bad).await;
         assert!(is_own(&answered) && answered == seen, "{bad:?}: {answered}, {seen}");
     }
+    // A control character makes a field that no server reads alike: the request is refused, and says so under an id of its own.
+    for bad in ["edge\x007", "edge\x1b[31m", "edge\x7f", "edge\r7"] {
+        let mut wire = Wire::open(house.gate.address).await.unwrap();
+        let request = format!("GET /static/odd HTTP/1.1\r\nHost: shop.test\r\nX-Request-Id: {bad}\r\n\r\n");
+        let refused = wire.ask(request.as_bytes()).await.unwrap();
+        assert_eq!((refused.status(), refused.word()), (400, "malformed"), "{bad:?}");
+        assert!(is_own(&id_of(&refused)), "{bad:?}");
+    }
+    assert!(house.shop.seen_of("/static/odd").is_empty());
     // `Connection` cannot name it away.
     let (_, seen) = ids(
         &house,

@@ -117,6 +117,47 @@ fn json_has_an_item_for_each_finding_with_its_place() {
     assert_eq!(checked("except = [\"/static/*\"]").1, [] as [Value; 0]);
 }
 
+/// An editor shows the place, and whoever parses the output is not let down.
+#[test]
+fn json_stays_json_where_the_file_is_no_toml() {
+    let site = Site::new("", "");
+    for (from, to, key) in [
+        ("[limits]", "[limits", ""),
+        ("total_active_users = 1\n", "total_active_users = \n", ""),
+    ] {
+        let before = fs::read_to_string(site.path("config.toml")).unwrap();
+        site.edit(from, to);
+        let config = fs::read_to_string(site.path("config.toml")).unwrap();
+        let ended = site.run(&["check", "--format", "json"]);
+        let items: Vec<Value> = serde_json::from_str(&ended.out).expect(&ended.out);
+        let line = 1 + config
+            .lines()
+            .position(|line| line == to.trim_end_matches('\n'))
+            .unwrap();
+        let found = items.iter().find(|item| item["line"] == line);
+        let found = found.unwrap_or_else(|| panic!("{line}: {items:#?}"));
+        assert_eq!(
+            (&found["severity"], &found["key"]),
+            (&json!("mistake"), &json!(key)),
+            "{found}"
+        );
+        assert!(
+            found["column"].is_u64() && found["message"] != "" && found["remedy"] != "",
+            "{found}"
+        );
+        assert_eq!((ended.code, ended.err.as_str()), (Some(78), ""), "{ended:?}");
+        fs::write(site.path("config.toml"), before).unwrap();
+    }
+    fs::write(site.path("config.toml"), b"\xFF\xFE").unwrap();
+    let ended = site.run(&["check", "--format", "json"]);
+    let items: Vec<Value> = serde_json::from_str(&ended.out).expect(&ended.out);
+    assert_eq!((ended.code, items.len()), (Some(78), 1), "{items:#?}");
+    assert!(
+        items[0]["message"].as_str().unwrap().contains("cannot be read"),
+        "{items:#?}"
+    );
+}
+
 #[test]
 fn a_broken_template_and_an_unknown_language_are_mistakes_with_their_lines() {
     let room = "[room.page]\ntemplate = \"page.html\"\nlanguages = [\"en\", \"tlh\"]";

@@ -91,6 +91,22 @@ fn zsh_takes_its_script() {
 }
 
 #[test]
+fn an_unknown_shell_is_refused_with_those_that_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [
+        &["completions", "tcsh"][..],
+        &["completions", ""],
+        &["completions", "bash", "zsh"],
+    ] {
+        let ended = Program::run(folder.path(), args);
+        assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{ended:?}");
+    }
+    let ended = Program::run(folder.path(), &["completions", "tcsh"]);
+    let words = ["'tcsh'", "bash, zsh, fish"];
+    assert!(words.iter().all(|word| ended.err.contains(word)), "{ended:?}");
+}
+
+#[test]
 fn man_takes_the_page_of_every_command_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");

@@ -57,6 +57,12 @@ fn an_added_room_names_its_upstream_and_is_refused_without_one_that_is_there() {
     for (upstream, wrong) in [
         ("", "there are several upstreams"),
         ("upstream = \"gone\"\n", "no upstream is called"),
+        ("upstream = \"../books\"\n", "\\\"../books\\\" is no name"),
+        ("upstream = 1\n", "found a bare number"),
+        (
+            "upstream = \"books\"\nhosts = [\"music.test\"]\n",
+            "music.test is no host of the upstream",
+        ),
     ] {
         let refused = adds(&gate, &room(upstream));
         assert_eq!(refused.status, 422, "{refused:?}");
