@@ -112,6 +112,9 @@ fn the_references_of_the_samples_are_such_as_the_gate_gives() {
         seen += 1;
     }
     assert!(seen > 20, "{seen}");
+}
+
+#[test]
 fn pages_are_served_with_the_rooms_brand_until_a_signal_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let config = "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nname = \"vip\"\nexcept = [\"/static/*\"]\n\
