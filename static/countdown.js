@@ -5,7 +5,7 @@
 (function () {
 'use strict';
 var e = document.getElementById('countdown'), from = now(), over;
-function now() { return window.performance && performance.now ? performance.now() : Date.now(); }
+function now() { return performance.now(); }
 function two(n) { return (n < 10 ? '0' : '') + n; }
 
 // Hours, minutes and seconds, and days before them, as the gate writes it.
@@ -19,17 +19,12 @@ function count() {
   if (!left && !over) {
     over = true;
     if (e.hasAttribute('data-ends')) hide(e.parentNode, document.getElementById('opens'));
-    else setTimeout(ask, 5000 * Math.random());
+    else setTimeout(function () { dispatchEvent(new Event('online')); }, 5000 * Math.random());
   }
 }
 function hide(section, opens) {
   section.hidden = true;
   if (opens) opens.hidden = true;
-}
-function ask() {
-  var event = document.createEvent('Event');
-  event.initEvent('online', false, false);
-  dispatchEvent(event);
 }
 if (e) {
   count();

@@ -7,42 +7,42 @@ var max = Math.max, min = Math.min;
 
 // Present places before `place`: bits for the first 4,096 places, then a count for each run of 4,096, in which people
 // are taken to stand evenly. Null when the frame does not reach so far.
-function countBefore(frame, place) {
-  var bits = atob(frame.bits), counts = atob(frame.counts || ''), rest = place - frame.base, n = 0, i, b;
-  if (frame.end && place > frame.end) return null;
-  for (i = 0; i < bits.length && i * 8 < rest; i++) {
-    b = bits.charCodeAt(i);
-    if (rest - i * 8 < 8) b &= (1 << (rest - i * 8)) - 1;
+function countBefore(frame, memory) {
+  var places = atob(frame.bits), runs = atob(frame.counts || ''), beyond = memory - frame.base, n = 0, i, b;
+  if (frame.end && memory > frame.end) return null;
+  for (i = 0; i < places.length && i * 8 < beyond; i++) {
+    b = places.charCodeAt(i);
+    if (beyond - i * 8 < 8) b &= (1 << (beyond - i * 8)) - 1;
     for (; b; b &= b - 1) n++;
   }
-  for (i = 0, rest -= 4096; i < counts.length && rest > 0; i += 2, rest -= 4096) {
-    b = counts.charCodeAt(i) + 256 * counts.charCodeAt(i + 1);
-    n += rest < 4096 ? Math.round(b * rest / 4096) : b;
+  for (i = 0, beyond -= 4096; i < runs.length && beyond > 0; i += 2, beyond -= 4096) {
+    b = runs.charCodeAt(i) + 256 * runs.charCodeAt(i + 1);
+    n += beyond < 4096 ? Math.round(b * beyond / 4096) : b;
   }
   return n;
 }
 
 // [low, high] seconds for somebody with `ahead` before them, from rising [ahead, low, high]; null when nothing is known.
-function estimateAt(points, ahead) {
+function estimateAt(points, before) {
   var i = 0, a, b, part;
   if (!points.length) return null;
-  while (i < points.length - 2 && points[i + 1][0] < ahead) i++;
+  while (i < points.length - 2 && points[i + 1][0] < before) i++;
   a = points[i];
   b = points[i + 1] || a;
-  part = b[0] > a[0] ? max(0, min(1, (ahead - a[0]) / (b[0] - a[0]))) : 0;
+  part = b[0] > a[0] ? max(0, min(1, (before - a[0]) / (b[0] - a[0]))) : 0;
   return [a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2])];
 }
 
 // What is shown of an estimate: the latest moment that was told stands within a minute, and an eighth of what is left. When
 // it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/pages/kept.rs).
-function keep(kept, range, paused, now) {
-  var left = kept.by - now, low = range ? range[0] * 1e3 : 0, high = range ? range[1] * 1e3 : 1 / 0;
-  if (range ? !(Math.abs(high - left) <= max(6e4, left / 8) && low <= left) : paused || !(left > 0)) {
-    if (kept.by && !paused && high > max(left, 6e4)) kept.slow = now + 3e5;
-    kept.by = range && now + high;
-    left = high;
+function keep(kept, bounds, paused, instant) {
+  var remains = kept.by - instant, low = bounds ? bounds[0] * 1e3 : 0, high = bounds ? bounds[1] * 1e3 : 1 / 0;
+  if (bounds ? !(Math.abs(high - remains) <= max(6e4, remains / 8) && low <= remains) : paused || !(remains > 0)) {
+    if (kept.by && !paused && high > max(remains, 6e4)) kept.slow = instant + 3e5;
+    kept.by = bounds && instant + high;
+    remains = high;
   }
-  return kept.by && [min(low, left) / 1e3, left / 1e3];
+  return kept.by && [min(low, remains) / 1e3, remains / 1e3];
 }
 
 function fill(text, values) {
@@ -56,69 +56,96 @@ function span(low, high) {
   high = Math.ceil(high / unit);
   return { hours: unit > 60, low: low, high: high, range: low > 0 && low < high };
 }
+
+// Seconds for which a page that nobody sees may leave the turn unclaimed, of `left` until the claim deadline. A browser may
+// let a hidden page's timer run once a minute only, and suspends a phone's page altogether.
+function holds(remains, phone) {
+  return phone || !(remains > 70) ? 0 : remains - 65;
+}
 // End of the pure part.
 
-var doc = document, page = JSON.parse(doc.getElementById('data').textContent), words = page.words, hasTurn = 'waited' in page;
-var key = 'ropeline:' + page.api + page.query, place = key + page.reference;
-var born = Date.now(), heard = born, asked = born, said = born, live, slept, gone, asking, fails = 0, hold = 0, credit = 100, timer, channel, kept;
+var doc = document, page = JSON.parse(doc.getElementById('data').textContent), terms = page.words;
+var key = 'ropeline:' + page.api + page.query, memory = key + page.reference;
+var born = Date.now(), heard = born, asked = born, spokenAt = born, live, slept, gone, asking, isCalled, fails = 0, hold = 0, credit = 100;
+var timer, channel, kept, bell, audio;
 
 function $(id) { return doc.getElementById(id); }
 function on(what, name, then) { what.addEventListener(name, then); }
-function text(id, value) { var e = $(id); if (e && e.textContent !== value) e.textContent = value; }
-function shown(n) { try { return new Intl.NumberFormat(page.lang).format(n); } catch (e) { return '' + n; } }
+function text(id, wanted) { var e = $(id); if (e && e.textContent !== wanted) e.textContent = wanted; }
+function shown(n) { return n.toLocaleString(page.lang); }
 function form(forms, n) {
   var which = 'other';
   try { which = new Intl.PluralRules(page.lang).select(n); } catch (e) {}
   return forms[which] || forms.other || forms;
 }
-function time(date, day) {
-  var shape = day ? { dateStyle: 'long', timeStyle: 'short' } : { hour: 'numeric', minute: '2-digit' };
-  try { return date.toLocaleString(page.lang, shape); } catch (e) { return date.toLocaleTimeString(); }
+// In the visitor's zone, by its name.
+function clock(date, seconds, weekday) {
+  var shape = { weekday: weekday, month: weekday, day: weekday && 'numeric', hour: 'numeric', minute: '2-digit', second: seconds, timeZoneName: 'short' };
+  return date.toLocaleString(page.lang, shape);
 }
 function load(key) { try { return JSON.parse(sessionStorage.getItem(key)) || {}; } catch (e) { return {}; } }
-function save(key, value) { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch (e) {} }
+function save(key, wanted) { try { sessionStorage.setItem(key, JSON.stringify(wanted)); } catch (e) {} }
 
-function waitText(range) {
+function waitText(bounds) {
   var s;
-  if (!range) return words.unknown;
-  if (range[1] <= 60) return words.soon;
-  s = span(range[0], range[1]);
-  return fill(form(words[(s.hours ? 'hours' : 'minutes') + (s.range ? '_range' : '')], s.high),
+  if (!bounds) return terms.unknown;
+  if (bounds[1] <= 60) return terms.soon;
+  s = span(bounds[0], bounds[1]);
+  return fill(form(terms[(s.hours ? 'hours' : 'minutes') + (s.range ? '_range' : '')], s.high),
     { low: shown(s.low), high: shown(s.high) });
 }
 
-function why(s) {
-  return (words[s.why] || '') + (s.resumes ? ' ' + fill(words.rest, { time: waitText([0, s.resumes]) }) : '');
+function reason(s) {
+  return (terms[s.why] || '') + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
+}
+
+// The digits that change roll into their place. Afterwards the number is plain text again.
+function turnTo(id, next) {
+  var e = $(id), last = e && e.textContent, from = last && last.length - next.length, i, figure;
+  if (!e || last === next) return;
+  e.textContent = '';
+  for (i = 0; i < next.length; i++) {
+    figure = doc.createElement('span');
+    figure.textContent = next[i];
+    if (last[from + i] !== next[i]) {
+      figure.className = 'roll';
+      figure.setAttribute('data-was', last[from + i] || '');
+    }
+    e.appendChild(figure);
+  }
+  setTimeout(function () { e.textContent = e.textContent; }, 700);
 }
 
 // Shows the lowest place yet: who comes back to a place ahead costs nobody theirs, and the page says so. While a line is
 // put back in order only those count who are back: the place from before stands. Nobody called is no progress: it is made
 // while there is nothing to say, and while the room is full or busy.
-function show(ahead, range, s) {
-  var now = Date.now(), waited = page.waited + (now - born) / 1e3, done, line, low = ahead, n, wait;
-  var healing = s.why == 'healing', moves = /^u|u[ls]/.test(s.why);
-  wait = waitText(range = keep(kept, range, !moves || page.lot & 4, now));
-  if (kept.low < ahead || healing && kept.low >= 0) low = kept.low;
-  if (!healing) {
-    kept.start = max(kept.start || 0, ahead);
+function show(before, bounds, s) {
+  var instant = Date.now(), waitedFor = page.waited + (instant - born) / 1e3, share, line, low = before, n, wait;
+  var heals = s.why == 'healing', moves = /^u|u[ls]/.test(s.why);
+  wait = waitText(bounds = keep(kept, bounds, !moves || page.lot & 4, instant));
+  if (kept.low < before || heals && kept.low >= 0) low = kept.low;
+  if (!heals) {
+    kept.start = max(kept.start || 0, before);
     kept.low = low;
   }
   if (moves) {
-    done = range ? waited / (waited + range[1] + 1) : 1 - ahead / (kept.start || 1);
-    kept.done = max(kept.done || 0, min(99, Math.floor(100 * done)));
+    share = bounds ? waitedFor / (waitedFor + bounds[1] + 1) : 1 - before / (kept.start || 1);
+    kept.done = max(kept.done || 0, min(99, Math.floor(100 * share)));
   }
-  save(place, kept);
-  line = low ? fill(form(words.ahead, low), { n: shown(low) }) : words.first;
-  text('position', n = shown(low + 1));
+  save(memory, kept);
+  line = low ? fill(form(terms.ahead, low), { n: shown(low) }) : terms.first;
+  turnTo('position', n = shown(low + 1));
   text('ahead', line);
   text('estimate', wait);
-  $('progress').value = kept.done || 0;
-  $('progress').hidden = !range;
-  text('let_in', s.let_in == null ? '' : fill(form(words.let_in, s.let_in), { n: shown(s.let_in) }));
-  doc.title = fill(words.title, { n: n });
-  text('why', ahead > low && !healing ? words.back : why(s) || (now < kept.slow ? words.slower : ''));
-  if (now - said >= 3e4) {
-    said = now;
+  if ($('progress')) {
+    $('progress').value = kept.done || 0;
+    $('progress').parentNode.classList.toggle('far', !bounds);
+  }
+  doc.title = fill(terms.title, { n: n });
+  text('why', before > low && !heals ? terms.back : reason(s) || (instant < kept.slow ? terms.slower : ''));
+  text('let_in', s.let_in == null ? '' : fill(form(terms.let_in, s.let_in), { n: shown(s.let_in) }));
+  if (instant - spokenAt >= 3e4) {
+    spokenAt = instant;
     text('said', line + '. ' + wait);
   }
 }
@@ -126,21 +153,21 @@ function show(ahead, range, s) {
 // Every word from the gate comes through here. After a silence in which a turn may have been missed, only a new page
 // tells the whole story; but one that nobody sees can wait.
 function hear() {
-  var now = Date.now();
-  slept = slept || now - heard > 9e4;
-  heard = now;
+  var instant = Date.now();
+  slept = slept || instant - heard > 9e4;
+  heard = instant;
   fails = hold = 0;
-  text('updated', fill(words.updated, { time: new Date().toLocaleTimeString(page.lang) }));
+  text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') }));
   if (slept && !doc.hidden) go();
 }
 
 // Loads the address that was asked for, from the gate and not from the browser's cache, and never what was posted to it, which is
 // forgotten first; more and more slowly if that changes nothing.
 function go() {
-  var now = Date.now(), last = load('ropeline:go');
+  var instant = Date.now(), last = load('ropeline:go');
   if (gone) return;
   gone = true;
-  last = [now, now - last[0] < 6e4 ? min(5, last[1] + 1) : 0];
+  last = [instant, instant - last[0] < 6e4 ? min(5, last[1] + 1) : 0];
   save('ropeline:go', last);
   setTimeout(function () {
     gone = false;
@@ -150,22 +177,47 @@ function go() {
   }, last[1] && 1e3 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }
 
-function state(s) {
+function ring() {
+  var tone;
+  if (!bell || !bell.checked) return;
+  tone = audio.createOscillator();
+  tone.frequency.value = 880;
+  tone.connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + .8);
+}
+
+// The turn has come. A page that somebody sees claims it at once, with a reload. One that nobody sees says so in its tab, and
+// claims it when it is seen, or so long before the claim deadline that a slow timer is in time.
+function turnCame(remains) {
+  var line = fill(terms.turn, { time: clock(new Date(Date.now() + 1e3 * remains), '2-digit') }), sign = $('icon'), wait;
+  if (isCalled) return;
+  isCalled = true;
+  doc.title = line;
+  text('said', line);
+  text('why', line);
+  if (sign) sign.setAttribute('href', sign.getAttribute('href').replace("'none'", "'red'"));
+  ring();
+  wait = doc.hidden && holds(remains, matchMedia('(pointer:coarse)').matches);
+  setTimeout(go, 1e3 * (wait || bell && bell.checked));
+}
+
+function follow(s) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
+  if (s.state == 'called') return turnCame(s.claim_in || 0);
   if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins || page.opens && s.opens_at && s.opens_at != page.opens) {
-    if (s.state == 'called') text('said', words.turn);
     if (s.state == 'none' && page.check) location.replace(page.check);
     else go();
     return;
   }
   if (page.opens && !s.opens_at && $('countdown') && $('opens')) $('countdown').parentNode.hidden = $('opens').hidden = true;
   if ($('message')) {
-    text('message', s.message || '');
+    if (s.message) text('message', s.message);
     $('message').parentNode.hidden = !s.message;
   }
-  if (s.ahead != null && hasTurn) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
-  else text('why', why(s));
+  if (s.ahead != null && 'waited' in page) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
+  else text('why', reason(s));
 }
 
 function frame(f) {
@@ -181,22 +233,22 @@ function frame(f) {
 // From the stream, or from the tab that has it.
 function take(json) {
   var s = JSON.parse(json);
-  if (s.left) return leave();
+  if (s.left) return depart();
   live = true;
-  if (s.state) state(s); else frame(s);
+  if (s.state) follow(s); else frame(s);
 }
-function tell(json) { try { channel.postMessage(json); } catch (e) {} }
+function tell(json) { if (channel) channel.postMessage(json); }
 
-function leave() {
+function depart() {
   gone = true;
   clearTimeout(timer);
-  text('why', words.left);
+  text('why', terms.left);
 }
 
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
 function plan() {
-  var wait = page.refresh, now = Date.now();
-  if (live) wait = max(wait, 30) - (now - heard) / 1e3;
+  var wait = page.refresh, instant = Date.now();
+  if (live) wait = max(wait, 30) - (instant - heard) / 1e3;
   else if (credit < 1) wait = max(wait, 15);
   if (fails) wait = max(wait, min(60, Math.pow(2, fails)), hold);
   clearTimeout(timer);
@@ -204,7 +256,7 @@ function plan() {
     if (live && Date.now() - heard < 1e3 * max(page.refresh, 30)) plan(); else ask();
   }, 1e3 * max(1, wait) * (.9 + .2 * Math.random()));
 }
-function send(method, what, then) {
+function request(method, what, then) {
   var x = new XMLHttpRequest();
   x.open(method, page.api + what + page.query);
   x.timeout = 1e4;
@@ -212,28 +264,33 @@ function send(method, what, then) {
   x.send();
 }
 function ask() {
-  var now = Date.now();
+  var instant = Date.now();
   if (asking || gone) return plan();
   asking = true;
-  credit = min(100, credit + (now - asked) / 15e3) - 1;
-  asked = now;
-  send('GET', '/status', function (x) {
+  credit = min(100, credit + (instant - asked) / 15e3) - 1;
+  asked = instant;
+  request('GET', '/status', function (x) {
     var s;
     asking = false;
     try { s = x.status == 200 && JSON.parse(x.responseText); } catch (e) {}
     if (s && s.state) {
       tell(x.responseText);
-      state(s);
+      follow(s);
     } else if (x.status == 404) {
       go();
     } else {
       fails++;
       live = false;
       hold = min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
-      if (fails > 1 && x.status != 429) text('why', words.offline);
+      if (fails > 1 && x.status != 429) text('why', terms.offline);
     }
     plan();
   });
+}
+
+function wake() {
+  audio = audio || new AudioContext();
+  audio.onstatechange = function () { bell.checked = audio.state == 'running'; };
 }
 
 // The tab that holds the lock has the stream; the others hear it from there.
@@ -250,28 +307,55 @@ function listen() {
 }
 function lead() {
   listen();
-  if (page.check_in) setInterval(function () { if (live) send('POST', '/check-in'); }, 1e3 * page.check_in);
+  if (page.check_in) setInterval(function () { if (live) request('POST', '/check-in'); }, 1e3 * page.check_in);
   return new Promise(function () {});
 }
 
-kept = load(place);
+kept = load(memory);
 [].forEach.call(doc.getElementsByTagName('time'), function (e) {
   var at = new Date(e.getAttribute('datetime'));
-  if (+at) e.textContent = time(at, e.hasAttribute('data-day'));
+  if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
 });
 if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
 on(window, 'online', ask);
 on(window, 'pageshow', function (e) { if (e.persisted) ask(); });
 on(doc, 'visibilitychange', function () {
-  if (!doc.hidden) { if (slept) go(); else if (Date.now() - heard > 2000) ask(); }
+  if (!doc.hidden) { if (slept || isCalled) go(); else if (Date.now() - heard > 2000) ask(); }
 });
 // The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
-if ($('leave')) on($('leave'), 'submit', function () {
-  gone = true;
-  setTimeout(function () { gone = false; }, 15e3);
-  tell('{"left":1}');
-});
+if ($('leave')) {
+  on($('leave'), 'submit', function () {
+    gone = true;
+    setTimeout(function () { gone = false; }, 15e3);
+    tell('{"left":1}');
+  });
+  on($('stay'), 'click', function (e) {
+    e.preventDefault();
+    $('leave').parentNode.open = false;
+  });
+}
+if ($('copy')) {
+  $('copy').hidden = false;
+  on($('copy'), 'click', function () {
+    getSelection().selectAllChildren($('reference'));
+    if (doc.execCommand('copy')) this.className += ' done';
+  });
+}
+// Browsers let a page sound after a click in it. Whether they let the next one, they say themselves.
+bell = $('sound');
+if (bell && window.AudioContext) {
+  bell.parentNode.hidden = false;
+  on(bell, 'change', function () {
+    save('ropeline:sound', bell.checked);
+    if (bell.checked) {
+      wake();
+      audio.resume();
+      ring();
+    }
+  });
+  if (load('ropeline:sound') === true) wake();
+}
 plan();
 // What has locks has the other two.
 if (page.place != null && navigator.locks) {

@@ -30,7 +30,7 @@ pub use kind::{
     whole_minutes,
 };
 pub use language::Language;
-pub use status::{DrawStatus, Opening, State, Status};
+pub use status::{DrawStatus, Opening, State, Status, claim_in};
 pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};

@@ -6,7 +6,7 @@ use super::kind::Stall;
 use super::text::json;
 use crate::dates::rfc3339;
 use crate::draw::Published;
-use crate::room::{Estimate, Phase, Stage, Wall};
+use crate::room::{Called, Clock, Estimate, Phase, Stage, Wall};
 
 /// A visitor's state, one word each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -55,6 +55,9 @@ pub struct Status<'a> {
     /// For a request that names the latest moment shown so far, the one that holds now: in seconds of wall time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<u64>,
+    /// Seconds that a called visitor has left to come in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim_in: Option<u64>,
     /// When to ask again; written as `refresh`, in seconds. 0 when there is nothing to wait for.
     #[serde(rename = "refresh", serialize_with = "secs")]
     pub refresh_ms: u64,
@@ -148,6 +151,7 @@ impl Status<'_> {
             estimate: None,
             let_in: None,
             by: None,
+            claim_in: None,
             refresh_ms,
             message: None,
             why: None,
@@ -181,6 +185,12 @@ impl Status<'_> {
     pub fn to_json(&self) -> String {
         json(self)
     }
+}
+
+/// Whole seconds until the claim deadline of a call.
+#[must_use]
+pub fn claim_in(called: &Called, now: Clock) -> u64 {
+    called.deadline.since(now) / 1_000
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]

@@ -18,7 +18,7 @@ use tokio_util::sync::{CancellationToken, ReusableBoxFuture};
 
 use super::budget::Budget;
 use super::kind::Pause;
-use super::status::State;
+use super::status::{State, claim_in};
 use super::text::json;
 use crate::room::{Settings, Standing, View, Visitor, Waiting, pace};
 use frame::{Event, Feed, Feeds, is_sold_out};
@@ -207,7 +207,7 @@ impl<L: Link> Listener<L> {
         };
         let waiting = match line.standing(lane, number, view.clock) {
             Standing::Waiting(waiting) => waiting,
-            Standing::Called(_) => return over(State::Called),
+            Standing::Called(called) => return called_over(claim_in(&called, view.clock)),
             Standing::Inside(_) => return over(State::Inside),
             Standing::Late => return over(State::Late),
             Standing::Ended => return over(State::Ended),
@@ -314,13 +314,23 @@ fn heartbeat(settings: &Settings) -> Duration {
 }
 
 fn over(state: State) -> Look {
+    last_word(state, None)
+}
+
+fn called_over(claim_in: u64) -> Look {
+    last_word(State::Called, Some(claim_in))
+}
+
+fn last_word(state: State, claim_in: Option<u64>) -> Look {
     #[derive(Serialize)]
     struct Over {
         state: State,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        claim_in: Option<u64>,
     }
     Look::Over(Bytes::from(format!(
         "event: called\ndata: {}\n\n",
-        json(&Over { state })
+        json(&Over { state, claim_in })
     )))
 }
 

@@ -83,10 +83,7 @@ impl Pages {
         let proof =
             |source, rules: policy::Rules| Template::prove((source, &style), &shared, rules.with_worker(), asks);
         let whole = squeeze::page(BUILT_IN);
-        let whole_rules = match brand.logo {
-            Some(_) => policy::BUILT_IN.with_pictures(),
-            None => policy::BUILT_IN,
-        };
+        let whole_rules = policy::BUILT_IN.with_pictures();
         let built_in = plain(&whole, whole_rules)?;
         let bare = plain(BARE, policy::BUILT_IN)?;
         let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
@@ -117,10 +114,9 @@ impl Pages {
             Some((template.render(&content).inspect_err(failed).ok()?, template))
         });
         let (body, template) = own.unwrap_or_else(|| self.fallback(kind, facts, language));
-        Page {
-            body,
-            headers: template.headers[language.0].clone(),
-        }
+        let mut headers = template.headers[language.0].clone();
+        headers.extend(refresh(kind, facts, language).map(|field| (header::REFRESH, field)));
+        Page { body, headers }
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
@@ -143,6 +139,23 @@ impl Pages {
         let heading = || Bytes::from_static(language.catalogue().page(kind).heading.as_bytes());
         (body.inspect_err(failed).unwrap_or_else(|_| heading()), template)
     }
+}
+
+/// The reload of the bare page, and of one that asks for a proof of work: as a field, since a checker of accessibility reports a
+/// `meta` that reloads. The whole page of a line has a `meta` in a `noscript`, which leads to the bare page at once.
+fn refresh(kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Option<HeaderValue> {
+    let alike = Alike::of(kind, facts, language);
+    if !alike.bare && kind != PageKind::Proof {
+        return None;
+    }
+    let own = own(&alike, facts);
+    let (secs, to) = (own.reload_secs?, own.reload_url.plain());
+    let field = if to == own.here.plain() {
+        secs.plain().into_owned()
+    } else {
+        format!("{};url={to}", secs.plain())
+    };
+    HeaderValue::try_from(field).ok()
 }
 
 /// A rendered page with the fields of its answer.
@@ -249,8 +262,8 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
     environment.set_recursion_limit(RECURSION);
     environment.add_global("style", Value::from_safe_string(style.to_owned()));
     environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
-    environment.add_global("script", Value::from_safe_string(squeeze::script(SCRIPT)));
-    environment.add_global("countdown_script", Value::from_safe_string(squeeze::script(COUNTDOWN)));
+    environment.add_global("script", Value::from_safe_string(squeeze::short_script(SCRIPT)));
+    environment.add_global("countdown_script", Value::from_safe_string(squeeze::short_script(COUNTDOWN)));
     environment
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;

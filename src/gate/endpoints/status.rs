@@ -5,7 +5,7 @@ use http::header::SET_COOKIE;
 
 use crate::dates::rfc3339;
 use crate::metrics::Outcome;
-use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts, let_in};
+use crate::pages::{DrawStatus, Opening, Stall, State, Status, StockFacts, claim_in, let_in};
 use crate::room::{LaneId, Mode, Number, RoomView, Standing, View, pace};
 
 use super::super::seat::Seat;
@@ -137,7 +137,8 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     let state = state(worth, handed.fresh || seat.shared.replica.numbers_nobody());
     let mut status = match state {
         State::Waiting | State::Joining => in_line(seat, &view, room_view, number, handed.fresh),
-        State::Inside | State::Called => Status::new(state, 0),
+        State::Inside => Status::new(state, 0),
+        State::Called => called(seat, &view, room_view, number),
         State::Early => early(worth, visit),
         other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
     };
@@ -176,6 +177,22 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
         outcome,
         json(StatusCode::OK, word, "application/json", status.to_json()),
     )
+}
+
+/// A visitor who can come in, and until when.
+fn called(seat: &Seat<'_>, view: &View, room: &RoomView, number: Option<(LaneId, Number)>) -> Status<'static> {
+    let standing = room
+        .line(&seat.line)
+        .zip(number)
+        .map(|(line, (lane, number))| line.standing(lane, number, view.clock));
+    let claim_in = match standing {
+        Some(Standing::Called(called)) => Some(claim_in(&called, view.clock)),
+        _ => None,
+    };
+    Status {
+        claim_in,
+        ..Status::new(State::Called, 0)
+    }
 }
 
 fn in_line<'a>(

@@ -21,14 +21,17 @@ pub(in crate::pages) struct Own<T> {
     pub title: T,
     request_id: T,
     /// The address asked for.
-    here: T,
+    pub here: T,
     /// The shop's host, without a port.
     host: Option<T>,
     /// Where "check now" leads.
     check_url: T,
     /// Where the reload without JavaScript leads.
-    reload_url: T,
-    reload_secs: Option<T>,
+    pub reload_url: T,
+    pub reload_secs: Option<T>,
+    /// Seconds until the whole page, where no script runs, leads there: none are lost, and later pages are bare. An address
+    /// that no link carries is reloaded in its time.
+    reload_in: Option<T>,
     reload_text: Option<T>,
     reload_stop_url: Option<T>,
     reload_start_url: Option<T>,
@@ -138,6 +141,11 @@ fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str
         let secs = reload_secs(line, now);
         let shown = catalogue.number(secs);
         own.reload_secs = Some(Piece::Number(secs));
+        own.reload_in = match line.reload {
+            Reload::Bare => None,
+            _ if carried => Some(Piece::Number(0)),
+            _ => Some(Piece::Number(secs)),
+        };
         own.reload_text = Some(Piece::of(fill(&catalogue.words.moves_by_itself, &[("n", &shown)])));
         own.reload_stop_url = switch("off", "").map(Piece::of);
     }
@@ -266,6 +274,7 @@ impl<T> Own<T> {
             check_url,
             reload_url,
             reload_secs: some(&self.reload_secs),
+            reload_in: some(&self.reload_in),
             reload_text: some(&self.reload_text),
             reload_stop_url: some(&self.reload_stop_url),
             reload_start_url: some(&self.reload_start_url),
@@ -304,6 +313,15 @@ const SHORT: u64 = 99_999;
 impl<'a> Piece<'a> {
     pub fn of(text: impl Into<Cow<'a, str>>) -> Self {
         Self::Text(text.into())
+    }
+
+    /// It as text, for where nothing is marked up.
+    pub fn plain(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Markup(markup) => Cow::Borrowed(markup),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+        }
     }
 
     /// Writes it as markup.

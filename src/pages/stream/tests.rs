@@ -289,7 +289,7 @@ async fn whoever_is_called_is_told_at_once_and_the_stream_ends() {
     line.leave(first);
     assert_eq!(
         heard_within(&mut stream, 0).await.unwrap(),
-        "event: called\ndata: {\"state\":\"called\"}\n\n"
+        "event: called\ndata: {\"state\":\"called\",\"claim_in\":90}\n\n"
     );
     assert!(stream.is_end_stream());
     assert_eq!(heard(&mut stream).await, None);

@@ -31,7 +31,7 @@ pub const CUSTOM: Rules = Rules {
 };
 
 impl Rules {
-    /// The same for a page with a logo, which is inline.
+    /// The same for a page with pictures in it: its icon, and a logo.
     pub const fn with_pictures(self) -> Self {
         Self {
             images: "; img-src data:",

@@ -23,6 +23,11 @@ fn lines(source: &str) -> String {
     kept.join("\n")
 }
 
+/// The same with short names, as a page has it.
+pub fn short_script(source: &str) -> String {
+    script(&names::shorten(&lines(source)))
+}
+
 /// The same, and without the blanks and line breaks of a script that part nothing.
 pub fn script(source: &str) -> String {
     let lines = lines(source);
@@ -64,6 +69,8 @@ fn parts(before: Option<char>, after: Option<char>) -> bool {
         _ => false,
     }
 }
+
+mod names;
 
 #[cfg(test)]
 mod tests {
