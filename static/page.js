@@ -57,7 +57,7 @@ function span(low, high) {
   return { hours: unit > 60, low: low, high: high, range: low > 0 && low < high };
 }
 
-// Seconds for which a page that nobody sees may leave the turn unclaimed, of `left` until the claim deadline. A browser may
+// Seconds for which a page that nobody sees may leave the turn unclaimed, of those that remain until the claim deadline. A browser may
 // let a hidden page's timer run once a minute only, and suspends a phone's page altogether.
 function holds(remains, phone) {
   return phone || !(remains > 70) ? 0 : remains - 65;
@@ -199,6 +199,8 @@ function turnCame(remains) {
   if (sign) sign.setAttribute('href', sign.getAttribute('href').replace("'none'", "'red'"));
   ring();
   wait = doc.hidden && holds(remains, matchMedia('(pointer:coarse)').matches);
+  // A hidden tab follows one that goes in.
+  if (!wait) tell('{"state":"inside"}');
   setTimeout(go, 1e3 * (wait || bell && bell.checked));
 }
 

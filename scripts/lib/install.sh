@@ -1,5 +1,6 @@
 # Installs Debian packages, Python's, tools of cargo and targets of the compiler when they are missing. Sourced after say.sh.
 
+AXE_CORE=4.14.1
 CARGO_AUDITABLE=0.7.7
 CARGO_CYCLONEDX=0.5.9
 CARGO_DENY=0.20.2

@@ -263,7 +263,10 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
     environment.add_global("style", Value::from_safe_string(style.to_owned()));
     environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
     environment.add_global("script", Value::from_safe_string(squeeze::short_script(SCRIPT)));
-    environment.add_global("countdown_script", Value::from_safe_string(squeeze::short_script(COUNTDOWN)));
+    environment.add_global(
+        "countdown_script",
+        Value::from_safe_string(squeeze::short_script(COUNTDOWN)),
+    );
     environment
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;

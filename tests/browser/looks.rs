@@ -42,7 +42,7 @@ async fn an_english_browser_in_light_colours_reads_the_estimate_on_a_phone() {
     .await;
     browser.open(&gate.at("/seats")).await;
     // Shown once calls have been seen for long enough.
-    let page = browser.shows("Estimated wait: 1 to").await;
+    let page = browser.shows("Estimated wait\n1 to").await;
     assert!(page.contains("people ahead of you") && page.contains(message), "{page}");
     assert_eq!(browser.run("return document.documentElement.lang").await, json!("en"));
     assert!(brightness(&browser, "main").await > 0.9, "a light card");

@@ -12,6 +12,7 @@ mod looks;
 mod missed;
 mod operator;
 mod outage;
+mod page;
 mod proof;
 mod reading;
 mod sales;

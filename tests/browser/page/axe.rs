@@ -1,0 +1,129 @@
+//! Every state of the page, and the example templates, by the rules of axe-core: in light, dark and forced colours, with a script
+//! and without.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use ropeline::pages::{Pages, previews};
+
+use crate::harness::browser::Browser;
+use crate::harness::look::Look;
+
+/// `scripts/test setup` installs it.
+const AXE: &str = "target/node_modules/axe-core/axe.min.js";
+
+/// Those of a browser's settings that change its colours.
+const COLOURS: [&[(&str, &str)]; 3] = [
+    &[("prefers-color-scheme", "light"), ("forced-colors", "none")],
+    &[("prefers-color-scheme", "dark"), ("forced-colors", "none")],
+    &[("prefers-color-scheme", "light"), ("forced-colors", "active")],
+];
+
+#[tokio::test]
+async fn the_built_in_page_has_no_violation_in_any_state() {
+    finds_nothing(None).await;
+}
+
+#[tokio::test]
+async fn nor_have_the_example_templates() {
+    for name in ["page", "concert", "shop"] {
+        finds_nothing(Some(&format!("examples/page/{name}.html"))).await;
+    }
+}
+
+async fn finds_nothing(template: Option<&str>) {
+    let Ok(axe) = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(AXE)) else {
+        return eprintln!("no axe-core here: run 'scripts/test setup' first");
+    };
+    let template = template.map(|file| std::fs::read_to_string(file).expect("an example"));
+    let pages = Pages::new(template.as_deref()).expect("a template that works");
+    let mut bodies = BTreeMap::new();
+    for preview in previews(&pages)
+        .into_iter()
+        .filter(|preview| preview.name.ends_with(".en"))
+    {
+        let page = String::from_utf8(preview.page.body.to_vec()).expect("markup");
+        bodies.insert(format!("/without/{}", preview.name), without_scripts(&page));
+        bodies.insert(format!("/with/{}", preview.name), page);
+    }
+    let names: Vec<String> = bodies.keys().cloned().collect();
+    let address = serve(bodies).await;
+    let browser = Browser::start(Look::default()).await;
+    let before = json!({ "source": axe });
+    browser.devtools("Page.addScriptToEvaluateOnNewDocument", before).await;
+    let mut found = Vec::new();
+    for name in names {
+        browser.open(&format!("http://{address}{name}")).await;
+        for colours in COLOURS {
+            let features: Vec<Value> = colours
+                .iter()
+                .map(|(name, value)| json!({ "name": name, "value": value }))
+                .collect();
+            browser
+                .devtools("Emulation.setEmulatedMedia", json!({ "features": features }))
+                .await;
+            let violations = browser.run(RUN).await;
+            assert!(violations.is_array(), "{name}: {violations}");
+            if violations != json!([]) {
+                found.push(format!("{name} in {colours:?}: {violations:#}"));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// What is folded is looked at too.
+const RUN: &str = "document.querySelectorAll('details').forEach(one => { one.open = true; });\
+return axe.run(document).then(found => found.violations.map(one => [one.id, one.nodes.map(node => node.failureSummary + node.html)]))";
+
+/// The page as a browser shows it that runs no script. Its `meta` leads on at once, which no rule forbids.
+fn without_scripts(page: &str) -> String {
+    let mut left = String::new();
+    let mut rest = page;
+    while let Some((before, script)) = rest.split_once("<script") {
+        left.push_str(before);
+        rest = script.split_once("</script>").expect("a script that ends").1;
+    }
+    left.push_str(rest);
+    let left = left.replace("<noscript>", "").replace("</noscript>", "");
+    let Some((before, meta)) = left.split_once("<meta http-equiv=\"refresh\" content=\"0;") else {
+        return left;
+    };
+    [before, meta.split_once('>').expect("an element that ends").1].concat()
+}
+
+/// Serves these pages until the test ends, and tells all other questions that it does not know.
+async fn serve(pages: BTreeMap<String, String>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("bound above");
+    let pages = Arc::new(pages);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer(stream, Arc::clone(&pages)));
+        }
+    });
+    address
+}
+
+async fn answer(mut stream: TcpStream, pages: Arc<BTreeMap<String, String>>) {
+    let mut head = [0; 8192];
+    let length = stream.read(&mut head).await.unwrap_or_default();
+    let head = String::from_utf8_lossy(&head[..length]).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    let (status, body) = match pages.get(path) {
+        Some(page) => ("200 OK", page.as_str()),
+        None => ("503 Service Unavailable", ""),
+    };
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    // The browser may be gone.
+    let _ = stream.write_all(answer.as_bytes()).await;
+}

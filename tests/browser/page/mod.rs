@@ -1,0 +1,5 @@
+//! The waiting page by itself: its rules, its places, its tab.
+
+mod axe;
+mod hidden;
+mod still;

@@ -1,0 +1,94 @@
+//! What comes and goes on the waiting page moves nothing, and its number turns.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::hall::{self, ROOM};
+use crate::harness::browser::Browser;
+use crate::harness::eventually;
+use crate::harness::gate::Gate;
+use crate::harness::guest::Guest;
+use crate::harness::look::Look;
+
+fn rooms(gate: &Gate, arguments: &[&str]) {
+    let ended = Command::new(env!("CARGO_BIN_EXE_ropeline"))
+        .arg("rooms")
+        .args(arguments)
+        .args(["--admin", &gate.admin])
+        .output()
+        .expect("the program runs");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// Where everything above the footer stands.
+async fn places(browser: &Browser) -> Value {
+    let script = "return [...document.querySelectorAll('h1, .place, .place p, .why, #updated, label, summary')]\
+                  .filter(one => !one.closest('footer')).map(one => Math.round(one.getBoundingClientRect().top))";
+    browser.run(script).await
+}
+
+#[tokio::test]
+async fn a_reason_and_a_message_move_nothing() {
+    let gate = hall::open(1, "").await;
+    let _inside = hall::insider(&gate).await;
+    let phone = Look {
+        phone: true,
+        ..Look::default()
+    };
+    let (desk, hand) = tokio::join!(Browser::start(Look::default()), Browser::start(phone));
+    for browser in [&desk, &hand] {
+        browser.open(&gate.at("/seats")).await;
+        browser.shows("You are in line").await;
+    }
+    let before = [places(&desk).await, places(&hand).await];
+    rooms(&gate, &["set", ROOM, "--mode", "hold"]);
+    for (browser, before) in [&desk, &hand].into_iter().zip(&before) {
+        browser.shows("holding the line").await;
+        assert_eq!(places(browser).await, *before);
+    }
+    rooms(
+        &gate,
+        &["set", ROOM, "--message", "Doors open at eight.\nBring your ticket."],
+    );
+    for (browser, before) in [&desk, &hand].into_iter().zip(&before) {
+        browser.shows("Doors open at eight.").await;
+        assert_eq!(places(browser).await, *before);
+    }
+    // Now the page has the message from the beginning, and it goes.
+    hand.open(&gate.at("/seats")).await;
+    hand.shows("Doors open at eight.").await;
+    let before = places(&hand).await;
+    rooms(&gate, &["set", ROOM, "--no-message"]);
+    eventually("no message", async || {
+        (!hand.text().await.contains("Doors open at eight.")).then_some(())
+    })
+    .await;
+    assert_eq!(places(&hand).await, before);
+    hand.screenshot("held-phone").await;
+}
+
+#[tokio::test]
+async fn the_digits_that_change_turn_and_then_the_number_is_text_again() {
+    let gate = hall::open(1, "").await;
+    let _inside = hall::insider(&gate).await;
+    let mut ahead = Guest::new(&gate.address);
+    ahead.visit("/seats").await;
+    let browser = Browser::start(Look::default()).await;
+    browser.open(&gate.at("/seats")).await;
+    browser.shows("1 person ahead of you").await;
+    let watch = "window.turned = []; new MutationObserver(all => all.forEach(one => one.addedNodes.forEach(node => {\
+                 if (node.className === 'roll') turned.push(node.getAttribute('data-was') + node.textContent); })))\
+                 .observe(document.getElementById('position'), { childList: true })";
+    browser.run(watch).await;
+    ahead.leave(ROOM).await;
+    browser.shows("You are next").await;
+    assert_eq!(browser.run("return turned").await, json!(["21"]));
+    eventually("plain text", async || {
+        let html = browser
+            .run("return document.getElementById('position').innerHTML")
+            .await;
+        (html == "1").then_some(())
+    })
+    .await;
+}
