@@ -127,15 +127,13 @@ fn who_only_says_to_be_a_crawler_gets_neither_the_page_nor_a_place() {
     // And one in a domain that looks like it.
     dns.names("192.0.2.14", 3_600, &["crawl.evilgooglebot.com"]);
     dns.has("crawl.evilgooglebot.com", 3_600, &["192.0.2.14"]);
-    let mut lookups = 0;
-    for address in ["192.0.2.13", "192.0.2.14"] {
+    for (address, lookups) in [("192.0.2.13", 1), ("192.0.2.14", 2)] {
         // Before the lookup, and after it has shown what the address is not.
         let asks = || {
             let answer = comes(&gate, "GET /", AGENT, address);
             assert!(is_put_off(&answer, "waiting"), "{answer:?}");
         };
         asks();
-        lookups += 1;
         until("the lookup", || (gate.figure(REFUTED) == lookups).then_some(()));
         asks();
     }
