@@ -8,7 +8,7 @@ mod own;
 use minijinja::value::Value;
 use serde::Serialize;
 
-pub(super) use alike::{Alike, InLine};
+pub(super) use alike::{Alike, InLine, Next};
 pub(super) use own::{Own, Piece, own};
 
 use super::addresses::{api, query};
@@ -190,7 +190,7 @@ fn add_line(content: &mut Content<'_>, alike: &Alike<'_>, line: &InLine<'_>, cat
         return;
     }
     content.draw_figures = line.draw.and_then(|figures| serde_json::to_string_pretty(figures).ok());
-    content.countdown_label = content.own.counts().then_some(if line.joins_first {
+    content.countdown_label = content.own.counts().then_some(if line.next == Some(Next::Line) {
         &*words.until_line
     } else {
         &words.until_open

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::addresses::{api, check_url, query};
 use super::catalogue::{Catalogue, Forms};
-use super::content::{Alike, InLine};
+use super::content::{Alike, InLine, Next};
 use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::text::{json, json_for_script};
 use crate::dates::rfc3339;
@@ -111,7 +111,7 @@ pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, wo
     let mut now = BTreeMap::new();
     if undrawn {
         now.extend([("lot", &*catalogue.words.why_lot), ("draw", &catalogue.words.why_draw)]);
-    } else if line.forms {
+    } else if line.next == Some(Next::Calls) {
         now.insert("prequeue", &*catalogue.words.why_prequeue);
     }
     // Before its draw no visitor is called, and the page after it is another one.

@@ -33,14 +33,23 @@ pub(in crate::pages) struct InLine<'a> {
     /// Whether the room has load control, and whether it has a draw.
     pub follows: bool,
     pub draws: bool,
-    /// When the room opens, where it is not open yet; and its line forms already.
+    /// When the room opens, where it is not open yet, and what comes next there.
     pub opens: Option<Wall>,
-    pub forms: bool,
-    /// It forms before the room opens, and does not form yet.
-    pub joins_first: bool,
+    pub next: Option<Next>,
     pub stock: StockFacts,
     pub draw: Option<&'a Published>,
     pub turn: Option<InTurn<'a>>,
+}
+
+/// What comes next in a room that is not open yet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::pages) enum Next {
+    /// The line, which forms before the opening.
+    Line,
+    /// The opening, before which nobody can join.
+    Opening,
+    /// The opening of a line that forms already.
+    Calls,
 }
 
 /// As [`TurnFacts`].
@@ -78,7 +87,7 @@ impl<'a> Alike<'a> {
         let early = self
             .line
             .as_ref()
-            .is_some_and(|line| line.opens.is_some() && !line.forms);
+            .is_some_and(|line| line.next.is_some_and(|next| next != Next::Calls));
         matches!(self.kind, PageKind::Waiting | PageKind::Joining) && !self.bare && !early
     }
 }
@@ -99,9 +108,11 @@ impl<'a> InLine<'a> {
             follows: settings.load_control.is_some(),
             draws: settings.draw.is_some(),
             opens: stage.map(|stage| stage.window.opens),
-            forms: stage.is_some_and(|stage| stage.phase == Phase::Prequeue),
-            joins_first: stage
-                .is_some_and(|stage| stage.phase == Phase::Early && stage.window.begins < stage.window.opens),
+            next: stage.map(|stage| match stage.phase {
+                Phase::Prequeue => Next::Calls,
+                _ if stage.window.begins < stage.window.opens => Next::Line,
+                _ => Next::Opening,
+            }),
             stock: line.stock,
             draw: line.draw.map(|draw| draw.figures),
             turn: line.turn.as_ref().map(InTurn::of),
