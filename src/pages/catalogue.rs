@@ -114,7 +114,6 @@ pub(super) struct Words {
     pub tries_again: String,
     pub reload_stop: String,
     pub reload_start: String,
-    pub whole_page: String,
     pub your_turn: String,
     pub sound: String,
     pub offline: String,

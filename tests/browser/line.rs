@@ -95,7 +95,7 @@ async fn without_scripts_the_page_is_bare_and_leads_to_the_whole_one() {
     }
     assert!(!page.contains("Good to know"), "{page}");
     let size = "return getComputedStyle(document.querySelector('.n')).fontSize";
-    assert_eq!(browser.run(size).await, "28.8px", "its style is allowed");
+    assert_eq!(browser.run(size).await, "32px", "its style is allowed");
     browser.screenshot("waiting-bare-phone").await;
     browser.follows("Stop reloading by itself", "Good to know").await;
     assert_eq!(browser.address().await, link);

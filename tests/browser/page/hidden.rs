@@ -24,8 +24,8 @@ async fn behind(gate: &Gate) -> (Browser, fantoccini::wd::WindowHandle, Guest) {
 
 /// The room's figures, as the operator has them.
 async fn is(gate: &Gate, called: u64, sessions: u64) {
-    let mut operator = Guest::new(&format!("http://{}", gate.admin));
     eventually(&format!("{called} called and {sessions} inside"), async || {
+        let mut operator = Guest::new(&format!("http://{}", gate.admin));
         let answer = operator.visit(&format!("/api/v1/rooms/{ROOM}")).await;
         let room: serde_json::Value = serde_json::from_str(&answer.body).ok()?;
         (room["called"] == called && room["sessions"] == sessions).then_some(())
@@ -35,7 +35,7 @@ async fn is(gate: &Gate, called: u64, sessions: u64) {
 
 #[tokio::test]
 async fn the_page_says_so_in_its_tab_and_claims_the_turn_when_it_is_seen() {
-    let gate = hall::open(1, "claim_deadline = \"10 min\"").await;
+    let gate = hall::open(1, "claim_deadline = \"10 min\"\nlate_window = \"15 min\"").await;
     let (browser, waiting, mut inside) = behind(&gate).await;
     inside.leave(ROOM).await;
     is(&gate, 1, 0).await;
