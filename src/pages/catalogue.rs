@@ -3,6 +3,9 @@
 //! A catalogue is a file in `static/locales/`, compiled in. `CONTRIBUTING.md` says how to add a language. A catalogue without a key, or
 //! with one too many, does not parse, and the tests parse them all.
 
+mod cldr;
+mod forms;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -11,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::kind::PageKind;
 use super::language::Language;
 use crate::metrics::CodeFate;
+use cldr::Cldr;
+pub(super) use forms::Forms;
 
 /// The tag (BCP 47) of each language and its catalogue; the first is the default.
 const FILES: &[(&str, &str)] = &[
@@ -30,8 +35,10 @@ pub const TAGS: [&str; FILES.len()] = {
 };
 
 static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
-    let parse = |file| toml::from_str(file).expect("the catalogues are compiled in and every test run parses them");
-    FILES.iter().map(|(_, file)| parse(file)).collect()
+    let parse = |&(tag, file): &(&str, &str)| {
+        Catalogue::parse(tag, file).expect("the catalogues are compiled in and every test run parses them")
+    };
+    FILES.iter().map(parse).collect()
 });
 
 pub(super) fn of(language: Language) -> &'static Catalogue {
@@ -39,19 +46,27 @@ pub(super) fn of(language: Language) -> &'static Catalogue {
     &CATALOGUES[language.0]
 }
 
-#[derive(Deserialize, Debug)]
-#[serde(deny_unknown_fields)]
+/// The words of one language, and its rules.
+#[derive(Debug)]
 pub(super) struct Catalogue {
-    /// The language's name in itself.
-    #[expect(dead_code, reason = "for translators, and for a menu of languages")]
-    name: String,
     pub direction: Direction,
-    plural: PluralRule,
-    /// The separator of thousands.
-    pub group: String,
     pages: BTreeMap<PageKind, Heading>,
     pub words: Words,
     pub plurals: Plurals,
+    cldr: Cldr,
+}
+
+/// A catalogue's file.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// The language's name in itself.
+    #[serde(rename = "name")]
+    _name: String,
+    direction: Direction,
+    pages: BTreeMap<PageKind, Heading>,
+    words: Words,
+    plurals: Plurals,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -188,34 +203,6 @@ pub(super) struct Plurals {
     pub hours: Forms,
 }
 
-/// One sentence in the plural forms of its language, by CLDR category.
-#[derive(Deserialize, Debug, Clone)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Forms {
-    one: Option<String>,
-    other: String,
-}
-
-/// For the page's script: the sentence alone where there is one form only.
-impl Serialize for Forms {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.one {
-            None => serializer.serialize_str(&self.other),
-            Some(one) => serializer.collect_map([("one", one), ("other", &self.other)]),
-        }
-    }
-}
-
-/// How a language chooses a form for a whole number (CLDR plural rules, cardinal).
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
-#[serde(rename_all = "snake_case")]
-enum PluralRule {
-    /// One form for all numbers: Korean, Japanese, Chinese, Thai.
-    Other,
-    /// One form for 1, another for the rest: English, German, Spanish.
-    OneOther,
-}
-
 impl Words {
     /// Why a code cannot be used.
     pub fn code(&self, fate: CodeFate) -> &str {
@@ -234,6 +221,25 @@ impl Words {
 }
 
 impl Catalogue {
+    /// The catalogue of a file, in the language of a tag.
+    fn parse(tag: &str, file: &str) -> Result<Self, toml::de::Error> {
+        let File {
+            direction,
+            pages,
+            words,
+            plurals,
+            ..
+        } = toml::from_str(file)?;
+        let no_tag = || serde::de::Error::custom(format!("{tag} is no language tag"));
+        Ok(Self {
+            direction,
+            pages,
+            words,
+            plurals,
+            cldr: Cldr::of(tag).ok_or_else(no_tag)?,
+        })
+    }
+
     /// The link at the end of a page that has no line.
     pub fn link(&self, kind: PageKind) -> Option<&str> {
         match kind {
@@ -267,23 +273,12 @@ impl Catalogue {
 
     /// The form for `n`, braces still to be filled.
     pub fn form<'a>(&self, forms: &'a Forms, n: u64) -> &'a str {
-        match (self.plural, &forms.one) {
-            (PluralRule::OneOther, Some(one)) if n == 1 => one,
-            _ => &forms.other,
-        }
+        forms.form(self.cldr.category(n))
     }
 
-    /// A number with its thousands apart.
+    /// A number as the language writes it.
     pub fn number(&self, n: u64) -> String {
-        let digits = n.to_string();
-        let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-        for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                grouped.push_str(&self.group);
-            }
-            grouped.push(digit);
-        }
-        grouped
+        self.cldr.number(n)
     }
 
     /// `n` counted in `forms`: `1,203 people ahead of you`.
@@ -328,82 +323,4 @@ fn lookup<'a>(values: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_catalogue_has_every_key_and_every_page() {
-        for language in Language::all() {
-            let catalogue = language.catalogue();
-            for kind in PageKind::ALL {
-                let Heading { title, heading, lead } = catalogue.page(kind);
-                assert!(
-                    ![title, heading, lead].iter().any(|text| text.is_empty()),
-                    "{}: {kind:?}",
-                    language.tag()
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_catalogue_without_a_key_or_with_one_too_many_does_not_parse() {
-        let (_, whole) = FILES[0];
-        let without = whole.replacen("offline =", "# offline =", 1);
-        let more = whole.replacen("[words]", "[words]\nsurplus = \"x\"", 1);
-        assert!(toml::from_str::<Catalogue>(whole).is_ok());
-        assert!(toml::from_str::<Catalogue>(&without).is_err());
-        assert!(toml::from_str::<Catalogue>(&more).is_err());
-    }
-
-    #[test]
-    fn every_language_fills_the_same_braces() {
-        let braces = |catalogue: &Catalogue| -> Vec<Vec<String>> {
-            let words = serde_json::to_value(&catalogue.words).unwrap();
-            words
-                .as_object()
-                .unwrap()
-                .values()
-                .map(|text| names(text.as_str().unwrap()))
-                .collect()
-        };
-        let english = braces(Language::ENGLISH.catalogue());
-        for language in Language::all() {
-            assert_eq!(braces(language.catalogue()), english, "{}", language.tag());
-        }
-    }
-
-    fn names(sentence: &str) -> Vec<String> {
-        let mut names: Vec<String> = sentence
-            .split('{')
-            .skip(1)
-            .filter_map(|part| part.split_once('}'))
-            .map(|(n, _)| n.to_owned())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn numbers_and_plurals_follow_the_language() {
-        let english = Language::ENGLISH.catalogue();
-        let korean = Language::from_tag("ko").unwrap().catalogue();
-        assert_eq!(english.number(1_234_567), "1,234,567");
-        assert_eq!(english.number(12), "12");
-        assert_eq!(english.count(&english.plurals.ahead, 1), "1 person ahead of you");
-        assert_eq!(english.count(&english.plurals.ahead, 0), "0 people ahead of you");
-        assert_eq!(korean.count(&korean.plurals.ahead, 1), "앞에 1명이 있습니다");
-        assert_eq!(english.span(90_000), "90 seconds");
-        assert_eq!(english.span(60_000), "1 minute");
-        assert_eq!(english.span(7_200_000), "2 hours");
-        assert_eq!(english.span(5_400_000), "90 minutes");
-    }
-
-    #[test]
-    fn a_value_that_looks_like_a_brace_is_not_filled_again() {
-        assert_eq!(
-            fill("{a} and {b} and {c", &[("a", "{b}"), ("b", "2")]),
-            "{b} and 2 and {c"
-        );
-    }
-}
+mod tests;
