@@ -49,7 +49,11 @@ pub(super) fn of(language: Language) -> &'static Catalogue {
 /// The words of one language, and its rules.
 #[derive(Debug)]
 pub(super) struct Catalogue {
+    /// The language's name in itself.
+    pub name: String,
     pub direction: Direction,
+    /// A native speaker has read the words.
+    pub native_review: bool,
     pages: BTreeMap<PageKind, Heading>,
     pub words: Words,
     pub plurals: Plurals,
@@ -60,10 +64,9 @@ pub(super) struct Catalogue {
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct File {
-    /// The language's name in itself.
-    #[serde(rename = "name")]
-    _name: String,
+    name: String,
     direction: Direction,
+    native_review: bool,
     pages: BTreeMap<PageKind, Heading>,
     words: Words,
     plurals: Plurals,
@@ -224,15 +227,18 @@ impl Catalogue {
     /// The catalogue of a file, in the language of a tag.
     fn parse(tag: &str, file: &str) -> Result<Self, toml::de::Error> {
         let File {
+            name,
             direction,
+            native_review,
             pages,
             words,
             plurals,
-            ..
         } = toml::from_str(file)?;
         let no_tag = || serde::de::Error::custom(format!("{tag} is no language tag"));
         Ok(Self {
+            name,
             direction,
+            native_review,
             pages,
             words,
             plurals,

@@ -26,6 +26,24 @@ impl Language {
         catalogue::TAGS[self.0]
     }
 
+    /// The language's name in itself.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        &self.catalogue().name
+    }
+
+    /// `ltr` or `rtl`.
+    #[must_use]
+    pub fn direction(self) -> &'static str {
+        self.catalogue().direction.name()
+    }
+
+    /// Whether a native speaker has read its words.
+    #[must_use]
+    pub fn is_reviewed(self) -> bool {
+        self.catalogue().native_review
+    }
+
     /// The language of a tag, letter case apart; `None` when it has no catalogue.
     #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {

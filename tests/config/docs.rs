@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ropeline::config::keys::{self, Key, TABLES, Table};
+use ropeline::pages::Language;
 
 const PAGE: &str = "docs/reference/configuration.md";
+const GUIDE: &str = "docs/guides/page.md";
 const SHIPPED: &str = "config.toml";
 const HOW: &str = "run: cargo test --test config -- --ignored write_the_page";
 
@@ -29,6 +31,28 @@ fn write_the_page() {
     std::fs::write(super::path(PAGE), page).expect("written");
     let shipped = commented(&super::text(SHIPPED));
     std::fs::write(super::path(SHIPPED), shipped).expect("written");
+    let guide = with_languages(&super::text(GUIDE));
+    std::fs::write(super::path(GUIDE), guide).expect("written");
+}
+
+#[test]
+fn the_guide_lists_the_languages_and_whether_a_native_speaker_has_read_them() {
+    let guide = super::text(GUIDE);
+    assert_eq!(guide, with_languages(&guide), "{HOW}");
+}
+
+/// The guide with its table of languages made anew.
+fn with_languages(guide: &str) -> String {
+    let (before, rest) = guide.split_once("<!-- languages -->\n").expect("a beginning");
+    let (_, after) = rest.split_once("<!-- end of languages -->").expect("an end");
+    let mut table =
+        "\n| language | its name | direction | read by a native speaker |\n| --- | --- | --- | --- |\n".to_owned();
+    for language in Language::all() {
+        let read = if language.is_reviewed() { "yes" } else { "no" };
+        let (tag, name, direction) = (language.tag(), language.name(), language.direction());
+        let _ = writeln!(table, "| `{tag}` | {name} | {direction} | {read} |");
+    }
+    format!("{before}<!-- languages -->\n{table}\n<!-- end of languages -->{after}")
 }
 
 /// The page with the blocks between its markers made anew.

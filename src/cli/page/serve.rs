@@ -163,8 +163,7 @@ impl Gallery {
         for state in &self.states {
             let _ = write!(page, "<li>{state}:");
             for language in &self.languages {
-                let tag = language.tag();
-                let _ = write!(page, " <a href=\"/{state}.{tag}\" hreflang={tag}>{tag}</a>");
+                let _ = write!(page, " {}", link(state, *language));
             }
         }
         page + "</ul>"
@@ -180,11 +179,16 @@ impl Gallery {
              <b>{state}</b> · <a href=\"/{after}.{tag}\">{after} →</a> · <a href=\"/{state}.{tag}?alone\">alone</a> ·"
         );
         for other in &self.languages {
-            let other = other.tag();
-            let _ = write!(links, " <a href=\"/{state}.{other}\" hreflang={other}>{other}</a>");
+            let _ = write!(links, " {}", link(state, *other));
         }
         links + "</nav>"
     }
+}
+
+/// A state in a language, by the language's own name.
+fn link(state: &str, language: Language) -> String {
+    let (tag, name) = (language.tag(), language.name());
+    format!("<a href=\"/{state}.{tag}\" hreflang={tag} lang={tag}><bdi>{name}</bdi></a>")
 }
 
 fn html(page: String) -> Response<Full<Bytes>> {
