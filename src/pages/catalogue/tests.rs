@@ -28,34 +28,6 @@ fn a_catalogue_without_a_key_or_with_one_too_many_does_not_parse() {
 }
 
 #[test]
-fn every_language_fills_the_same_braces() {
-    let braces = |catalogue: &Catalogue| -> Vec<Vec<String>> {
-        let words = serde_json::to_value(&catalogue.words).unwrap();
-        words
-            .as_object()
-            .unwrap()
-            .values()
-            .map(|text| names(text.as_str().unwrap()))
-            .collect()
-    };
-    let english = braces(Language::ENGLISH.catalogue());
-    for language in Language::all() {
-        assert_eq!(braces(language.catalogue()), english, "{}", language.tag());
-    }
-}
-
-fn names(sentence: &str) -> Vec<String> {
-    let mut names: Vec<String> = sentence
-        .split('{')
-        .skip(1)
-        .filter_map(|part| part.split_once('}'))
-        .map(|(n, _)| n.to_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-#[test]
 fn numbers_and_plurals_follow_the_language() {
     let english = Language::ENGLISH.catalogue();
     let korean = Language::from_tag("ko").unwrap().catalogue();
