@@ -51,7 +51,8 @@ impl Language {
     }
 
     /// The best of `offered` for an `Accept-Language` field: ranges by falling quality, each shortened from its end until
-    /// it fits (the lookup of RFC 4647, section 3.4). The first offered where nothing fits, English where none is offered.
+    /// it fits (the lookup of RFC 4647, section 3.4), then by what CLDR knows of it, then any tag of the same language. The
+    /// first offered where nothing fits, English where none is offered.
     #[must_use]
     pub fn negotiate(accept_language: &str, offered: &[Self]) -> Self {
         let default = offered.first().copied().unwrap_or(Self::ENGLISH);
@@ -66,19 +67,17 @@ impl Language {
     pub fn best_of<'a>(accept_language: &str, tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
         let named = |wanted: &str| tags.clone().find(|tag| tag.eq_ignore_ascii_case(wanted));
         let any = Self::any_of(tags);
+        let same = |wanted: &str| tags.clone().find(|tag| is_of(tag, wanted));
         let mut wanted = ranges(accept_language).into_iter();
-        wanted.find_map(|range| shortened(range, named, any))
+        wanted.find_map(|range| nearest(range, named, same, any))
     }
 
     /// For a visitor who reads none of them: an English one, else the first.
     #[must_use]
     pub fn any_of<'a>(tags: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'a str> {
-        let primary = |tag: &str| {
-            tag.split('-')
-                .next()
-                .is_some_and(|part| part.eq_ignore_ascii_case("en"))
-        };
-        tags.clone().find(|tag| primary(tag)).or_else(|| tags.clone().next())
+        tags.clone()
+            .find(|tag| is_of(tag, "en"))
+            .or_else(|| tags.clone().next())
     }
 
     pub(super) fn catalogue(self) -> &'static Catalogue {
@@ -125,11 +124,68 @@ fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Langua
         let mut offered = offered.iter().copied();
         offered.find(|language| language.tag().eq_ignore_ascii_case(wanted))
     };
-    shortened(range, named, Some(default))
+    let same = |wanted: &str| offered.iter().copied().find(|language| is_of(language.tag(), wanted));
+    nearest(range, named, same, Some(default))
+}
+
+/// The match of a range: by the lookup of RFC 4647, then by the tag that CLDR has for it, then by its language alone.
+fn nearest<T>(
+    range: &str,
+    named: impl Fn(&str) -> Option<T>,
+    same: impl Fn(&str) -> Option<T>,
+    default: Option<T>,
+) -> Option<T> {
+    if let Some(found) = shortened(range, &named, default) {
+        return Some(found);
+    }
+    let known = known_as(range);
+    let language = language_of(known.unwrap_or(range));
+    known
+        .and_then(|tag| shortened(tag, &named, None))
+        .or_else(|| same(language))
+}
+
+/// The tag that a range without a match stands for. Old codes and macrolanguages are those of CLDR's language aliases; scripts
+/// and regions, its likely subtags; the Portuguese of Africa, Asia and Europe, its parent locales.
+fn known_as(range: &str) -> Option<&'static str> {
+    let mut parts = range.split('-');
+    let language = parts.next()?.to_ascii_lowercase();
+    let region = parts.find(|part| part.len() == 2).map(str::to_ascii_uppercase);
+    let is_in = |regions: &str| {
+        region
+            .as_deref()
+            .is_some_and(|region| regions.split(' ').any(|one| one == region))
+    };
+    let tag = match &*language {
+        "iw" => "he",
+        "in" => "id",
+        "no" | "nn" => "nb",
+        "zh" if is_in(TRADITIONAL) => "zh-Hant",
+        "zh" => "zh-Hans",
+        "pt" if is_in(AS_IN_PORTUGAL) => "pt-PT",
+        "pt" => "pt-BR",
+        _ => return None,
+    };
+    Some(tag)
+}
+
+/// Regions whose Chinese is written in traditional letters.
+const TRADITIONAL: &str = "AU BN GB GF HK ID MO PA PF PH SR TH TW US VN";
+
+/// Regions whose Portuguese has that of Portugal as its parent.
+const AS_IN_PORTUGAL: &str = "AO CH CV FR GQ GW LU MO MZ PT ST TL";
+
+/// Whether a tag is of this language, whatever its script and region.
+fn is_of(tag: &str, language: &str) -> bool {
+    language_of(tag).eq_ignore_ascii_case(language)
+}
+
+fn language_of(tag: &str) -> &str {
+    tag.split_once('-').map_or(tag, |(language, _)| language)
 }
 
 /// The match of a range, which is shortened from its end until there is one.
-fn shortened<T>(range: &str, named: impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
+fn shortened<T>(range: &str, named: &impl Fn(&str) -> Option<T>, default: Option<T>) -> Option<T> {
     if range == "*" {
         return default;
     }
@@ -194,6 +250,44 @@ mod tests {
         let any = |tags: &[&'static str]| Language::any_of(&tags.iter().copied());
         assert_eq!(any(&["de", "en-GB", "ko"]), Some("en-GB"));
         assert_eq!(any(&["de", "enm", "ko"]), Some("de"));
+    }
+
+    #[test]
+    fn a_region_leads_to_its_script_and_an_old_code_to_its_language() {
+        let all = ["en", "he", "id", "nb", "pt-BR", "pt-PT", "zh-Hans", "zh-Hant"];
+        let best = |field: &str| Language::best_of(field, &all.iter().copied());
+        for (field, tag) in [
+            ("zh-TW", "zh-Hant"),
+            ("zh-hk", "zh-Hant"),
+            ("zh-MO", "zh-Hant"),
+            ("zh-Hant-CN", "zh-Hant"),
+            ("zh", "zh-Hans"),
+            ("zh-CN", "zh-Hans"),
+            ("zh-SG", "zh-Hans"),
+            ("zh-Hans-TW", "zh-Hans"),
+            ("pt", "pt-BR"),
+            ("pt-US", "pt-BR"),
+            ("pt-AO", "pt-PT"),
+            ("pt-pt", "pt-PT"),
+            ("no", "nb"),
+            ("nn-NO", "nb"),
+            ("iw-IL", "he"),
+            ("in", "id"),
+        ] {
+            assert_eq!(best(field), Some(tag), "{field}");
+        }
+        // No language stands for Tagalog.
+        assert_eq!(best("tl-PH"), None);
+    }
+
+    #[test]
+    fn another_tag_of_the_same_language_is_better_than_another_language() {
+        let best = |field: &str, tags: &[&'static str]| Language::best_of(field, &tags.iter().copied());
+        assert_eq!(best("pt-PT, en;q=0.5", &["en", "pt-BR"]), Some("pt-BR"));
+        assert_eq!(best("zh-TW, en;q=0.5", &["en", "zh-Hans"]), Some("zh-Hans"));
+        assert_eq!(best("de, en;q=0.5", &["en", "de-CH"]), Some("de-CH"));
+        assert_eq!(best("no", &["nb", "no"]), Some("no"));
+        assert_eq!(best("d", &["de"]), None);
     }
 
     #[test]
