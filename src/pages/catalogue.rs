@@ -9,7 +9,8 @@ mod cldr;
 mod forms;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,12 +37,17 @@ pub const TAGS: [&str; FILES.len()] = {
     tags
 };
 
-static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
+static CATALOGUES: LazyLock<Vec<Arc<Catalogue>>> = LazyLock::new(|| {
     let parse = |&(tag, file): &(&str, &str)| {
-        Catalogue::parse(tag, file).expect("the catalogues are compiled in and every test run parses them")
+        Arc::new(Catalogue::parse(tag, file).expect("the catalogues are compiled in and every test run parses them"))
     };
     FILES.iter().map(parse).collect()
 });
+
+/// Those that are compiled in, English first.
+pub(super) fn built_in() -> &'static [Arc<Catalogue>] {
+    &CATALOGUES
+}
 
 pub(super) fn of(language: Language) -> &'static Catalogue {
     // A `Language` is only made from an index below the number of tags.
@@ -51,6 +57,8 @@ pub(super) fn of(language: Language) -> &'static Catalogue {
 /// The words of one language, and its rules.
 #[derive(Debug)]
 pub(super) struct Catalogue {
+    /// BCP 47, as `lang` and `Content-Language` carry it.
+    pub tag: String,
     /// The language's name in itself.
     pub name: String,
     pub direction: Direction,
@@ -60,6 +68,13 @@ pub(super) struct Catalogue {
     pub words: Words,
     pub plurals: Plurals,
     cldr: Cldr,
+}
+
+/// The catalogues of one room's pages have different tags.
+impl Hash for Catalogue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tag.hash(state);
+    }
 }
 
 /// A catalogue's file.
@@ -238,6 +253,7 @@ impl Catalogue {
         } = toml::from_str(file)?;
         let no_tag = || serde::de::Error::custom(format!("{tag} is no language tag"));
         Ok(Self {
+            tag: tag.to_owned(),
             name,
             direction,
             native_review,

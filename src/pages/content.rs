@@ -5,6 +5,8 @@
 mod alike;
 mod own;
 
+use std::sync::Arc;
+
 use minijinja::value::Value;
 use serde::Serialize;
 
@@ -26,10 +28,10 @@ use own::estimate_text;
 #[derive(Serialize, Default)]
 pub(super) struct Content<'a> {
     kind: &'static str,
-    lang: &'static str,
+    lang: &'a str,
     dir: &'static str,
-    heading: &'static str,
-    lead: &'static str,
+    heading: &'a str,
+    lead: &'a str,
     /// Sentences about why the place differs from the one that the visitor remembers.
     notices: Vec<Markup>,
     message: Option<&'a str>,
@@ -40,15 +42,15 @@ pub(super) struct Content<'a> {
     /// How long a visitor has to come in when called.
     claim_text: Option<String>,
     /// What the countdown counts to.
-    countdown_label: Option<&'static str>,
+    countdown_label: Option<&'a str>,
     /// The text of the link under the text, if there is one.
-    go_on: Option<&'static str>,
+    go_on: Option<&'a str>,
     /// Only the parts that change: for a visitor who has seen the whole page and runs no script.
     bare: bool,
     leave_url: Option<String>,
     /// The target of the page's button, and its text.
     button_url: Option<&'a str>,
-    button: Option<&'static str>,
+    button: Option<&'a str>,
     why: Option<String>,
     /// The figures by which the draw can be checked.
     draw_figures: Option<String>,
@@ -66,6 +68,7 @@ pub(super) struct Content<'a> {
 /// State that all pages of one language share.
 #[derive(Debug)]
 pub(super) struct Shared {
+    pub catalogue: Arc<Catalogue>,
     pub words: Value,
     /// The words that the script needs, as JSON.
     pub script_words: String,
@@ -103,11 +106,11 @@ impl BrandValues {
 const MESSAGE_START: usize = 140;
 
 /// The content of one page.
-pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, language: Language, shared: &Shared) -> Content<'a> {
-    let alike = Alike::of(kind, facts, language);
+pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, shared: &'a Shared) -> Content<'a> {
+    let alike = Alike::of(kind, facts, &shared.catalogue);
     let mut content = Content::of(&alike, own(&alike, facts), shared);
     if let (Some(_), Some(proof)) = (&facts.line, &facts.proof) {
-        add_proof(&mut content, proof, language.catalogue());
+        add_proof(&mut content, proof, &shared.catalogue);
     }
     content
 }
@@ -116,14 +119,14 @@ impl<'a> Content<'a> {
     /// The content of the page, apart from a proof of work: only the visitor's `own` facts depend on more
     /// than `alike`.
     pub fn of(alike: &Alike<'a>, mut own: Own<Piece<'a>>, shared: &Shared) -> Self {
-        let catalogue = alike.language.catalogue();
+        let catalogue = alike.catalogue;
         let page = catalogue.page(alike.kind);
         if let (Some(line), Some(Piece::Markup(data))) = (&alike.line, &mut own.data) {
             script::finish(data, alike, line, &shared.script_words);
         }
         let mut content = Content {
             kind: alike.kind.name(),
-            lang: alike.language.tag(),
+            lang: &catalogue.tag,
             dir: catalogue.direction.name(),
             heading: &page.heading,
             lead: &page.lead,
@@ -158,7 +161,7 @@ impl<'a> Content<'a> {
 }
 
 /// What became of a form.
-fn not_sent(alike: &Alike<'_>, catalogue: &'static Catalogue) -> Option<&'static str> {
+fn not_sent<'a>(alike: &Alike<'_>, catalogue: &'a Catalogue) -> Option<&'a str> {
     let words = &catalogue.words;
     match alike.kind {
         _ if !alike.not_sent => None,
@@ -181,7 +184,7 @@ fn add_proof(content: &mut Content<'_>, proof: &ProofFacts<'_>, catalogue: &Cata
 /// How a moment is shown, with or without its date.
 type Time = fn(Wall, bool) -> String;
 
-fn add_line(content: &mut Content<'_>, alike: &Alike<'_>, line: &InLine<'_>, catalogue: &'static Catalogue) {
+fn add_line<'a>(content: &mut Content<'a>, alike: &Alike<'_>, line: &InLine<'_>, catalogue: &'a Catalogue) {
     let time: Time = if alike.bare { bare_time } else { time };
     let words = &catalogue.words;
     content.opens = line.opens.map(|at| timed(&words.opens, &time(at, true)));
@@ -206,7 +209,7 @@ fn add_line(content: &mut Content<'_>, alike: &Alike<'_>, line: &InLine<'_>, cat
 }
 
 /// The stock left for the visitor, or the visitor's result.
-fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&'static Catalogue, Time)) {
+fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&Catalogue, Time)) {
     let words = &catalogue.words;
     let won = line
         .stock
@@ -221,10 +224,10 @@ fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&
     content.notices.extend(said.into_iter().chain(results));
 }
 
-fn add_turn(
-    content: &mut Content<'_>,
+fn add_turn<'a>(
+    content: &mut Content<'a>,
     (line, turn): (&InLine<'_>, &InTurn<'_>),
-    (catalogue, time): (&'static Catalogue, Time),
+    (catalogue, time): (&'a Catalogue, Time),
 ) {
     let words = &catalogue.words;
     if turn.crowded {
@@ -250,7 +253,7 @@ fn notice_text(notice: Notice, catalogue: &Catalogue, time: Time) -> Markup {
     }
 }
 
-fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &'static Catalogue) -> String {
+fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &Catalogue) -> String {
     let words = &catalogue.words;
     let why = match stall {
         Stall::Held => &words.why_held,

@@ -96,7 +96,7 @@ pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, 
 #[derive(Serialize)]
 struct Common<'a> {
     kind: &'static str,
-    lang: &'static str,
+    lang: &'a str,
     api: String,
     query: String,
     /// The page answers a request that must not be repeated.
@@ -105,7 +105,7 @@ struct Common<'a> {
 }
 
 pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, words: &str) {
-    let catalogue = alike.language.catalogue();
+    let catalogue = alike.catalogue;
     let undrawn = line.draws && !line.turn.as_ref().is_some_and(|turn| turn.placed);
     // A page has no room for words that it cannot need.
     let mut now = BTreeMap::new();
@@ -124,7 +124,7 @@ pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, wo
     let comma = if now.is_empty() { "" } else { "," };
     let common = json(&Common {
         kind: alike.kind.name(),
-        lang: alike.language.tag(),
+        lang: &alike.catalogue.tag,
         api: api(line.room),
         query: query(line.line),
         post: alike.not_sent,

@@ -3,16 +3,19 @@
 //! A template is proved when it is loaded: every kind and state is rendered in every language. Should one fail later all
 //! the same, the visitor gets the built-in page and the log says so.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use super::brand::Brand;
+use super::catalogue::{self, Catalogue};
 use super::content::{Alike, BrandValues, Content, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
-use super::{catalogue, script};
+use super::script;
 use pieces::Pieces;
 use policy::Inline;
 use ropeline_ids::Wall;
@@ -76,7 +79,12 @@ impl Pages {
     /// # Errors
     /// As [`Self::new`].
     pub fn branded(custom: Option<&str>, brand: &Brand) -> Result<Self, TemplateError> {
-        let shared: Vec<Shared> = Language::all().map(|language| share(language, brand)).collect();
+        Self::in_languages(custom, brand, catalogue::built_in())
+    }
+
+    /// The same with these catalogues, English first.
+    fn in_languages(custom: Option<&str>, brand: &Brand, catalogues: &[Arc<Catalogue>]) -> Result<Self, TemplateError> {
+        let shared: Vec<Shared> = share(catalogues, brand).collect();
         let style = style(brand);
         let asks = |kind| kind == PageKind::Proof;
         let plain = |source, rules| Template::prove((source, &style), &shared, rules, |kind| !asks(kind));
@@ -110,12 +118,12 @@ impl Pages {
         };
         let own = custom.as_ref().and_then(|template| {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
-            let content = content(kind, facts, language, &self.shared[language.0]);
+            let content = content(kind, facts, &self.shared[language.0]);
             Some((template.render(&content).inspect_err(failed).ok()?, template))
         });
         let (body, template) = own.unwrap_or_else(|| self.fallback(kind, facts, language));
         let mut headers = template.headers[language.0].clone();
-        headers.extend(refresh(kind, facts, language).map(|field| (header::REFRESH, field)));
+        headers.extend(refresh(kind, facts, &self.shared[language.0].catalogue).map(|field| (header::REFRESH, field)));
         Page { body, headers }
     }
 
@@ -123,7 +131,7 @@ impl Pages {
     fn fallback(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> (Bytes, &Template) {
         let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "built-in page failed");
         let shared = &self.shared[language.0];
-        let alike = Alike::of(kind, facts, language);
+        let alike = Alike::of(kind, facts, &shared.catalogue);
         let template = match kind {
             PageKind::Proof => &self.proof,
             _ if alike.bare => &self.bare,
@@ -134,17 +142,17 @@ impl Pages {
             let render = |own| template.render(&Content::of(&alike, own, shared));
             self.pieces.page(&alike, &own(&alike, facts), render)
         } else {
-            template.render(&content(kind, facts, language, shared))
+            template.render(&content(kind, facts, shared))
         };
-        let heading = || Bytes::from_static(language.catalogue().page(kind).heading.as_bytes());
+        let heading = || Bytes::from(shared.catalogue.page(kind).heading.clone());
         (body.inspect_err(failed).unwrap_or_else(|_| heading()), template)
     }
 }
 
 /// The reload of the bare page, and of one that asks for a proof of work: as a field, since a checker of accessibility reports a
 /// `meta` that reloads. The whole page of a line has a `meta` in a `noscript`, which leads to the bare page at once.
-fn refresh(kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Option<HeaderValue> {
-    let alike = Alike::of(kind, facts, language);
+fn refresh(kind: PageKind, facts: &PageFacts<'_>, catalogue: &Catalogue) -> Option<HeaderValue> {
+    let alike = Alike::of(kind, facts, catalogue);
     if !alike.bare && kind != PageKind::Proof {
         return None;
     }
@@ -167,13 +175,14 @@ pub struct Page {
     pub headers: HeaderMap,
 }
 
-fn share(language: Language, brand: &Brand) -> Shared {
-    let catalogue: &catalogue::Catalogue = language.catalogue();
-    Shared {
+/// What the pages of each language share; its place is the language's.
+fn share(catalogues: &[Arc<Catalogue>], brand: &Brand) -> impl Iterator<Item = Shared> {
+    catalogues.iter().enumerate().map(|(at, catalogue)| Shared {
         words: Value::from(Serde(&catalogue.words)),
         script_words: script::words(catalogue),
-        brand: BrandValues::of(brand, language),
-    }
+        brand: BrandValues::of(brand, Language(at)),
+        catalogue: Arc::clone(catalogue),
+    })
 }
 
 /// The built-in style in the brand's colour.
@@ -199,9 +208,9 @@ impl Template {
         };
         template.knows_its_words(shared)?;
         let mut inline = Inline::default();
-        for language in Language::all() {
+        for shared in shared {
             for case in sample::cases().into_iter().filter(|case| kinds(case.kind)) {
-                let body = template.rehearse(&case, language, shared)?;
+                let body = template.rehearse(&case, shared)?;
                 inline
                     .add(&body, rules)
                     .map_err(|what| mistake(format!("{what} (page {})", case.name)))?;
@@ -209,19 +218,17 @@ impl Template {
         }
         let policy = rules.policy(&inline);
         let policy = HeaderValue::try_from(policy).map_err(|error| mistake(error.to_string()))?;
-        template.headers = Language::all().map(|language| headers(&policy, language)).collect();
+        template.headers = shared
+            .iter()
+            .map(|shared| headers(&policy, &shared.catalogue.tag))
+            .collect();
         Ok(template)
     }
 
     /// A name that does not exist is found even where no sample leads.
     fn knows_its_words(&self, shared: &[Shared]) -> Result<(), TemplateError> {
         let facts = PageFacts::new("", Wall(0), "/");
-        let content = Value::from(Serde(&content(
-            PageKind::Unavailable,
-            &facts,
-            Language::ENGLISH,
-            &shared[0],
-        )));
+        let content = Value::from(Serde(&content(PageKind::Unavailable, &facts, &shared[0])));
         let template = self.environment.get_template(NAME).map_err(|error| wrong(&error))?;
         let known = |name: &String| {
             content.get_attr(name).is_ok_and(|value| !value.is_undefined())
@@ -235,8 +242,8 @@ impl Template {
         unknown.map_or(Ok(()), |name| Err(mistake(format!("there is no variable {name}"))))
     }
 
-    fn rehearse(&self, case: &sample::Case, language: Language, shared: &[Shared]) -> Result<String, TemplateError> {
-        let body = self.render(&content(case.kind, &case.facts, language, &shared[language.0]))?;
+    fn rehearse(&self, case: &sample::Case, shared: &Shared) -> Result<String, TemplateError> {
+        let body = self.render(&content(case.kind, &case.facts, shared))?;
         String::from_utf8(body.into()).map_err(|error| mistake(error.to_string()))
     }
 
@@ -290,10 +297,9 @@ fn mistake(what: String) -> TemplateError {
     TemplateError { line: None, what }
 }
 
-fn headers(policy: &HeaderValue, language: Language) -> HeaderMap {
-    let fixed: [(HeaderName, &'static str); 7] = [
+fn headers(policy: &HeaderValue, tag: &str) -> HeaderMap {
+    let fixed: [(HeaderName, &'static str); 6] = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_LANGUAGE, language.tag()),
         (header::CACHE_CONTROL, "no-store, private"),
         (header::VARY, "Accept-Language, Accept, Cookie"),
         (header::REFERRER_POLICY, "same-origin"),
@@ -304,6 +310,8 @@ fn headers(policy: &HeaderValue, language: Language) -> HeaderMap {
         .into_iter()
         .map(|(name, value)| (name, HeaderValue::from_static(value)))
         .collect();
+    // A tag has letters, digits and hyphens.
+    headers.extend(HeaderValue::try_from(tag).map(|tag| (header::CONTENT_LANGUAGE, tag)));
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers
 }

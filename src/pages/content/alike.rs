@@ -2,15 +2,15 @@
 
 use crate::draw::Published;
 use crate::metrics::CodeFate;
+use crate::pages::catalogue::Catalogue;
 use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
-use crate::pages::language::Language;
 use crate::room::{LineName, Phase, RoomName, Wall};
 
 /// The facts of a page without those that are one visitor's own or one moment's.
 #[derive(Hash)]
 pub(in crate::pages) struct Alike<'a> {
     pub kind: PageKind,
-    pub language: Language,
+    pub catalogue: &'a Catalogue,
     pub bare: bool,
     pub not_sent: bool,
     pub message: Option<&'a str>,
@@ -65,12 +65,12 @@ pub(in crate::pages) struct InTurn<'a> {
 }
 
 impl<'a> Alike<'a> {
-    pub fn of(kind: PageKind, facts: &PageFacts<'a>, language: Language) -> Self {
+    pub fn of(kind: PageKind, facts: &PageFacts<'a>, catalogue: &'a Catalogue) -> Self {
         // A proof of work is asked for outside the line.
         let line = facts.line.as_ref().filter(|_| facts.proof.is_none());
         Self {
             kind,
-            language,
+            catalogue,
             bare: kind.follows() && line.is_some_and(|line| line.reload == Reload::Bare),
             not_sent: facts.not_sent,
             message: facts.message.filter(|message| !message.trim().is_empty()),

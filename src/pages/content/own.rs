@@ -65,8 +65,8 @@ pub(in crate::pages) enum Piece<'a> {
 }
 
 /// Writes the visitor's own facts as text.
-pub(in crate::pages) fn own<'a>(alike: &Alike<'_>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
-    let catalogue = alike.language.catalogue();
+pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
+    let catalogue = alike.catalogue;
     let page = catalogue.page(alike.kind);
     let here = path_on_this_host(facts.here);
     let mut own = Own {
@@ -174,11 +174,11 @@ fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
     (wanted_ms / 1_000).clamp(least.min(most), most)
 }
 
-fn add_turn(
-    own: &mut Own<Piece<'_>>,
+fn add_turn<'a>(
+    own: &mut Own<Piece<'a>>,
     (kind, now): (PageKind, Wall),
     turn: &TurnFacts<'_>,
-    catalogue: &'static Catalogue,
+    catalogue: &'a Catalogue,
 ) {
     let Some(ahead) = turn.ahead else { return };
     let position = catalogue.number(ahead.saturating_add(1));
@@ -204,7 +204,7 @@ fn add_turn(
 }
 
 /// The time left until visitors can join, and in a line that forms already until they are called.
-fn add_countdown(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, now: Wall, catalogue: &'static Catalogue) {
+fn add_countdown(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, now: Wall, catalogue: &Catalogue) {
     let Some(Stage { phase, window, .. }) = line.opening else {
         return;
     };
@@ -235,7 +235,7 @@ fn countdown(secs: u64, catalogue: &Catalogue) -> String {
 const DAY_SECS: u64 = 86_400;
 
 /// An interval in minutes, from an hour and a half in hours, and never more exact than it is.
-pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &'static Catalogue) -> Cow<'static, str> {
+pub(super) fn estimate_text(estimate: Option<Estimate>, catalogue: &Catalogue) -> Cow<'_, str> {
     let Some(Estimate { low_secs, high_secs }) = estimate else {
         return Cow::Borrowed(&catalogue.words.estimate_unknown);
     };

@@ -119,9 +119,7 @@ fn the_pages_of_a_crowd_are_kept_in_pieces() {
 fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {
-        shared: Language::all()
-            .map(|language| share(language, &Brand::default()))
-            .collect(),
+        shared: share(catalogue::built_in(), &Brand::default()).collect(),
         pieces: Pieces::default(),
         custom: None,
         custom_proof: None,
