@@ -7,6 +7,8 @@
 mod check;
 mod cldr;
 mod forms;
+#[cfg(test)]
+pub(super) mod pseudo;
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -10,6 +10,7 @@ use crate::room::Estimate;
 
 mod bare;
 mod brand;
+mod pseudo;
 mod said;
 
 fn built_in() -> Pages {

@@ -1,0 +1,94 @@
+//! Pages in a language made from English: each English sentence that is left is one that no catalogue has.
+
+use super::*;
+use crate::pages::catalogue::{Direction, pseudo};
+
+fn pages(custom: Option<&str>, direction: Direction) -> Pages {
+    let english = Arc::clone(&catalogue::built_in()[0]);
+    let catalogues = [english, Arc::new(pseudo::catalogue(direction))];
+    Pages::in_languages(custom, &Brand::default(), &catalogues).unwrap()
+}
+
+const PSEUDO: Language = Language(1);
+
+/// The words of a page that a visitor may see: the text between tags, and attributes that are read out.
+fn words(page: &str) -> String {
+    let mut text = String::new();
+    let mut rest = page;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text += before;
+        text.push('\n');
+        for attribute in [" title=\"", "aria-label=\"", " alt=\""] {
+            let tag = tag.split('>').next().unwrap();
+            if let Some((_, value)) = tag.split_once(attribute) {
+                text += value.split('"').next().unwrap();
+                text.push('\n');
+            }
+        }
+        let (_, behind) = tag.split_once('>').unwrap_or_default();
+        // Programs, styles and data are no words.
+        rest = ["script", "style"]
+            .iter()
+            .find(|name| tag.starts_with(**name))
+            .map_or(behind, |name| {
+                behind.split_once(&format!("</{name}>")).unwrap_or_default().1
+            });
+    }
+    text + rest
+}
+
+/// What samples say that operators and visitors wrote, and what no language has.
+fn is_no_sentence(word: &str, case: &sample::Case) -> bool {
+    let mut own = vec![case.facts.request_id, case.facts.here, case.name];
+    own.extend(case.facts.message);
+    own.extend(case.facts.host);
+    let line = case.facts.line.as_ref();
+    own.extend(line.and_then(|line| line.turn.as_ref()?.reference));
+    own.extend(line.and_then(|line| line.turn.as_ref()?.lane));
+    word == "UTC" || own.iter().any(|text| text.contains(word))
+}
+
+#[test]
+fn no_sentence_of_a_page_is_outside_the_catalogues() {
+    let mut left = Vec::new();
+    for direction in [Direction::Ltr, Direction::Rtl] {
+        let pages = pages(None, direction);
+        for case in sample::cases() {
+            let page = pages.render(case.kind, &case.facts, PSEUDO);
+            let words = words(text(&page));
+            assert!(words.contains("[!!! "), "{}", case.name);
+            let plain = words.split(|c: char| !c.is_alphabetic());
+            let plain = plain.filter(|word| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            left.extend(
+                plain
+                    .filter(|word| !is_no_sentence(word, &case))
+                    .map(|word| format!("{}: {word}", case.name)),
+            );
+        }
+    }
+    assert_eq!(left, [""; 0]);
+}
+
+#[test]
+fn a_page_from_right_to_left_says_so_and_has_the_numbers_of_its_language() {
+    let pages = pages(None, Direction::Rtl);
+    let mut cases = sample::cases().into_iter();
+    let case = cases.find(|case| case.name == "waiting").unwrap();
+    let page = pages.render(case.kind, &case.facts, PSEUDO);
+    assert!(text(&page).contains("<html lang=\"ar-XB\" dir=\"rtl\">"));
+    assert_eq!(page.headers[header::CONTENT_LANGUAGE], "ar-XB");
+}
+
+#[test]
+fn the_scripts_words_are_the_catalogues() {
+    let pages = pages(None, Direction::Ltr);
+    let data: serde_json::Value = serde_json::from_str(&pages.shared[1].script_words).unwrap();
+    fn all(value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::String(text) => text.starts_with("[!!! "),
+            serde_json::Value::Object(map) => map.values().all(all),
+            _ => false,
+        }
+    }
+    assert!(all(&data), "{data}");
+}
