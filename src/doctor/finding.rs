@@ -57,6 +57,7 @@ impl Finding {
     }
 
     /// The program itself has failed, and left these out.
+    #[must_use]
     pub fn of_fault(what: &str) -> Self {
         Self::fault(format!("A fault of the program: {what} were not examined.")).by(
             "ropeline doctor",

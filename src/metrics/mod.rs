@@ -151,7 +151,7 @@ impl Metrics {
         bounds.retain(|(name, limit)| {
             let is_kept = names.contains(&name.as_str());
             // A limit of the same name counts there too.
-            if !is_kept && !(name.is_empty() && limits.contains(limit)) {
+            if !(is_kept || name.is_empty() && limits.contains(limit)) {
                 self.limited.remove(&limited_labels(limit, name));
             }
             is_kept

@@ -66,7 +66,7 @@ pub(super) fn own_shop_alone(shops: &[(&[HostPattern], bool)], host: &str, path:
         of_room.is_none() || of_room == owner,
         "{host}{path} is in the room of {of_room:?}"
     );
-    let foreign = routed.limits.iter().find(|limit| Some(usize::from(*limit)) != owner);
+    let foreign = routed.limits.iter().find(|limit| Some(*limit) != owner);
     assert_eq!(foreign, None, "{host}{path} counts at another shop");
 }
 

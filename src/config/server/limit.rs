@@ -106,7 +106,7 @@ pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream], roo
         let name = section.get_as("name", name);
         let (upstream, hosts) = named_by(section, upstreams, section.list("hosts"));
         if section.is_set("hosts") && !section.has_mistake("hosts") {
-            check_hosts(section, &hosts, rooms.iter().filter(|room| room.upstream == upstream));
+            check_hosts(section, &hosts, &rooms.iter().filter(|room| room.upstream == upstream));
         }
         let routes: Vec<Route> = section.list("routes");
         let (requests, window) = (section.get("requests"), section.get("window"));
@@ -147,7 +147,7 @@ pub(in crate::config) fn limits(reader: &Reader<'_>, upstreams: &[Upstream], roo
 }
 
 /// A request gets 421 if its upstream has rooms, but none for its host.
-fn check_hosts<'r>(section: &Section<'_>, hosts: &[HostPattern], rooms: impl Iterator<Item = &'r Room> + Clone) {
+fn check_hosts<'r>(section: &Section<'_>, hosts: &[HostPattern], rooms: &(impl Iterator<Item = &'r Room> + Clone)) {
     if rooms.clone().next().is_none() || rooms.clone().any(|room| room.hosts.is_empty()) {
         return;
     }

@@ -257,8 +257,10 @@ mod tests {
             .map(|(at, _)| &SCRIPT[at + 1..])
             .collect();
         let keys: BTreeSet<&str> = keys.into_iter().filter_map(|key| key.split('\'').next()).collect();
-        assert_eq!(keys, BTreeSet::from(["ropeline:", "ropeline:go"]));
+        assert_eq!(keys, BTreeSet::from(["ropeline:", "ropeline:go", "ropeline:sound"]));
         let (_, stored) = PRIVACY.split_once("### Other storage").unwrap();
-        assert!(stored.contains("| `ropeline:/.ropeline/rooms/{room}`") && stored.contains("| `ropeline:go`"));
+        for key in ["ropeline:/.ropeline/rooms/{room}", "ropeline:go", "ropeline:sound"] {
+            assert!(stored.contains(&format!("| `{key}`")), "{key}");
+        }
     }
 }

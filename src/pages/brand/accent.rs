@@ -108,11 +108,13 @@ impl Colour {
             .chars()
             .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
             .collect::<Option<_>>()?;
-        match *digits.as_slice() {
-            [r, g, b] => Some(Self([r * 17, g * 17, b * 17])),
-            [r, s, g, h, b, c] => Some(Self([r * 16 + s, g * 16 + h, b * 16 + c])),
-            _ => None,
-        }
+        let pair = |pair: &[u8]| pair.iter().fold(0, |value, digit| value * 16 + digit);
+        let channels: Vec<u8> = match digits.len() {
+            3 => digits.iter().map(|digit| digit * 17).collect(),
+            6 => digits.chunks(2).map(pair).collect(),
+            _ => return None,
+        };
+        Some(Self(channels.try_into().ok()?))
     }
 
     /// Hue from 0 to 6, saturation and lightness from 0 to 1 (CSS Color 4, section 7).

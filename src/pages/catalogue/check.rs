@@ -181,13 +181,13 @@ fn wrong(key: &str, text: &Text, cldr: &Cldr) -> Option<What> {
 const PRIVATE: std::ops::RangeInclusive<char> = '\u{e000}'..='\u{f8ff}';
 
 fn wrong_braces(value: &str, english: &str) -> What {
-    let shown = |names: Vec<String>| match names.is_empty() {
-        true => "none".to_owned(),
-        false => names
-            .iter()
-            .map(|name| format!("{{{name}}}"))
-            .collect::<Vec<_>>()
-            .join(" "),
+    let shown = |names: Vec<String>| {
+        let names: Vec<String> = names.iter().map(|name| format!("{{{name}}}")).collect();
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(" ")
+        }
     };
     said(
         format!("the braces of the text are {}", shown(braces(value))),
@@ -265,10 +265,9 @@ fn name(category: PluralCategory) -> &'static str {
 /// Most characters of a text. What stands in a row or on a button has to fit a small screen.
 fn most(key: &str) -> usize {
     match key.split('.').collect::<Vec<_>>()[..] {
-        ["name"] => 40,
         ["pages", _, "title" | "heading"] => 60,
         ["plurals", "ahead" | "let_in" | "retry", _] => 80,
-        ["plurals", ..] => 40,
+        ["name"] | ["plurals", ..] => 40,
         ["words", word] if LABELS.contains(&word) => 40,
         ["words", word] if BUTTONS.contains(&word) => 60,
         _ => 300,

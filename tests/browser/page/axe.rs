@@ -46,7 +46,7 @@ async fn finds_nothing(template: Option<&str>) {
     let mut bodies = BTreeMap::new();
     for preview in previews(&pages)
         .into_iter()
-        .filter(|preview| preview.name.ends_with(".en"))
+        .filter(|preview| preview.page.headers["content-language"] == "en")
     {
         let page = String::from_utf8(preview.page.body.to_vec()).expect("markup");
         bodies.insert(format!("/without/{}", preview.name), without_scripts(&page));

@@ -35,7 +35,7 @@ fn name_logo_colour_host_and_links_are_on_every_whole_page_of_its_language() {
         .filter(|preview| !preview.name.contains("-bare"))
     {
         let page = text(&preview.page);
-        let korean = preview.name.ends_with(".ko");
+        let korean = preview.page.headers[header::CONTENT_LANGUAGE] == "ko";
         let name = if korean {
             "마리골드"
         } else {

@@ -83,12 +83,14 @@ fn a_page_from_right_to_left_says_so_and_has_the_numbers_of_its_language() {
 fn the_scripts_words_are_the_catalogues() {
     let pages = pages(None, Direction::Ltr);
     let data: serde_json::Value = serde_json::from_str(&pages.shared[1].script_words).unwrap();
-    fn all(value: &serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::String(text) => text.starts_with("[!!! "),
-            serde_json::Value::Object(map) => map.values().all(all),
-            _ => false,
-        }
-    }
     assert!(all(&data), "{data}");
+}
+
+/// Every text is of the language made from English.
+fn all(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::String(text) => text.starts_with("[!!! "),
+        serde_json::Value::Object(map) => map.values().all(all),
+        _ => false,
+    }
 }
