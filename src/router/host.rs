@@ -110,7 +110,7 @@ impl HostPattern {
         self.below && self.matches(&other.name)
     }
 
-    /// The hosts below [`HostPattern::name`] are meant, and not itself.
+    /// The hosts below the name are meant, and not itself.
     #[must_use]
     pub fn is_below(&self) -> bool {
         self.below
