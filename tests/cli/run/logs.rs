@@ -33,19 +33,12 @@ fn log_lines_are_json_and_hold_no_token_no_query_and_no_whole_address() {
     assert_eq!(page.word(), "waiting");
     gate.visitor().asks("GET /../x", &forwarded, "");
 
-    let (_, footer) = page.body.split_once("<footer>").expect("a footer");
-    let id = footer
-        .rsplit_once("</span></footer>")
-        .unwrap()
-        .0
-        .rsplit(' ')
-        .next()
-        .unwrap()
-        .to_owned();
+    let (_, rest) = page.body.split_once("<summary>Request</summary>").expect("its id");
+    let (id, _) = rest.split_once('<').unwrap();
     let line = until("the page's line in the access log", || {
         let log = fs::read_to_string(site.path("access.log")).ok()?;
         let whole = log.rsplit_once('\n')?.0;
-        parsed(whole).into_iter().find(|line| line["request_id"] == id.as_str())
+        parsed(whole).into_iter().find(|line| line["request_id"] == id)
     });
     assert_eq!(
         (&line["url.path"], &line["http.response.status_code"], &line["room"]),

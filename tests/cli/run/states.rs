@@ -28,7 +28,7 @@ fn text(answer: &Answer) -> &str {
 
 /// The reference as the page shows it, as a visitor reads it out.
 fn reference(answer: &Answer) -> Option<String> {
-    let (_, rest) = text(answer).split_once("Your reference <b>")?;
+    let (_, rest) = text(answer).split_once("Your reference <b id=\"reference\">")?;
     Some(rest.split_once('<')?.0.to_owned())
 }
 
