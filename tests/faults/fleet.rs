@@ -1,6 +1,7 @@
 //! Three gates as processes, each behind a separate proxy to the store, before one shop.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 
 use crate::crowd::gate::Gate;
 use crate::crowd::http::Pool;
@@ -42,6 +43,22 @@ pub struct Fleet {
 impl Fleet {
     /// Starts the gates, all at once, and waits until they serve.
     pub async fn open(store: Store, rules: Rules, tables: &str) -> Self {
+        let mut fleet = Self::of(store, rules, tables).await;
+        fleet.start(0..GATES).await;
+        fleet
+    }
+
+    /// Starts some of the gates, and waits until they serve.
+    pub async fn start(&mut self, gates: Range<usize>) {
+        let gates = &mut self.gates[gates];
+        gates.iter_mut().for_each(Gate::start);
+        for gate in gates {
+            gate.ready().await;
+        }
+    }
+
+    /// Gates that are not started yet.
+    pub async fn of(store: Store, rules: Rules, tables: &str) -> Self {
         let shop = Shop::open(REPLIES).await;
         let proxies: Vec<Proxy> = match &store {
             Store::Server(server) => (0..GATES).map(|_| before(server)).collect(),
@@ -53,13 +70,8 @@ impl Fleet {
         };
         let tables = format!("{LIMITS}\n{tables}");
         let gates = (0..GATES).map(|gate| Gate::with_store(&url(gate), shop.address, &rules.room(), &tables));
-        let mut gates: Vec<Gate> = gates.collect();
-        gates.iter_mut().for_each(Gate::start);
-        for gate in &mut gates {
-            gate.ready().await;
-        }
         Self {
-            gates,
+            gates: gates.collect(),
             proxies,
             shop,
             store,
@@ -97,7 +109,7 @@ impl Fleet {
     }
 
     /// A figure of every gate's metrics, of every label if it has any.
-    async fn figures(&self, name: &str) -> Vec<f64> {
+    pub async fn figures(&self, name: &str) -> Vec<f64> {
         let mut figures = Vec::new();
         for gate in &self.gates {
             let text = gate.admin_ask("GET", "/metrics", "").await.text();

@@ -11,6 +11,7 @@ mod rush;
 mod stores;
 mod toxics;
 mod trial;
+mod versions;
 mod waits;
 mod wire;
 

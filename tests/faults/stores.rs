@@ -24,8 +24,7 @@ async fn killed_and_started_from_its_append_only_file() {
 async fn killed_and_started_from_an_old_dump() {
     let mut trial = Trial::begin("kill -9, restart with an old dump", server(&Options::default())).await;
     let _: () = block_in_place(|| trial.fleet.server().ask("SAVE"));
-    let inside = trial.world.tally.lock().unwrap().admitted.len();
-    trial.until_inside(inside + 30).await;
+    trial.further(30).await;
     block_in_place(|| trial.fleet.server().restart());
     trial.over();
     assert_eq!(trial.end().await.lives, 2, "the log goes on as if nothing were");
@@ -52,8 +51,7 @@ async fn scripts_flushed() {
     let mut trial = Trial::begin("SCRIPT FLUSH", server(&Options::default())).await;
     trial.over();
     let _: () = block_in_place(|| trial.fleet.server().ask("SCRIPT FLUSH"));
-    let inside = trial.world.tally.lock().unwrap().admitted.len();
-    trial.until_inside(inside + 10).await;
+    trial.further(10).await;
     let missed = block_in_place(|| trial.fleet.server().info("errorstats", "errorstat_NOSCRIPT"));
     assert!(missed.is_some(), "nobody missed a script");
     trial.end().await;
@@ -119,8 +117,7 @@ async fn a_replica_promoted_without_the_last_writes() {
         let _: () = stores.servers[0].ask("ACL SETUSER default -psync -sync");
         let _: u32 = stores.servers[0].ask("CLIENT KILL TYPE replica");
     });
-    let inside = trial.world.tally.lock().unwrap().admitted.len();
-    trial.until_inside(inside + 5).await;
+    trial.further(5).await;
     let Store::Sentinel(stores) = &mut trial.fleet.store else {
         unreachable!()
     };

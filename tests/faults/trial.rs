@@ -50,6 +50,14 @@ pub fn large() -> bool {
     people() > 1_000
 }
 
+/// The room of every trial.
+pub fn rules() -> Rules {
+    Rules {
+        capacity: if large() { 120 } else { 20 },
+        session_secs: 15,
+    }
+}
+
 impl Trial {
     /// Starts a fleet on `store`, sends the crowd, and waits until a quarter of it has been inside.
     pub async fn begin(name: &'static str, store: Store) -> Self {
@@ -59,15 +67,25 @@ impl Trial {
 
     /// As [`Self::begin`], and a pass is taken nowhere any more when its session has been over for `void_after`.
     pub async fn begin_with(name: &'static str, store: Store, void_after: Option<Duration>) -> Self {
-        let people = people();
-        let large = large();
-        let machine = MACHINE.acquire_many(if large { 2 } else { 1 }).await.unwrap();
+        let machine = MACHINE.acquire_many(if large() { 2 } else { 1 }).await.unwrap();
+        let fleet = Fleet::open(store, rules(), "").await;
+        Self::before(name, fleet, void_after, machine).await
+    }
+
+    /// As [`Self::begin`], before a fleet of two versions that has the machine to itself.
+    pub async fn begin_before(name: &'static str, open: impl Future<Output = Fleet>) -> Self {
+        let machine = MACHINE.acquire_many(2).await.unwrap();
+        Self::before(name, open.await, None, machine).await
+    }
+
+    async fn before(
+        name: &'static str,
+        fleet: Fleet,
+        void_after: Option<Duration>,
+        machine: tokio::sync::SemaphorePermit<'static>,
+    ) -> Self {
+        let (people, large, rules) = (people(), large(), rules());
         let chance = seed::of_run(name);
-        let rules = Rules {
-            capacity: if large { 120 } else { 20 },
-            session_secs: 15,
-        };
-        let fleet = Fleet::open(store, rules, "").await;
         let url = fleet.store.url().parse().unwrap();
         let log = RedisLog::open(&url, LogOptions::default()).unwrap();
         let observer = Observer::follow(Box::new(log));
@@ -94,6 +112,12 @@ impl Trial {
             (self.world.tally.lock().unwrap().admitted.len() >= many).then_some(())
         })
         .await;
+    }
+
+    /// Waits until so many more have been inside.
+    pub async fn further(&self, many: usize) {
+        let inside = self.world.tally.lock().unwrap().admitted.len();
+        self.until_inside(inside + many).await;
     }
 
     /// The fault is over, or strikes now and is over at once: from here on a pause counts.

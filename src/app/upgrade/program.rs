@@ -7,7 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-/// The path and the arguments of this process.
+/// Concerns one start alone, and an older binary may not know it.
+const OF_ONE_START: &str = "--first-start";
+
+/// The path and the arguments of this process, but for what concerns one start.
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
@@ -28,7 +31,7 @@ impl Program {
         };
         Ok(Self {
             path,
-            args: args.collect(),
+            args: args.filter(|argument| argument != OF_ONE_START).collect(),
         })
     }
 

@@ -52,6 +52,17 @@ fn a_configuration_with_a_mistake_is_told_and_the_gate_goes_on() {
     assert_eq!(epoch(heir.admin), before);
 }
 
+/// An older binary, to which an upgrade goes back, may not know it.
+#[test]
+fn the_word_for_a_first_start_is_not_passed_on() {
+    let site = Site::new("", "");
+    let old = Old::start(&site);
+    old.replace_by("echo \"$*\" >arguments; exit 3");
+    is_refused(&asks(&site, old.gate.admin), "ended (exit status: 3)");
+    let passed_on = std::fs::read_to_string(site.path("arguments")).unwrap();
+    assert_eq!(passed_on, "run\n");
+}
+
 #[test]
 fn a_binary_that_ends_or_is_none_or_hangs_is_told_and_the_gate_goes_on() {
     let site = Site::new("", "");

@@ -2,18 +2,20 @@
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use ropeline::room::{LineName, RoomName};
 use ropeline::token::{Key, KeyId, Keyring, Secret};
-use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit};
+use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process, setrlimit, test_kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::http::{Message, PATIENCE, Pool};
+use crate::harness::redis::until;
 
 const SECRET: &str = "a secret of the tests, long enough for any key ring there is";
 
@@ -48,7 +50,9 @@ pub fn pass_name() -> String {
 /// A gate that can be killed and started again. Dropping it kills it.
 pub struct Gate {
     child: Option<Child>,
-    was_started: bool,
+    /// The process that has taken over by a live upgrade.
+    heir: Option<Pid>,
+    first_start: bool,
     pub address: SocketAddr,
     pub admin: Pool,
     folder: TempDir,
@@ -85,13 +89,37 @@ impl Gate {
              [[room]]\nname = \"shop\"\n{room}\n{tables}\n"
         );
         fs::write(folder.path().join("config.toml"), config).unwrap();
-        Self {
+        let gate = Self {
             child: None,
-            was_started: false,
+            heir: None,
+            first_start: true,
             address,
             admin: Pool::new(admin),
             folder,
-        }
+        };
+        gate.runs(&crate::program());
+        gate
+    }
+
+    /// It is this program from its next start on.
+    pub fn runs(&self, program: &Path) {
+        let _ = fs::remove_file(self.program());
+        symlink(program, self.program()).unwrap();
+    }
+
+    /// Its next start is said to be the first, where nobody can be inside by a log that was lost. That is so at the first one.
+    pub fn starts_first(&mut self) {
+        self.first_start = true;
+    }
+
+    /// Its next start is not said to be the first. The version before does not know the word.
+    pub fn starts_again(&mut self) {
+        self.first_start = false;
+    }
+
+    /// A live upgrade knows a program by its path.
+    fn program(&self) -> PathBuf {
+        self.folder.path().join("ropeline")
     }
 
     /// Its configuration file.
@@ -128,10 +156,8 @@ impl Gate {
             .append(true)
             .open(self.folder.path().join("stderr"))
             .unwrap();
-        // Only the first time nobody can be inside by a log that was lost.
-        let first = (!self.was_started).then_some("--first-start");
-        self.was_started = true;
-        let child = Command::new(crate::program())
+        let first = std::mem::take(&mut self.first_start).then_some("--first-start");
+        let child = Command::new(self.program())
             .arg("run")
             .args(first)
             .arg("--config")
@@ -166,6 +192,18 @@ impl Gate {
         assert!(ready.is_ok(), "the gate never served:\n{}", self.said());
     }
 
+    /// A live upgrade to this program. Returns when the process before has ended in order.
+    pub async fn upgrade(&mut self, program: &Path) {
+        self.runs(program);
+        let answer = self.admin_ask("POST", "/api/v1/upgrade", "{}").await;
+        assert_eq!(answer.status(), 200, "{}\n{}", answer.text(), self.said());
+        let pid = i32::try_from(answer.json()["pid"].as_u64().unwrap()).unwrap();
+        let mut before = self.child.take().unwrap();
+        self.heir = Pid::from_raw(pid);
+        let ended = tokio::task::block_in_place(|| before.wait().unwrap());
+        assert!(ended.success(), "the gate before ended with {ended}:\n{}", self.said());
+    }
+
     /// kill -9. Returns when the process is gone.
     pub fn kill(&mut self) {
         let mut child = self.child.take().unwrap();
@@ -180,6 +218,10 @@ impl Gate {
 
     /// Stops it as an operator does, and waits until it has ended in order.
     pub fn stop(&mut self) {
+        if let Some(heir) = self.heir.take() {
+            kill_process(heir, Signal::TERM).unwrap();
+            return until("the end of the gate", || test_kill_process(heir).is_err());
+        }
         let mut child = self.child.take().unwrap();
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         let status = child.wait().unwrap();
@@ -231,6 +273,9 @@ impl Drop for Gate {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("the gate said:\n{}", self.said());
+        }
+        if let Some(heir) = self.heir {
+            let _ = kill_process(heir, Signal::KILL);
         }
         if let Some(mut child) = self.child.take() {
             let _ = child.kill();

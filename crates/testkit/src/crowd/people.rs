@@ -124,6 +124,8 @@ pub struct Tally {
     pub fell_out: u32,
     pub answers: u64,
     pub lost_answers: u64,
+    /// Answers that a gate was not ready yet, or could not give another. They are lost ones too.
+    pub unavailable: u64,
 }
 
 /// A person, by number in the crowd.
@@ -381,7 +383,9 @@ impl Person {
         }
         loop {
             match self.guest.send(method, target, &fields, body).await {
-                Ok(answer) if self.world.rough && answer.word() == "unavailable" => {}
+                Ok(answer) if self.world.rough && answer.word() == "unavailable" => {
+                    self.world.tally.lock().unwrap().unavailable += 1;
+                }
                 Ok(answer) => {
                     self.look_at(&answer);
                     return answer;
