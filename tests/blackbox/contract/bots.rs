@@ -238,17 +238,11 @@ async fn without_a_script_one_waits_and_not_before_and_so_many_of_a_network() {
 
 /// Where the page without a script leads after its wait.
 fn way_in(page: &Message) -> String {
-    let text = page.text();
-    let refresh = text
-        .split("http-equiv=\"refresh\" content=\"11;url=")
-        .nth(1)
-        .unwrap_or_else(|| panic!("{text}"));
+    let refresh = page.field("refresh").unwrap_or_else(|| panic!("{}", page.text()));
     refresh
-        .split('"')
-        .next()
-        .unwrap()
-        .replace("&amp;", "&")
-        .replace("&#x2f;", "/")
+        .strip_prefix("11;url=")
+        .unwrap_or_else(|| panic!("{refresh}"))
+        .to_owned()
 }
 
 #[tokio::test]
