@@ -41,7 +41,7 @@ async fn two_browsers_of_one_account_see_the_same_position_and_another_accounts_
     }
     signs_in(&phone, "bob").await;
     phone.open(&gate.at("/seats")).await;
-    phone.shows("This place is another account's").await;
+    phone.shows("This place belongs to another account").await;
     phone.screenshot("ticket-owner").await;
     phone.click("form button").await;
     let page = phone.shows("You are in line").await;

@@ -65,7 +65,7 @@ async fn a_link_asks_first_and_the_place_is_kept_or_given_up_by_the_visitor() {
     plain.shows("Use this code?").await;
     plain.click("form button").await;
     let page = plain.shows("You are in line").await;
-    assert!(page.contains("You stand in the line of “press”"), "{page}");
+    assert!(page.contains("You are in the line “press”"), "{page}");
     assert_eq!(plain.address().await, gate.at("/seats"));
 
     // HTTP/2, with scripts, in the other language.

@@ -64,7 +64,7 @@ async fn so_does_a_page_without_a_script() {
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    let page = browser.shows("Stop reloading by itself").await;
+    let page = browser.shows("Stop automatic reloading").await;
     assert!(page.contains("minutes") && !page.contains(SLOWER), "{page}");
     slow_down(&gate);
     browser.shows(SLOWER).await;

@@ -63,7 +63,7 @@ async fn without_scripts_the_page_reloads_and_gets_in() {
     let link = gate.at("/seats?from=mail");
     browser.open(&link).await;
     let page = browser.shows("You are in line").await;
-    assert!(page.contains("Stop reloading by itself"), "{page}");
+    assert!(page.contains("Stop automatic reloading"), "{page}");
     browser.screenshot("waiting-without-scripts").await;
     inside.leave(ROOM).await;
     browser.shows("Choose your seats").await;
@@ -82,7 +82,7 @@ async fn without_scripts_the_page_is_bare_and_leads_to_the_whole_one() {
     .await;
     let link = gate.at("/seats?from=mail");
     browser.open(&link).await;
-    let page = browser.shows("Stop reloading by itself").await;
+    let page = browser.shows("Stop automatic reloading").await;
     assert_eq!(browser.address().await, link);
     for part in [
         "You are in line",
@@ -97,7 +97,7 @@ async fn without_scripts_the_page_is_bare_and_leads_to_the_whole_one() {
     let size = "return getComputedStyle(document.querySelector('.n')).fontSize";
     assert_eq!(browser.run(size).await, "32px", "its style is allowed");
     browser.screenshot("waiting-bare-phone").await;
-    browser.follows("Stop reloading by itself", "Good to know").await;
+    browser.follows("Stop automatic reloading", "Good to know").await;
     assert_eq!(browser.address().await, link);
     // The first page, asked without a browser: on a busy machine that one may go on before it is read.
     let first = Guest::new(&gate.address).visit("/seats").await;
@@ -155,7 +155,9 @@ async fn without_scripts_reloading_can_be_switched_off_and_a_link_checks() {
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    browser.follows("Stop reloading by itself", "Reload by itself").await;
+    browser
+        .follows("Stop automatic reloading", "Reload automatically")
+        .await;
     assert!(!browser.has("meta[http-equiv=refresh]").await);
     inside.leave(ROOM).await;
     browser.follows("Check now", "Choose your seats").await;

@@ -66,7 +66,7 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     newcomer.open(&link).await;
     // Shown at once, or by the next question if the gate did not know yet.
     let page = newcomer.shows("장애로 대기열이 잠시 멈췄습니다").await;
-    assert!(page.contains("도착한 순서가 기록되었습니다"), "{page}");
+    assert!(page.contains("도착한 시각이 기록되어"), "{page}");
     assert!(!page.contains("문의 번호"), "there is no number yet: {page}");
     // The script shows seconds: it has asked, and still says why.
     eventually("the page's first question", async || {
@@ -79,7 +79,7 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     assert!(newcomer.text().await.contains("장애로 대기열이 잠시 멈췄습니다"));
     newcomer.screenshot("cut-off-joining-korean-phone-dark").await;
     let page = browser
-        .shows("The line pauses because of a fault. Your place is safe.")
+        .shows("The line has paused because of a fault. Your place is safe.")
         .await;
     assert!(page.contains("1 person ahead of you"), "{page}");
     browser.screenshot("cut-off").await;

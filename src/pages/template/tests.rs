@@ -375,12 +375,12 @@ fn a_page_whose_obstacle_passes_tries_again_and_never_what_was_sent() {
     for kind in PageKind::ALL.into_iter().filter(|kind| kind.passes()) {
         let (page, form) = (shown(kind.name()), shown(&format!("{}-not-sent", kind.name())));
         assert!(
-            page.contains("tries again by itself") && page.contains("Try again"),
+            page.contains("tries again automatically") && page.contains("Try again"),
             "{page}"
         );
-        assert!(!form.contains("by itself") && !form.contains("Try again"), "{form}");
+        assert!(!form.contains("automatically") && !form.contains("Try again"), "{form}");
         let unsure = matches!(kind, PageKind::BadGateway | PageKind::GatewayTimeout);
-        assert_eq!(form.contains("may have arrived or not"), unsure, "{form}");
+        assert_eq!(form.contains("whether what you sent has arrived"), unsure, "{form}");
         assert_eq!(form.contains("was not delivered"), !unsure, "{form}");
     }
 }
@@ -388,7 +388,7 @@ fn a_page_whose_obstacle_passes_tries_again_and_never_what_was_sent() {
 #[test]
 fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
     let (known, unknown) = (shown("waiting"), shown("waiting-unknown"));
-    assert!(known.contains("Turns in the last 5 minutes: 41"));
+    assert!(known.contains("Called in the last 5 minutes: 41"));
     assert!(
         known.contains("<progress id=\"progress\" max=\"100\" value=\"3"),
         "{known}"
@@ -473,7 +473,7 @@ fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
         text(&all.find(|preview| preview.name == name).unwrap().page).to_owned()
     };
     let (noted, crowded) = (page("joining.en"), page("joining-crowded.en"));
-    assert!(noted.contains("Your arrival is noted") && noted.contains("Your place is safe"));
-    assert!(crowded.contains("you are not in the line yet") && !crowded.contains("is noted"));
+    assert!(noted.contains("Your arrival time is recorded") && noted.contains("Your place is safe"));
+    assert!(crowded.contains("you are not in line yet") && !crowded.contains("time is recorded"));
     assert!(crowded.contains("<span id=\"why\"></span>"));
 }

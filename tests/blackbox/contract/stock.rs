@@ -319,7 +319,7 @@ async fn who_took_part_hears_what_came_of_it_and_nobody_else() {
     for (guest, won, words) in [
         (&mut buyer, Value::from(true), "You got one."),
         (&mut loser, Value::from(false), "You did not get one this time."),
-        (&mut waiting, Value::Null, "Everything is gone."),
+        (&mut waiting, Value::Null, "Everything has been sold."),
     ] {
         assert_eq!(told_when(guest, "sold_out").await["won"], won);
         let page = guest.page("/").await.text();

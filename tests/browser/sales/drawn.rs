@@ -72,7 +72,9 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     browser.open(&gate.at("/seats")).await;
     let page = browser.shows("drawn by lot").await;
     assert!(
-        page.contains("The doors are not open yet") && !page.contains("people ahead") && !page.contains("You are next"),
+        page.contains("Not open yet. Your place is safe")
+            && !page.contains("people ahead")
+            && !page.contains("You are next"),
         "nobody has a place yet: {page}"
     );
     let promised = stands(&mut guests[0], "promised", |status| status["draw"].is_object()).await;

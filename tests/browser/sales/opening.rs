@@ -32,7 +32,7 @@ async fn a_page_left_open_goes_from_the_countdown_into_the_line_and_inside() {
     browser.screenshot("countdown").await;
     let page = browser.shows("You are in line").await;
     assert!(
-        page.contains("You are next") && page.contains("The doors are not open yet"),
+        page.contains("You are next") && page.contains("Not open yet. Your place is safe"),
         "{page}"
     );
     browser.screenshot("prequeue").await;

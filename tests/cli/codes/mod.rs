@@ -59,7 +59,7 @@ fn a_link_with_a_code_leads_to_its_lane_and_the_shop_never_sees_it() {
     assert_eq!((lane(&mut visitor), visitor.position()), ("press".into(), Some(1)));
     assert_eq!((lane(&mut plain), plain.position()), (Value::Null, Some(1)));
     let page = visitor.goes_to("/sale").body;
-    assert!(page.contains("You stand in the line of “press”"), "{page}");
+    assert!(page.contains("You are in the line “press”"), "{page}");
     // Another of the same code: as many as have it.
     let mut second = gate.visitor();
     assert_eq!(follows(&mut second, &code).status, 303);
@@ -200,7 +200,7 @@ fn a_code_that_cannot_be_used_is_told_so_with_a_way_to_go_on() {
         let refused = follows(&mut visitor, code);
         assert_eq!((refused.status, refused.word()), (403, word), "{refused:?}");
         assert!(refused.body.contains(text), "{}", refused.body);
-        assert!(refused.body.contains("Go on without the code"), "{}", refused.body);
+        assert!(refused.body.contains("Continue without the code"), "{}", refused.body);
         assert!(
             !refused.body.contains("ropeline_code"),
             "the link is without it: {}",

@@ -59,7 +59,7 @@ pub fn follows(visitor: &mut Visitor, code: &str) -> Answer {
 pub fn refused(answer: &Answer, status: u16, word: &str, text: &str) {
     assert_eq!((answer.status, answer.word()), (status, word), "{answer:?}");
     assert!(answer.body.contains(text), "{}", answer.body);
-    assert!(answer.body.contains("Go on without the code"), "{}", answer.body);
+    assert!(answer.body.contains("Continue without the code"), "{}", answer.body);
 }
 
 pub fn joins_as_app(visitor: &mut Visitor, code: &str) -> Answer {
@@ -263,7 +263,7 @@ fn a_code_past_the_line_lets_in_at_once_so_many_as_the_room_bears() {
     // As many as are let past are inside.
     let mut third = gate.visitor();
     let full = follows(&mut third, &codes[2]);
-    refused(&full, 503, "code_not_now", "cannot be taken at the moment");
+    refused(&full, 503, "code_not_now", "cannot be used right now");
     assert_eq!(full.header("retry-after"), "10");
     let mut without = third.clone();
     assert_eq!(follows(&mut without, "none").word(), "waiting", "by the page's link");
@@ -305,7 +305,7 @@ fn a_room_that_lets_nobody_in_lets_nobody_in_by_a_code() {
         &follows(&mut visitor, &code),
         503,
         "code_not_now",
-        "cannot be taken at the moment",
+        "cannot be used right now",
     );
     set("closed");
     assert_eq!(visitor.goes_to("/sale").word(), "closed");

@@ -152,7 +152,7 @@ fn a_code_for_a_lane_that_the_rooms_lack_is_kept() {
         &follows(&mut visitor, &code),
         503,
         "code_not_now",
-        "cannot be taken at the moment",
+        "cannot be used right now",
     );
     assert!(spent(&gate).is_empty() && has_code(&visitor));
     gate.stop();

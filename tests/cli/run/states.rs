@@ -79,7 +79,7 @@ fn a_sale_that_is_over_says_so_and_names_who_was_in_line() {
     let page = comes_to(&mut waiting, "over");
     let said = text(&page);
     assert_eq!(page.status, 503);
-    assert!(said.contains("This is over") && said.contains(">1<"), "{said}");
+    assert!(said.contains("This has ended") && said.contains(">1<"), "{said}");
     for word in ["Please wait", "You are next", "keep your place", "Keep this page open"] {
         assert!(!said.contains(word), "{word}: {said}");
     }
@@ -108,12 +108,12 @@ fn while_the_shop_is_down_a_page_tries_again_and_a_form_is_not_sent_again() {
         page.header("refresh").parse::<u32>().is_ok_and(|secs| secs >= 20),
         "{page:?}"
     );
-    assert!(text(&page).contains("This page tries again by itself."), "{page:?}");
+    assert!(text(&page).contains("This page tries again automatically."), "{page:?}");
     let form = visitor.sends("/order", "seat=7");
     assert_eq!((form.status, form.header("refresh")), (502, ""), "{form:?}");
     let said = text(&form);
     assert!(
-        said.contains("may have arrived or not") && !said.contains("by itself"),
+        said.contains("whether what you sent has arrived") && !said.contains("automatically"),
         "{said}"
     );
     let script = visitor.asks("GET /", "Accept: application/json\r\n", "");
@@ -146,7 +146,7 @@ fn how_often_it_was_somebodys_turn_lately_is_told() {
     let mut waiting = gate.waits(1);
     assert_eq!(waiting.status()["let_in"], 1, "who is inside was called");
     let page = waiting.goes_to("/");
-    assert!(text(&page).contains("Turns in the last 5 minutes: 1"), "{page:?}");
+    assert!(text(&page).contains("Called in the last 5 minutes: 1"), "{page:?}");
     sets(&site, &gate, &["--mode", "hold"]);
     until("the hold", || (waiting.status()["why"] == "held").then_some(()));
     assert!(waiting.status()["let_in"].is_null(), "nobody can be called");
