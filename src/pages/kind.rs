@@ -152,7 +152,7 @@ pub struct PageFacts<'a> {
     pub here: &'a str,
     /// The shop's host as the visitor asked for it, without a port; `None` where it is not known.
     pub host: Option<&'a str>,
-    /// The request was no GET: reloading must not send it again, and the page says that it was not delivered.
+    /// The request was no GET: reloading must not send it again, and the page says that it did not go through.
     pub not_sent: bool,
     /// The operator's message, plain text.
     pub message: Option<&'a str>,

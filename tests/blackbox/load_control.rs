@@ -27,7 +27,7 @@ const BREAKING: &[Reply] = &[Reply::new("/static/broken", "no answer\r\n", "")];
 const ADAPTIVE: &str = "[room.load_control]\nby = \"adaptive\"\np95 = \"100ms\"";
 const LINEAR: &str = "[room.load_control]\nby = \"linear\"\nttl = \"5s\"";
 const ROOM: &str = "total_active_users = 100";
-const RESTING: &str = "The site needs a moment";
+const RESTING: &str = "The line has paused to relieve the site";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Asks the API until the room's admission is so.

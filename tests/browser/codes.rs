@@ -72,7 +72,7 @@ async fn a_link_asks_first_and_the_place_is_kept_or_given_up_by_the_visitor() {
     korean.open(&format!("{secured}/seats")).await;
     korean.shows("내 순번").await;
     korean.open(&format!("{secured}{link}")).await;
-    korean.shows("코드를 사용할까요?").await;
+    korean.shows("코드를 사용하시겠습니까?").await;
     korean.screenshot("code-use-ko").await;
     korean.click("form button").await;
     let page = korean.shows("내 순번").await;

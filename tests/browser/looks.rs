@@ -60,7 +60,7 @@ async fn a_browser_that_refuses_cookies_is_told_so() {
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    browser.shows("Your browser refuses cookies").await;
+    browser.shows("Your browser is blocking cookies").await;
     browser.screenshot("cookies-refused").await;
 }
 
@@ -75,7 +75,7 @@ async fn a_browser_without_cookies_and_scripts_is_told_so_too() {
     })
     .await;
     browser.open(&gate.at("/seats")).await;
-    browser.shows("Your browser refuses cookies").await;
+    browser.shows("Your browser is blocking cookies").await;
 }
 
 /// Nothing overflows a window 360 px wide.

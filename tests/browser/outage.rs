@@ -66,7 +66,7 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     newcomer.open(&link).await;
     // Shown at once, or by the next question if the gate did not know yet.
     let page = newcomer.shows("장애로 대기열이 잠시 멈췄습니다").await;
-    assert!(page.contains("도착한 시각이 기록되어"), "{page}");
+    assert!(page.contains("도착한 시각이 기록되었습니다"), "{page}");
     assert!(!page.contains("문의 번호"), "there is no number yet: {page}");
     // The script shows seconds: it has asked, and still says why.
     eventually("the page's first question", async || {
@@ -79,7 +79,7 @@ async fn while_the_store_is_away_places_stand_and_newcomers_are_taken_in_when_it
     assert!(newcomer.text().await.contains("장애로 대기열이 잠시 멈췄습니다"));
     newcomer.screenshot("cut-off-joining-korean-phone-dark").await;
     let page = browser
-        .shows("The line has paused because of a fault. Your place is safe.")
+        .shows("The line has paused because of a fault. The order is kept.")
         .await;
     assert!(page.contains("1 person ahead of you"), "{page}");
     browser.screenshot("cut-off").await;
@@ -122,11 +122,11 @@ async fn while_a_gate_that_died_with_the_store_is_waited_for_the_page_says_so_an
     // A page opened now goes on saying so although the stream has the line as it was.
     browser.open(&gate.at("/seats")).await;
     let page = browser.shows("being put back in order after a fault").await;
-    assert!(page.contains("Time left: less than a minute."), "{page}");
+    assert!(page.contains("This takes less than a minute."), "{page}");
     assert!(page.contains("You are next"), "{page}");
     browser.screenshot("healing").await;
     simple.open(&gate.at("/seats")).await;
-    simple.shows("남은 시간: 1분 이내.").await;
+    simple.shows("1분 이내 남았습니다.").await;
     simple
         .screenshot("healing-joining-korean-phone-dark-without-scripts")
         .await;
@@ -157,12 +157,12 @@ async fn after_everything_was_lost_the_place_from_before_stands_while_people_com
     store.restart();
     let gate = dead.start();
     // The visitors ahead are not back yet.
-    let page = browser.shows("Time left: up to ").await;
+    let page = browser.shows("This takes up to ").await;
     assert!(page.contains("being put back in order after a fault"), "{page}");
     assert!(page.contains("1 person ahead of you"), "{page}");
     assert_eq!(browser.run("return document.getElementById('progress').value").await, 0);
     browser.screenshot("healing-all-lost").await;
-    let page = phone.shows("남은 시간: 최대").await;
+    let page = phone.shows("최대").await;
     assert!(page.contains("앞에 2명이 있습니다"), "{page}");
     phone.screenshot("healing-all-lost-korean-phone-dark").await;
     assert_eq!(ahead.visit("/seats").await.gate.as_deref(), Some("waiting"));

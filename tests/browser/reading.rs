@@ -62,7 +62,7 @@ async fn who_has_sent_a_form_in_line_takes_the_turn_with_a_page_that_the_browser
     other.becomes("order", "called").await;
     assert_eq!(other.visit("/order").await.status, 200);
     browser.click("#send").await;
-    browser.shows("was not delivered").await;
+    browser.shows("did not go through").await;
     while requests.try_recv().is_ok() {}
     other.leave("order").await;
     browser.shows("Page two").await;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{
-    Bounds, Controller, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
+    Bounds, Controller, Drawing, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
 };
 
 /// A page with its name, which is the request id too, so that no two samples are equal.
@@ -21,6 +21,14 @@ static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
 static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
     load_control: Some(LoadControl::by(Controller::Adaptive(Bounds::default()))),
     ..Settings::default()
+});
+static DRAWING: LazyLock<Settings> = LazyLock::new(|| Settings {
+    draw: Some(Drawing::default()),
+    ..Settings::default()
+});
+static FOLLOWING_DRAWING: LazyLock<Settings> = LazyLock::new(|| Settings {
+    draw: Some(Drawing::default()),
+    ..FOLLOWING.clone()
 });
 
 /// 28 October 2026, 13:07 UTC.
@@ -213,6 +221,20 @@ fn forming(turn: TurnFacts<'static>) -> Case {
     case("waiting-prequeue", PageKind::Waiting, None, line)
 }
 
+/// A line without an order yet: its draw is to come at the opening, or is being made.
+fn undrawn(stall: Stall, reference: &'static str) -> LineFacts<'static> {
+    let turn = TurnFacts {
+        ahead: None,
+        stall: Some(stall),
+        ..turn(0, reference, None)
+    };
+    LineFacts {
+        settings: &DRAWING,
+        opening: (stall == Stall::Lot).then_some(&PREQUEUE),
+        ..line(Some(turn))
+    }
+}
+
 /// A room with load control has sentences of its own on every page.
 fn following() -> Vec<Case> {
     let busy = TurnFacts {
@@ -242,21 +264,20 @@ fn following() -> Vec<Case> {
         case("waiting-resting", PageKind::Waiting, None, follows(streamed)),
     ];
     let forms = forming(turn(96, "K74-5W8-W", None));
-    let drawn = case(
-        "waiting-lot-following",
-        PageKind::Waiting,
-        None,
-        line(Some(TurnFacts {
-            stall: Some(Stall::Lot),
-            ..turn(97, "K74-6YG-S", None)
-        })),
-    );
-    for (name, mut one) in [("waiting-prequeue-following", forms), ("waiting-lot-following", drawn)] {
-        one.facts.line = one.facts.line.map(follows);
-        one.name = name;
-        one.facts.request_id = name;
-        cases.push(one);
-    }
+    cases.push(Case {
+        name: "waiting-prequeue-following",
+        facts: PageFacts {
+            request_id: "waiting-prequeue-following",
+            line: forms.facts.line.map(follows),
+            ..forms.facts
+        },
+        ..forms
+    });
+    let drawn = LineFacts {
+        settings: &FOLLOWING_DRAWING,
+        ..undrawn(Stall::Lot, "K74-6YG-S")
+    };
+    cases.push(case("waiting-lot-following", PageKind::Waiting, None, drawn));
     cases
 }
 
@@ -314,8 +335,13 @@ fn waiting() -> Vec<Case> {
             notice(Notice::Reset, turn(12, "K74-GJR-X", some(60, 120))),
         ),
         forming(turn(13, "K74-HN0-W", None)),
-        state("waiting-lot", stall(Stall::Lot, turn(13, "K74-JQ8-W", None))),
-        state("waiting-draw", stall(Stall::Draw, turn(13, "K74-KSG-W", None))),
+        case("waiting-lot", PageKind::Waiting, None, undrawn(Stall::Lot, "K74-JQ8-W")),
+        case(
+            "waiting-draw",
+            PageKind::Waiting,
+            None,
+            undrawn(Stall::Draw, "K74-KSG-W"),
+        ),
         state("waiting-held", stall(Stall::Held, turn(13, "K74-MVR-S", None))),
         state(
             "waiting-full",

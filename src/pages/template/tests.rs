@@ -380,8 +380,12 @@ fn a_page_whose_obstacle_passes_tries_again_and_never_what_was_sent() {
         );
         assert!(!form.contains("automatically") && !form.contains("Try again"), "{form}");
         let unsure = matches!(kind, PageKind::BadGateway | PageKind::GatewayTimeout);
-        assert_eq!(form.contains("whether what you sent has arrived"), unsure, "{form}");
-        assert_eq!(form.contains("was not delivered"), !unsure, "{form}");
+        assert_eq!(
+            form.contains("whether your form or order has arrived"),
+            unsure,
+            "{form}"
+        );
+        assert_eq!(form.contains("did not go through"), !unsure, "{form}");
     }
 }
 
@@ -398,7 +402,7 @@ fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
         "{unknown}"
     );
     assert!(!unknown.contains("Turns in the last"));
-    assert!(known.contains("When it is your turn, you have 90 seconds to come in."));
+    assert!(known.contains("If you are away when it is your turn, you have 90 seconds to come in."));
 }
 
 #[test]

@@ -48,7 +48,7 @@ async fn the_shop_ends_a_session_with_a_field_that_the_visitor_never_sees() {
         let _next = house.inside().await;
         let answer = inside.page("/").await;
         assert_eq!(answer.word(), "waiting");
-        assert!(answer.text().contains("Your last visit has ended."));
+        assert!(answer.text().contains("Your time inside is over."));
     }
 }
 

@@ -302,7 +302,7 @@ async fn nobody_hears_who_has_won_before_the_date() {
         );
         let page = guest.page("/").await.text();
         assert!(
-            page.contains("Who got one is told here from") && !page.contains("You got one"),
+            page.contains("this page shows whether you got one") && !page.contains("You got one"),
             "{page}"
         );
     }

@@ -73,7 +73,7 @@ async fn who_has_bought_reads_it_and_nobody_else_reads_that_they_took_part() {
     }
     waits.open(&gate.at("/seats")).await;
     waits
-        .shows("A piece comes to you only if somebody ahead buys none")
+        .shows("You get one only if enough people ahead of you do not buy")
         .await;
     waits.screenshot("stock-beyond").await;
 
@@ -118,7 +118,7 @@ async fn nobody_reads_who_has_won_before_the_results_are_out() {
     wins.open("about:blank").await;
     emptied(&gate).await;
     for browser in [wins, late] {
-        let page = reads(browser, &gate, "Who got one is told here from").await;
+        let page = reads(browser, &gate, "this page shows whether you got one").await;
         assert!(page.contains("Sold out"), "{page}");
         tells_no_results(&page);
     }

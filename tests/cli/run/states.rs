@@ -79,7 +79,7 @@ fn a_sale_that_is_over_says_so_and_names_who_was_in_line() {
     let page = comes_to(&mut waiting, "over");
     let said = text(&page);
     assert_eq!(page.status, 503);
-    assert!(said.contains("This has ended") && said.contains(">1<"), "{said}");
+    assert!(said.contains("Entry has ended") && said.contains(">1<"), "{said}");
     for word in ["Please wait", "You are next", "keep your place", "Keep this page open"] {
         assert!(!said.contains(word), "{word}: {said}");
     }
@@ -113,7 +113,7 @@ fn while_the_shop_is_down_a_page_tries_again_and_a_form_is_not_sent_again() {
     assert_eq!((form.status, form.header("refresh")), (502, ""), "{form:?}");
     let said = text(&form);
     assert!(
-        said.contains("whether what you sent has arrived") && !said.contains("automatically"),
+        said.contains("whether your form or order has arrived") && !said.contains("automatically"),
         "{said}"
     );
     let script = visitor.asks("GET /", "Accept: application/json\r\n", "");

@@ -155,7 +155,7 @@ fn a_start_that_may_follow_a_loss_says_that_it_opens_and_never_that_something_is
     let mut visitor = gate.visitor();
     let page = visitor.goes_to("/");
     assert_eq!(page.word(), "joining", "at once, before there is a log: {page:?}");
-    let opens = |page: &str| page.contains("id=\"why\">The waiting room is starting");
+    let opens = |page: &str| page.contains("id=\"why\">This system is starting");
     assert!(opens(&page.body), "{page:?}");
     assert_eq!(visitor.status()["why"], "opening");
     let ready = gate.asks_admin("/readyz");

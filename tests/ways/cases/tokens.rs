@@ -188,11 +188,7 @@ async fn an_expired_pass_joins_anew_and_is_told_so() {
     assert_eq!(answer.status(), 503, "{}", answer.head);
     let answer = inside.page("/late").await;
     assert_eq!(answer.word(), "waiting", "{}", answer.head);
-    assert!(
-        answer.text().contains("Your last visit has ended."),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().contains("Your time inside is over."), "{}", answer.text());
     assert!(
         house
             .shop
