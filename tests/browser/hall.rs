@@ -4,10 +4,12 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::harness::browser::Browser;
 use crate::harness::certificates::Authority;
+use crate::harness::eventually;
 use crate::harness::gate::Gate;
 use crate::harness::guest::Guest;
 
@@ -75,6 +77,17 @@ pub async fn insider(gate: &Gate) -> Guest {
         assert_eq!(answer.gate, None, "the shop's own page: {}", answer.body);
     }
     guest
+}
+
+/// Waits for these figures of the room, as the operator has them.
+pub async fn is(gate: &Gate, called: u64, sessions: u64) {
+    eventually(&format!("{called} called and {sessions} inside"), async || {
+        let mut operator = Guest::new(&format!("http://{}", gate.admin));
+        let answer = operator.visit(&format!("/api/v1/rooms/{ROOM}")).await;
+        let room: Value = serde_json::from_str(&answer.body).ok()?;
+        (room["called"] == called && room["sessions"] == sessions).then_some(())
+    })
+    .await;
 }
 
 /// Buys a seat of the shop at `address`: basket, payment at another site, its way back by POST, receipt.

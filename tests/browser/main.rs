@@ -4,6 +4,7 @@ mod accounts;
 mod browsers;
 mod codes;
 mod demo;
+mod firefox;
 mod hall;
 mod inside;
 mod later;

@@ -7,10 +7,11 @@ use crate::harness::browser::Browser;
 use crate::harness::eventually;
 use crate::harness::gate::Gate;
 use crate::harness::guest::Guest;
-use crate::harness::look::Look;
+use crate::harness::look::{Engine, Look};
 use crate::harness::redis::{Options, Server};
 
 const KOREAN_PHONE_IN_THE_DARK: Look = Look {
+    engine: Engine::Chromium,
     language: "ko-KR,ko",
     dark: true,
     scripts: true,
@@ -121,7 +122,7 @@ async fn while_a_gate_that_died_with_the_store_is_waited_for_the_page_says_so_an
     .await;
     // A page opened now goes on saying so although the stream has the line as it was.
     browser.open(&gate.at("/seats")).await;
-    let page = browser.shows("being put back in order after a fault").await;
+    let page = browser.shows("being restored after a fault").await;
     assert!(page.contains("This takes less than a minute."), "{page}");
     assert!(page.contains("You are next"), "{page}");
     browser.screenshot("healing").await;
@@ -158,7 +159,7 @@ async fn after_everything_was_lost_the_place_from_before_stands_while_people_com
     let gate = dead.start();
     // The visitors ahead are not back yet.
     let page = browser.shows("This takes up to ").await;
-    assert!(page.contains("being put back in order after a fault"), "{page}");
+    assert!(page.contains("being restored after a fault"), "{page}");
     assert!(page.contains("1 person ahead of you"), "{page}");
     assert_eq!(browser.run("return document.getElementById('progress').value").await, 0);
     browser.screenshot("healing-all-lost").await;

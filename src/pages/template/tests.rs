@@ -327,7 +327,7 @@ fn nobody_is_told_to_wait_for_what_may_not_come() {
             "{page}"
         );
         assert!(
-            !page.contains("<progress") && !page.contains("When it is your turn"),
+            !page.contains("<progress") && !page.contains("If you are away"),
             "{page}"
         );
     }
@@ -401,7 +401,7 @@ fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
         unknown.contains("place far\"") && !known.contains("place far"),
         "{unknown}"
     );
-    assert!(!unknown.contains("Turns in the last"));
+    assert!(!unknown.contains("Called in the last"));
     assert!(known.contains("If you are away when it is your turn, you have 90 seconds to come in."));
 }
 

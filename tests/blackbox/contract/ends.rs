@@ -134,7 +134,7 @@ async fn after_a_reset_older_tokens_are_void_and_their_holders_are_told_so() {
     house.gate.set("{\"mode\": \"hold\"}").await;
     let answer = waiting.page("/").await;
     assert_eq!(answer.word(), "waiting");
-    assert!(answer.text().contains("The line was started anew"), "{}", answer.text());
+    assert!(answer.text().contains("The line was restarted"), "{}", answer.text());
     assert!(number_of(&waiting.ticket().unwrap()).unwrap() > old);
     let answer = inside.send("GET", "/api", SCRIPT, "").await.unwrap();
     assert_eq!(answer.status(), 503, "{}", answer.head);

@@ -22,23 +22,12 @@ async fn behind(gate: &Gate) -> (Browser, fantoccini::wd::WindowHandle, Guest) {
     (browser, waiting, inside)
 }
 
-/// The room's figures, as the operator has them.
-async fn is(gate: &Gate, called: u64, sessions: u64) {
-    eventually(&format!("{called} called and {sessions} inside"), async || {
-        let mut operator = Guest::new(&format!("http://{}", gate.admin));
-        let answer = operator.visit(&format!("/api/v1/rooms/{ROOM}")).await;
-        let room: serde_json::Value = serde_json::from_str(&answer.body).ok()?;
-        (room["called"] == called && room["sessions"] == sessions).then_some(())
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn the_page_says_so_in_its_tab_and_claims_the_turn_when_it_is_seen() {
     let gate = hall::open(1, "claim_deadline = \"10 min\"\nlate_window = \"15 min\"").await;
     let (browser, waiting, mut inside) = behind(&gate).await;
     inside.leave(ROOM).await;
-    is(&gate, 1, 0).await;
+    hall::is(&gate, 1, 0).await;
     let hidden = browser.client.window().await.expect("the other tab");
     // Nothing claims the turn while nobody looks; the titles of all tabs are the browser's to tell.
     let told = async || {
@@ -49,11 +38,11 @@ async fn the_page_says_so_in_its_tab_and_claims_the_turn_when_it_is_seen() {
             .then_some(())
     };
     eventually("a title that calls", told).await;
-    is(&gate, 1, 0).await;
+    hall::is(&gate, 1, 0).await;
     assert_ne!(waiting, hidden);
     browser.client.switch_to_window(waiting).await.expect("the waiting tab");
     browser.shows("Choose your seats").await;
-    is(&gate, 0, 1).await;
+    hall::is(&gate, 0, 1).await;
 }
 
 #[tokio::test]
@@ -61,7 +50,7 @@ async fn a_turn_that_is_short_is_claimed_at_once() {
     let gate = hall::open(1, "claim_deadline = \"60s\"").await;
     let (browser, waiting, mut inside) = behind(&gate).await;
     inside.leave(ROOM).await;
-    is(&gate, 0, 1).await;
+    hall::is(&gate, 0, 1).await;
     browser.client.switch_to_window(waiting).await.expect("the waiting tab");
     browser.shows("Choose your seats").await;
 }

@@ -2,4 +2,5 @@
 
 mod axe;
 mod hidden;
+mod roles;
 mod still;

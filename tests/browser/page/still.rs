@@ -44,7 +44,7 @@ async fn a_reason_and_a_message_move_nothing() {
     let before = [places(&desk).await, places(&hand).await];
     rooms(&gate, &["set", ROOM, "--mode", "hold"]);
     for (browser, before) in [&desk, &hand].into_iter().zip(&before) {
-        browser.shows("holding the line").await;
+        browser.shows("paused the line").await;
         assert_eq!(places(browser).await, *before);
     }
     rooms(

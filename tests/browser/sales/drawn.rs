@@ -70,7 +70,7 @@ async fn a_draw_with_a_beacon_is_promised_closed_made_and_checked() {
     }
     let browser = Browser::start(Look::default()).await;
     browser.open(&gate.at("/seats")).await;
-    let page = browser.shows("drawn by lot").await;
+    let page = browser.shows("a draw decides the order").await;
     assert!(
         page.contains("Not open yet. Your place is safe")
             && !page.contains("people ahead")

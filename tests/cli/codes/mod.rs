@@ -192,9 +192,9 @@ fn a_code_that_cannot_be_used_is_told_so_with_a_way_to_go_on() {
     let _inside = gate.insider();
     for (code, word, text) in [
         (early.as_str(), "code_not_yet", "cannot be used yet"),
-        (&forged, "code_unknown", "no code of ours"),
-        ("", "code_unknown", "no code of ours"),
-        (gold.trim(), "code_no_lane", "not open any more"),
+        (&forged, "code_unknown", "do not know this code"),
+        ("", "code_unknown", "do not know this code"),
+        (gold.trim(), "code_no_lane", "no longer open"),
     ] {
         let mut visitor = gate.visitor();
         let refused = follows(&mut visitor, code);

@@ -38,7 +38,7 @@ fn what_is_used_at_one_gate_is_used_at_the_other() {
     assert_eq!(first.goes_to("/sale").word(), "waiting");
     assert_eq!(first.status()["lane"], "press");
     let mut other = gates[1].visitor();
-    refused(&follows(&mut other, &code), 403, "code_spent", "has been used already");
+    refused(&follows(&mut other, &code), 403, "code_spent", "has already been used");
     assert_eq!(other.goes_to("/sale").word(), "waiting");
     assert_eq!(other.status()["lane"], Value::Null, "with everybody else");
     // A visitor whose answer was lost asks at the other gate, and has the place that the code gave.
@@ -72,7 +72,7 @@ fn of_two_who_show_a_code_at_two_gates_at_once_one_has_it() {
         });
         let (mut has, has_not): (Vec<_>, Vec<_>) = both.into_iter().partition(|(_, answer)| answer.status == 200);
         assert_eq!((has.len(), has_not.len()), (1, 1), "round {round}");
-        refused(&has_not[0].1, 403, "code_spent", "has been used already");
+        refused(&has_not[0].1, 403, "code_spent", "has already been used");
         assert_eq!(has[0].1.word(), "waiting");
         assert_eq!(has[0].0.status()["lane"], "press");
         until("the code at both gates", || {

@@ -96,7 +96,7 @@ fn a_single_use_code_is_good_for_one_visitor_who_may_ask_again() {
     assert_eq!(reference(&mut again), reference(&mut first));
     // Others, whose browser has a cookie for it already, or is shown the link.
     let mut other = gate.visitor();
-    refused(&follows(&mut other, &code), 403, "code_spent", "has been used already");
+    refused(&follows(&mut other, &code), 403, "code_spent", "has already been used");
     assert!(other.jar.is_empty());
     assert_eq!(other.goes_to("/sale").word(), "waiting");
     assert_eq!(other.status()["lane"], Value::Null, "with everybody else");
@@ -333,7 +333,7 @@ fn a_code_for_past_the_line_is_refused_where_the_room_takes_none() {
         &follows(&mut gate.visitor(), &code),
         403,
         "code_no_bypass",
-        "not accepted here",
+        "not accepted right now",
     );
     gate.stop();
     let unbounded = site.run(&[

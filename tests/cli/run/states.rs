@@ -150,5 +150,5 @@ fn how_often_it_was_somebodys_turn_lately_is_told() {
     sets(&site, &gate, &["--mode", "hold"]);
     until("the hold", || (waiting.status()["why"] == "held").then_some(()));
     assert!(waiting.status()["let_in"].is_null(), "nobody can be called");
-    assert!(!text(&waiting.goes_to("/")).contains("Turns in the last"));
+    assert!(!text(&waiting.goes_to("/")).contains("Called in the last"));
 }

@@ -220,10 +220,6 @@ async fn who_misses_a_turn_is_told_and_is_next_and_who_misses_two_joins_at_the_b
     house.until_state(&mut waiting, "late").await;
     let answer = waiting.page("/").await;
     assert_eq!(answer.word(), "waiting");
-    assert!(
-        answer.text().contains("Your turn passed without you"),
-        "{}",
-        answer.text()
-    );
+    assert!(answer.text().contains("You missed your turn"), "{}", answer.text());
     assert!(number_of(&waiting.ticket().unwrap()).unwrap() > number);
 }

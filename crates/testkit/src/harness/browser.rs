@@ -1,4 +1,4 @@
-//! One real Chromium with a profile of its own, as a visitor's.
+//! One real browser with a profile of its own, as a visitor's: Chromium or Firefox.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-use super::look::Look;
+use super::look::{Engine, Look};
 use super::process::Process;
 use super::{eventually, patiently};
 
-/// A browser; dropping it kills Chromium and its driver and removes the profile.
+/// A browser; dropping it kills it and its driver and removes the profile.
 pub struct Browser {
     // Dropped in this order: the processes go before their folder.
     driver: Process,
@@ -29,7 +29,7 @@ impl Browser {
     /// Starts a browser with this look.
     pub async fn start(look: Look) -> Self {
         let (driver, address) = (0..ATTEMPTS)
-            .find_map(|_| start_driver())
+            .find_map(|_| start_driver(look.engine))
             .expect("a port for the driver");
         let profile = tempfile::tempdir().expect("a folder for the profile");
         let client = ClientBuilder::new(HttpConnector::new())
@@ -42,7 +42,7 @@ impl Browser {
             profile,
             client,
         };
-        if look.dark {
+        if look.dark && look.engine == Engine::Chromium {
             browser.emulate_dark().await;
         }
         browser
@@ -177,7 +177,25 @@ impl Browser {
         file
     }
 
-    /// Sends a command of the `DevTools` protocol.
+    /// What a screen reader is told of the first element that `css` selects: its role and its name, as the browser computes them
+    /// (WebDriver, sections 12.4.9 and 12.4.10).
+    pub async fn computed(&self, css: &str) -> (String, String) {
+        let element = self
+            .client
+            .find(Locator::Css(css))
+            .await
+            .unwrap_or_else(|error| panic!("{css}: {error}"));
+        let element = element.element_id().to_string();
+        let ask = async |what| {
+            let element = element.clone();
+            let told = self.client.issue_cmd(Computed { element, what }).await;
+            let told = told.unwrap_or_else(|error| panic!("{what} of {css}: {error}"));
+            told.as_str().unwrap_or_default().to_owned()
+        };
+        (ask("computedrole").await, ask("computedlabel").await)
+    }
+
+    /// Sends a command of the `DevTools` protocol, which Chromium alone has.
     pub async fn devtools(&self, method: &'static str, parameters: Value) -> Value {
         let command = DevTools { method, parameters };
         self.client
@@ -203,15 +221,19 @@ impl Browser {
     }
 }
 
-/// A driver and its address; none when another process has taken the port, for which it checks under IPv6 only.
-fn start_driver() -> Option<(Process, String)> {
-    let driver = Process::start(Command::new("chromedriver").arg("--port=0"));
+/// A driver and its address; none when another process has taken the port, for which Chromium's checks under IPv6 only.
+fn start_driver(engine: Engine) -> Option<(Process, String)> {
+    let (program, begin, end) = match engine {
+        Engine::Chromium => ("chromedriver", "successfully on port ", "."),
+        Engine::Firefox => ("geckodriver", "Listening on 127.0.0.1:", ""),
+    };
+    let driver = Process::start(Command::new(program).arg("--port=0"));
     let port = driver.line("the driver's port", |line| {
         if line.contains("port not available") {
             return Some(None);
         }
-        let (_, port) = line.split_once("successfully on port ")?;
-        Some(Some(port.trim_end_matches('.').parse::<u16>().ok()?))
+        let (_, port) = line.split_once(begin)?;
+        Some(Some(port.trim_end_matches(end).parse::<u16>().ok()?))
     })?;
     Some((driver, format!("http://127.0.0.1:{port}")))
 }
@@ -236,5 +258,23 @@ impl WebDriverCompatibleCommand for DevTools {
             Method::POST,
             Some(json!({ "cmd": self.method, "params": self.parameters }).to_string()),
         )
+    }
+}
+
+/// A question about an element that fantoccini has no method for.
+#[derive(Debug)]
+struct Computed {
+    element: String,
+    what: &'static str,
+}
+
+impl WebDriverCompatibleCommand for Computed {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/element/{}/{}", self.element, self.what))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::GET, None)
     }
 }
