@@ -1,6 +1,8 @@
 //! The waiting page by itself: its rules, its places, its tab.
 
 mod axe;
+mod gallery;
 mod hidden;
 mod roles;
+mod served;
 mod still;

@@ -1,0 +1,112 @@
+//! Every state in every language on a phone and a desktop, in light and dark, looked at by a program: nothing is wider than the
+//! screen, cut off, written over something else, or too pale to read.
+//!
+//! Each run looks at a fifth of them: every language and every state. `scripts/gallery` looks at all, and keeps pictures.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use ropeline::pages::{Pages, previews, states};
+
+use super::served::serve;
+use crate::harness::browser::Browser;
+use crate::harness::look::Look;
+
+/// Where pictures of all pages are to be kept.
+const FOLDER: &str = "ROPELINE_GALLERY";
+
+/// Width, height, and whether the fonts are a phone's. 320 px is also a wide window at 400 % (WCAG 2.2, 1.4.10).
+const SCREENS: [(&str, u32, u32); 2] = [("phone", 320, 640), ("desktop", 1_280, 800)];
+const COLOURS: [&str; 2] = ["light", "dark"];
+
+/// What is wrong with the page as it is shown now, in words.
+const LOOK: &str = include_str!("gallery.js");
+
+#[tokio::test]
+async fn no_page_is_cut_off_or_pale_in_any_language() {
+    let folder = std::env::var_os(FOLDER).map(PathBuf::from);
+    let pages = Pages::new(None).expect("the built-in page");
+    let states = states();
+    let mut bodies = BTreeMap::new();
+    for (at, preview) in previews(&pages).into_iter().enumerate() {
+        // All languages of one state come one after the other, so that a fifth of them moves on by one from state to state.
+        let state = preview.name.split('.').next().unwrap_or_default();
+        let row = states.iter().position(|name| *name == state).expect("a state");
+        if folder.is_some() || (at + row) % 5 == 0 {
+            let body = String::from_utf8(preview.page.body.to_vec()).expect("markup");
+            bodies.insert(format!("/{}", preview.name), body);
+        }
+    }
+    let names: Vec<String> = bodies.keys().cloned().collect();
+    let address = serve(bodies).await;
+    let browser = Browser::start(Look::default()).await;
+    let mut found = Vec::new();
+    for name in &names {
+        browser.open(&format!("http://{address}{name}")).await;
+        for (screen, width, height) in SCREENS {
+            for colours in COLOURS {
+                shown(&browser, width, height, colours).await;
+                let wrong = browser.run(LOOK).await;
+                if wrong != json!([]) {
+                    found.push(format!("{name} on a {screen}, {colours}: {wrong:#}"));
+                }
+                if let Some(folder) = &folder {
+                    keep(&browser, &folder.join(format!("{screen}-{colours}")), name).await;
+                }
+            }
+        }
+    }
+    println!("{} pages, each four times", names.len());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The program finds what it is there for.
+#[tokio::test]
+async fn a_page_with_faults_is_found_out() {
+    let page = "<!doctype html><meta charset=utf-8><body style='margin:0;background:#fff'>\
+        <p style='width:2000px'>wide</p><p style='color:#bbb'>pale</p>\
+        <p style='width:2em;overflow:hidden;white-space:nowrap'>cut off at the edge</p>\
+        <p style='margin:0'>under</p><p style='margin:-1em 0 0'>over it</p><button style='padding:0;border:0;font-size:9px'>small</button>";
+    let address = serve(BTreeMap::from([("/".to_owned(), page.to_owned())])).await;
+    let browser = Browser::start(Look::default()).await;
+    browser.open(&format!("http://{address}/")).await;
+    shown(&browser, 320, 640, "light").await;
+    let found = browser.run(LOOK).await.to_string();
+    for (what, whom) in [
+        ("wider than the screen", ""),
+        ("contrast", "pale"),
+        ("cut off", "cut off at the edge"),
+        ("over", "over it"),
+        ("px high", "small"),
+    ] {
+        assert!(found.contains(what) && found.contains(whom), "no {what}: {found}");
+    }
+}
+
+/// Shows the page on such a screen.
+async fn shown(browser: &Browser, width: u32, height: u32, colours: &str) {
+    let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    browser.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    let features = json!([{ "name": "prefers-color-scheme", "value": colours }]);
+    browser
+        .devtools("Emulation.setEmulatedMedia", json!({ "features": features }))
+        .await;
+}
+
+/// Keeps a picture of the whole page.
+async fn keep(browser: &Browser, folder: &Path, name: &str) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    let whole = json!({ "format": "webp", "quality": 60, "captureBeyondViewport": true });
+    let picture = browser.devtools("Page.captureScreenshot", whole).await;
+    let picture = picture["data"].as_str().map(decoded).expect("a picture");
+    std::fs::write(folder.join(format!("{}.webp", &name[1..])), picture).expect("written");
+}
+
+fn decoded(picture: &str) -> Vec<u8> {
+    use base64::Engine;
+    base64::engine::general_purpose::STANDARD
+        .decode(picture)
+        .expect("base64")
+}
