@@ -7,6 +7,7 @@ mod demo;
 mod firefox;
 mod hall;
 mod inside;
+mod languages;
 mod later;
 mod line;
 mod looks;
