@@ -15,7 +15,7 @@ use clap::Args;
 use crate::config::{Config, Overrides};
 use crate::room::{MAX_GATES, Wall};
 use crate::simulate::{
-    Arrive, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Scripted, Stays, Upstream, html, simulate, text,
+    Arrive, Claiming, Crowd, MAX_VISITORS, Outcome, Plan, Progress, Scripted, Stays, Upstream, html, simulate_all, text,
 };
 use crate::time;
 
@@ -38,6 +38,7 @@ Examples:
   ropeline simulate --visitors 5000 --leave 20% --no-show 10% --bots 30% --format json
   ropeline simulate --replay access.log --change 1s:capacity=300 --format html --output sale.html
   ropeline simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
+  ropeline simulate --visitors 5000 --hidden 40% --phones 20% --away 3min
   ropeline simulate --visitors 1000000 --gates 1,10,100
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
@@ -62,7 +63,7 @@ pub struct SimulateArgs {
     /// The crowd of a rehearsal, from its JSON report: the same visitors, who behave by the same rules
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "visitors", "arrive", "over", "replay", "bots", "tabs", "stay", "stay_then", "pages", "leave", "patience", "sleep", "late",
-        "no_show", "finish",
+        "no_show", "finish", "hidden", "phones", "away",
     ])]
     like: Option<PathBuf>,
     /// Mean time that a visitor is busy inside
@@ -95,6 +96,15 @@ pub struct SimulateArgs {
     /// Share of visitors who wait and do not come when called
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = share)]
     no_show: u16,
+    /// Share of visitors who wait in a tab that they look at now and then; the output compares ways to claim their turns
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
+    hidden: u16,
+    /// Share of those visitors on a phone, which suspends the page while they look elsewhere
+    #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = share)]
+    phones: u16,
+    /// Time for which they look elsewhere: the median of a log-normal distribution
+    #[arg(long, value_name = "TIME", default_value = "2min", value_parser = duration)]
+    away: u64,
     /// Share of visitors who also wait in a second browser, and come in with only one of the two
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     tabs: u16,
@@ -143,7 +153,7 @@ pub fn run(args: &SimulateArgs) -> ExitCode {
     };
     let terminal = std::io::stderr().is_terminal();
     let begun = time::uptime();
-    let outcome = simulate(&plan, &mut |progress| show(*progress, terminal));
+    let outcome = simulate_all(&plan, &mut |progress| show(*progress, terminal));
     if terminal {
         eprint!("\r\x1b[K");
     }
@@ -173,6 +183,9 @@ impl SimulateArgs {
             no_show: self.no_show,
             tabs: self.tabs,
             bots: self.bots,
+            hidden: self.hidden,
+            phones: self.phones,
+            away_ms: self.away,
             finish: self.finish,
         }
     }
@@ -197,10 +210,11 @@ impl SimulateArgs {
 
 fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String> {
     let room = room(args, config)?;
-    let natures = [args.leave, args.sleep, args.late, args.no_show];
+    let natures = [args.leave, args.sleep, args.late, args.no_show, args.hidden];
     if natures.iter().map(|share| u32::from(*share)).sum::<u32>() > 1_000 {
         return Err(
-            "--leave, --sleep, --late and --no-show are more than everybody: together at most 100 %".to_owned(),
+            "--leave, --sleep, --late, --no-show and --hidden are more than everybody: together at most 100 %"
+                .to_owned(),
         );
     }
     let mut changes: Vec<_> = args.change.clone();
@@ -224,6 +238,7 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         arrive: args.arrive.clone(),
         over_ms: args.over,
         crowd: args.crowd(),
+        claiming: Claiming::AsPage,
         stays: args.stays(),
         changes,
         lanes: lanes(args, &room.settings)?,
@@ -307,6 +322,9 @@ fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn speed(outcome: &Outcome, took: f64) -> String {
+    // One for each way to claim a hidden turn, if there are any.
+    let runs = outcome.unseen.len().max(1);
+    let took = took / runs as f64;
     let per_sec = outcome.events as f64 / took.max(0.001);
     let (entries, events) = (outcome.entries, outcome.events);
     format!("{entries} entries with {events} events in {took:.2} s, {per_sec:.0} events/s")

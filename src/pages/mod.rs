@@ -20,6 +20,7 @@ mod status;
 mod stream;
 mod template;
 mod text;
+mod unseen;
 
 pub use addresses::check_of;
 pub use brand::Brand;
@@ -37,3 +38,4 @@ pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
 pub use template::preview::{Preview, index, preview, previews, previews_in, states};
 pub use template::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use text::{path_on_this_host, percent_encode};
+pub use unseen::holds_ms;

@@ -1,9 +1,10 @@
-//! The visitors' pages: they poll, send heartbeats, and see when the sale is over.
+//! The visitors' pages: they poll, send heartbeats, and see when the sale is over; and those that nobody sees.
 
 use crate::room::{LineView, Mode, Standing, pace};
 
-use super::people::Is;
-use super::run::{Over, Simulation, seat};
+use super::hidden::Claiming;
+use super::people::{Is, Nature};
+use super::run::{Deed, Over, Simulation, seat};
 
 impl Simulation<'_> {
     /// Visitors whose page asks now, and whose mark is due.
@@ -79,4 +80,140 @@ impl Simulation<'_> {
         let (front, back) = self.in_line.split_at(self.in_line.len() / 2);
         back.iter().chain(front).find(marked).copied()
     }
+
+    /// The visitor has joined, and soon looks elsewhere. One who joins anew goes on as before.
+    pub fn watches_tab(&mut self, id: u32) {
+        if self.hidden.tabs.contains_key(&id) {
+            return;
+        }
+        let at = self.now + self.hidden.watch(id, self.plan.seed);
+        self.later(id, at, Deed::Hide);
+    }
+
+    pub fn hides(&mut self, id: u32) {
+        let Some(tab) = self.hidden.tabs.get_mut(&id) else {
+            return;
+        };
+        let person = &mut self.people[id as usize];
+        if person.is != Is::Waiting {
+            self.hidden.tabs.remove(&id);
+            return;
+        }
+        tab.is_seen = false;
+        let at = self.now + tab.away_ms(self.plan.crowd.away_ms);
+        if person.nature == Nature::HiddenPhone {
+            person.asleep = true;
+            self.guesses.forget(id, self.now);
+        }
+        self.later(id, at, Deed::See);
+    }
+
+    /// The visitor looks at the tab again.
+    pub fn sees(&mut self, id: u32) {
+        let standing = self.standing(id);
+        let person = &mut self.people[id as usize];
+        person.asleep = false;
+        let Some(tab) = self.hidden.tabs.get_mut(&id) else {
+            return;
+        };
+        tab.is_seen = true;
+        let mut watches_ms = tab.watches_ms();
+        match person.is {
+            // Called: the claim is in no entry yet.
+            Is::Unseen if matches!(standing, Some(Standing::Inside(_) | Standing::Called(_))) => {
+                self.hidden.goes_in(id, self.now);
+                return self.looks_inside(id);
+            }
+            Is::Unseen => {
+                person.is = Is::Waiting;
+                self.session_is_over(id);
+                self.joins_again(id);
+            }
+            Is::Waiting => {
+                if !matches!(standing, Some(Standing::Called(_))) && self.misses(id) {
+                    watches_ms = AFTER_A_MISS_MS;
+                }
+                self.comes(id);
+            }
+            _ => {}
+        }
+        if self.people[id as usize].is == Is::Waiting {
+            self.later(id, self.now + watches_ms, Deed::Hide);
+        } else {
+            self.hidden.tabs.remove(&id);
+        }
+    }
+
+    /// The room has called a visitor: one who looks elsewhere may not notice.
+    pub fn is_called_in_tab(&mut self, id: u32) {
+        if self.people[id as usize].is != Is::Waiting {
+            return;
+        }
+        self.misses(id);
+        if let Some(tab) = self.hidden.tabs.get_mut(&id).filter(|tab| !tab.is_seen) {
+            tab.called_at = Some(self.now);
+            let person = &mut self.people[id as usize];
+            person.asleep |= person.nature == Nature::HiddenTab && self.plan.claiming == Claiming::WhenSeen;
+        }
+    }
+
+    /// How long the page leaves the turn unclaimed, if nobody looks before.
+    pub fn leaves_unclaimed(&mut self, id: u32, remains_ms: u64) -> u64 {
+        let Some(tab) = self.hidden.tabs.get_mut(&id).filter(|tab| !tab.is_seen) else {
+            return 0;
+        };
+        tab.holds_ms(self.plan.claiming, remains_ms)
+    }
+
+    /// The page claims the turn while nobody looks: the shop answers, and the session begins.
+    pub fn claims_unseen(&mut self, id: u32) {
+        self.claims_turn(id);
+        self.people[id as usize].is = Is::Unseen;
+        self.tally.counts.requests += 1;
+        self.sessions.ask(id, self.now);
+        if let Some(serving) = &mut self.serving {
+            serving.ask(id, self.now);
+        }
+        if let Some(tab) = self.hidden.tabs.get_mut(&id) {
+            tab.called_at = tab.called_at.or(Some(self.now));
+            tab.claimed_at = Some(self.now);
+        }
+    }
+
+    /// The undecided turn of the visitor is missed, if there is one.
+    fn misses(&mut self, id: u32) -> bool {
+        let tab = self.hidden.tabs.get_mut(&id);
+        let Some(called_at) = tab.and_then(|tab| tab.called_at.take()) else {
+            return false;
+        };
+        let free_at = called_at + self.plan.settings.claim_deadline_ms + SLACK_MS;
+        self.hidden.held_ms += free_at.min(self.now) - called_at;
+        match self.people[id as usize].nature {
+            Nature::HiddenPhone => self.hidden.missed_on_phones += 1,
+            Nature::HiddenTab => self.hidden.missed_on_desktops += 1,
+            // The visitor is inside with the other browser.
+            _ => {}
+        }
+        true
+    }
+
+    /// A session that nobody saw is over.
+    fn session_is_over(&mut self, id: u32) {
+        let Some(tab) = self.hidden.tabs.get_mut(&id) else {
+            return;
+        };
+        let (called_at, claimed_at) = (tab.called_at.take(), tab.claimed_at.take());
+        let settings = &self.plan.settings;
+        let lasts_ms = settings.session_ms.min(settings.session_max_ms);
+        if let (Some(called_at), Some(claimed_at)) = (called_at, claimed_at) {
+            self.hidden.held_ms += (claimed_at + lasts_ms + SLACK_MS).min(self.now) - called_at;
+        }
+        self.hidden.over_unseen += 1;
+    }
 }
+
+/// How long a visitor looks at a page that says that a turn was missed.
+const AFTER_A_MISS_MS: u64 = 60_000;
+
+/// How long after an end the room frees the slot.
+const SLACK_MS: u64 = 2_000;

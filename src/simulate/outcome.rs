@@ -9,6 +9,7 @@ use super::bills::Bill;
 use super::followed::Followed;
 use super::gate::Gate;
 use super::guesses::{Point, Trust};
+use super::hidden::Unseen;
 use super::plan::Plan;
 use super::series::Series;
 use super::serving::Served;
@@ -132,6 +133,8 @@ pub struct Outcome {
     pub events: u64,
     /// The cost with each of the requested numbers of gates.
     pub bills: Vec<Bill>,
+    /// Turns of visitors in a hidden tab, by each way to claim them; none without such visitors.
+    pub unseen: Vec<Unseen>,
     pub over_time: Series,
 }
 
@@ -140,7 +143,7 @@ impl Outcome {
         plan: &Plan,
         gate: &Gate,
         (tally, most_sessions, bots, never_came): (&Tally, u64, u64, u64),
-        (upstream, load_control, bills): (Option<Served>, Option<Followed>, Vec<Bill>),
+        (upstream, load_control, bills, unseen): (Option<Served>, Option<Followed>, Vec<Bill>, Vec<Unseen>),
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
@@ -185,6 +188,7 @@ impl Outcome {
             entries: gate.entries,
             events: gate.events,
             bills,
+            unseen,
             over_time,
         }
     }

@@ -42,6 +42,9 @@ pub(super) enum Nature {
     Quitter,
     Sleepy,
     Late,
+    /// In a tab that the visitor looks at now and then: on a desktop, and on a phone, which suspends the page meanwhile.
+    HiddenTab,
+    HiddenPhone,
     /// Also the browser that a visitor with two does not come with.
     NoShow,
     Bot,
@@ -59,6 +62,8 @@ pub(super) enum Twin {
 pub(super) enum Is {
     Coming,
     Waiting,
+    /// Inside, where nobody has looked yet.
+    Unseen,
     Inside,
     Gone,
 }
@@ -126,12 +131,15 @@ fn person(plan: &Plan, at: u64, nature: Nature, rng: &mut Rng) -> Person {
 }
 
 fn nature(crowd: &Crowd, rng: &mut Rng) -> Nature {
+    let phones = u16::try_from(u32::from(crowd.hidden) * u32::from(crowd.phones.min(1_000)) / 1_000).unwrap_or(0);
     let shares = [
         (crowd.leave / 2, Nature::Leaver),
         (crowd.leave.div_ceil(2), Nature::Quitter),
         (crowd.sleep, Nature::Sleepy),
         (crowd.late, Nature::Late),
         (crowd.no_show, Nature::NoShow),
+        (phones, Nature::HiddenPhone),
+        (crowd.hidden - phones, Nature::HiddenTab),
     ];
     let mut at = rng.u16(0..1_000);
     for (share, nature) in shares {

@@ -3,6 +3,7 @@
 use crate::room::{Overrides, RoomName, Settings, Wall};
 
 use super::arrivals::Arrive;
+use super::hidden::Claiming;
 
 /// Most visitors of one simulation.
 pub const MAX_VISITORS: u32 = 16_000_000;
@@ -23,6 +24,8 @@ pub struct Plan {
     /// From the first to the last arrival.
     pub over_ms: u64,
     pub crowd: Crowd,
+    /// What a page that nobody sees does when its turn comes.
+    pub claiming: Claiming,
     pub stays: Stays,
     /// Operators' overrides, each from so long after the start.
     pub changes: Vec<(u64, Overrides)>,
@@ -91,6 +94,11 @@ pub struct Crowd {
     pub tabs: u16,
     /// This many more come in masses, at once, and stay as long as they may.
     pub bots: u16,
+    /// Wait in a tab that they look at now and then; of these, how many on a phone.
+    pub hidden: u16,
+    pub phones: u16,
+    /// How long these look elsewhere each time: the median of a log-normal distribution.
+    pub away_ms: u64,
     /// Of those inside, go to the end, after which the shop's answer ends the session.
     pub finish: u16,
 }
@@ -114,6 +122,9 @@ impl Crowd {
         no_show: 0,
         tabs: 0,
         bots: 0,
+        hidden: 0,
+        phones: 500,
+        away_ms: 120_000,
         finish: 1_000,
     };
 }

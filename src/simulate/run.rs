@@ -12,6 +12,7 @@ use super::bills::Bills;
 use super::followed::Follower;
 use super::gate::Gate;
 use super::guesses::Guesses;
+use super::hidden::{Claiming, Hidden};
 use super::outcome::{Outcome, Tally};
 use super::people::{self, Is, Nature, Person};
 use super::plan::Plan;
@@ -44,6 +45,9 @@ pub(super) enum Deed {
     Wake,
     /// Looks at the estimate.
     Look,
+    /// Looks elsewhere, and at the tab again.
+    Hide,
+    See,
 }
 
 /// Why no visitor in line is called any more.
@@ -73,6 +77,7 @@ pub(super) struct Simulation<'a> {
     next_change: usize,
     pub guesses: Guesses,
     pub tally: Tally,
+    pub hidden: Hidden,
     pub sessions: Sessions,
     pub waits: Histogram,
     pub doors: Histogram,
@@ -108,6 +113,7 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         sentinel: None,
         next_change: 0,
         tally: Tally::default(),
+        hidden: Hidden::default(),
         waits: Histogram::default(),
         doors: Histogram::default(),
         busy: 0,
@@ -127,6 +133,28 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
         }
     }
     run.end()
+}
+
+/// Runs a plan, and where some wait in hidden tabs also by every other way to claim their turns.
+#[must_use]
+pub fn simulate_all(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
+    let mut outcome = simulate(plan, progress);
+    if outcome.unseen.is_empty() {
+        return outcome;
+    }
+    let mut others = Claiming::ALL.map(|claiming| {
+        let plan = Plan {
+            claiming,
+            ..plan.clone()
+        };
+        (claiming != outcome.unseen[0].claiming).then(|| simulate(&plan, progress).unseen)
+    });
+    let own = std::mem::take(&mut outcome.unseen);
+    let ways = others
+        .iter_mut()
+        .flat_map(|other| other.take().unwrap_or_else(|| own.clone()));
+    outcome.unseen = ways.collect();
+    outcome
 }
 
 impl Simulation<'_> {
@@ -327,6 +355,9 @@ impl Simulation<'_> {
 
     fn end(mut self) -> Outcome {
         self.guesses.end(self.now);
+        let (waits, doors) = (self.waits.spread(), self.doors.spread());
+        let hides = self.plan.crowd.hidden > 0 && self.plan.script.is_empty();
+        let unseen = hides.then(|| self.hidden.figures(self.plan.claiming, &doors));
         let bots = self.people.iter().filter(|person| person.nature == Nature::Bot).count();
         Outcome::of(
             self.plan,
@@ -341,8 +372,9 @@ impl Simulation<'_> {
                 self.serving.as_ref().map(Serving::served),
                 self.follower.followed(&self.plan.settings),
                 self.bills.end(),
+                unseen.into_iter().collect(),
             ),
-            (self.waits.spread(), self.doors.spread()),
+            (waits, doors),
             (
                 self.guesses.trust(),
                 self.guesses.into_points(),

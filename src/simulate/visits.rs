@@ -19,6 +19,8 @@ impl Simulation<'_> {
             Deed::Doze => self.dozes(id),
             Deed::Wake => self.wakes(id),
             Deed::Look => self.looks(id),
+            Deed::Hide => self.hides(id),
+            Deed::See => self.sees(id),
         }
     }
 
@@ -47,6 +49,7 @@ impl Simulation<'_> {
                 let at = now + self.rng.u64(0..SLEEP_MS);
                 self.later(id, at, Deed::Doze);
             }
+            Nature::HiddenTab | Nature::HiddenPhone => self.watches_tab(id),
             Nature::Patient | Nature::Late | Nature::NoShow | Nature::Bot => {}
         }
     }
@@ -86,6 +89,7 @@ impl Simulation<'_> {
                 self.people[other as usize].heard = true;
             }
         }
+        self.is_called_in_tab(id);
         let person = &self.people[id as usize];
         if person.asleep || person.is != Is::Waiting {
             return;
@@ -104,10 +108,11 @@ impl Simulation<'_> {
             Some(Doing::ComesLate(after)) => after,
             _ => claim_ms + LATE_MS,
         };
-        self.later(id, now + wait_ms + late_ms, Deed::Come);
+        let held_ms = self.leaves_unclaimed(id, claim_ms.saturating_sub(wait_ms));
+        self.later(id, now + wait_ms + late_ms + held_ms, Deed::Come);
     }
 
-    fn comes(&mut self, id: u32) {
+    pub fn comes(&mut self, id: u32) {
         if self.people[id as usize].is != Is::Waiting {
             return;
         }
@@ -116,6 +121,7 @@ impl Simulation<'_> {
             (Some(Standing::Called(_)), _) if self.people[id as usize].nature == Nature::NoShow => {
                 self.people[id as usize].is = Is::Gone;
             }
+            (Some(Standing::Called(_)), _) if self.hidden.is_unseen(id) => self.claims_unseen(id),
             (Some(Standing::Called(_)), _) => self.goes_in(id),
             (_, Some(over)) => self.sent_away(id, over),
             (Some(Standing::Waiting(_)), None) => self.marks(id),
@@ -143,7 +149,7 @@ impl Simulation<'_> {
     }
 
     /// The other browser is no longer used, in any state.
-    fn lets_the_other_be(&mut self, id: u32) {
+    pub fn lets_the_other_be(&mut self, id: u32) {
         if let Some(other) = self.twin(id) {
             self.people[other as usize].nature = Nature::NoShow;
         }
@@ -151,10 +157,18 @@ impl Simulation<'_> {
 
     fn goes_in(&mut self, id: u32) {
         self.lets_the_other_be(id);
+        self.hidden.goes_in(id, self.now);
         if let Some(pages) = self.part(id).map(|part| part.pages) {
             self.claims(id, pages.max(1));
             return self.asks(id);
         }
+        let pauses = self.pauses(id);
+        self.claims(id, pauses);
+        self.asks(id);
+    }
+
+    /// How often a visitor who is inside from now on looks at an answer and asks again.
+    fn pauses(&mut self, id: u32) -> u32 {
         let now = self.now;
         let mean_ms = self.plan.stays.at(now);
         let stays_ms = match self.people[id as usize].nature {
@@ -164,26 +178,43 @@ impl Simulation<'_> {
         let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
         // The request that claims is the first; as many pauses as requests, up or down by chance.
         let pauses = (stays_ms + self.rng.u64(0..every_ms)) / every_ms;
-        self.claims(id, u32::try_from(pauses).unwrap_or(u32::MAX));
-        self.asks(id);
+        u32::try_from(pauses).unwrap_or(u32::MAX)
     }
 
     /// In the shop, with this many pauses to come, each after an answer.
     fn claims(&mut self, id: u32, pauses: u32) {
         // Sent twice: before the first request, which is forwarded without the pass, and with the first that carries it.
         self.tally.counts.words += u64::from(pauses > 1);
-        let person = &mut self.people[id as usize];
-        (person.is, person.pauses) = (Is::Inside, pauses);
-        let (lane, number) = seat(person);
-        if person.nature != Nature::Bot {
-            self.doors.add(self.now - person.joined);
-        }
-        self.busy += 1;
+        self.claims_turn(id);
+        self.is_inside(id, pauses);
+    }
+
+    /// The page claims the turn, whether or not the visitor looks.
+    pub fn claims_turn(&mut self, id: u32) {
+        let (lane, number) = seat(&self.people[id as usize]);
         self.gate.said.claims.push(Claim {
             lane,
             number,
             carried: true,
         });
+    }
+
+    fn is_inside(&mut self, id: u32, pauses: u32) {
+        let person = &mut self.people[id as usize];
+        (person.is, person.pauses) = (Is::Inside, pauses);
+        if person.nature != Nature::Bot {
+            self.doors.add(self.now - person.joined);
+        }
+        self.busy += 1;
+    }
+
+    /// The visitor looks at a shop that the page has opened before.
+    pub fn looks_inside(&mut self, id: u32) {
+        self.lets_the_other_be(id);
+        let pauses = self.pauses(id);
+        self.tally.counts.words += u64::from(pauses > 1);
+        self.is_inside(id, pauses);
+        self.looks_at_page(id);
     }
 
     /// Sends a request to the shop; the visitor reads the answer once it has arrived.
@@ -331,8 +362,9 @@ impl Simulation<'_> {
     }
 
     /// The place is lost: at the back again.
-    fn joins_again(&mut self, id: u32) {
+    pub fn joins_again(&mut self, id: u32) {
         self.tally.late += 1;
+        self.hidden.joins_again(id);
         self.tally.again.push(id);
     }
 

@@ -89,6 +89,23 @@ fn the_text_has_the_waits_the_slots_and_what_estimates_were_worth() {
 }
 
 #[test]
+fn ways_to_claim_a_turn_that_nobody_sees_are_compared() {
+    let args = ["--room", "sale", "--visitors", "60", "--stay", "30s", "--hidden", "50%"];
+    let text = told(&simulate(&args));
+    let (_, table) = text
+        .split_once("visitors in hidden tabs; turns by when")
+        .expect("a table");
+    let rows = table.lines().skip(3).take(4);
+    let ways: Vec<_> = rows.map(|row| row[2..24].trim()).collect();
+    assert_eq!(
+        ways,
+        ["at once", "as the page does", "at the deadline's end", "only when seen"],
+        "{text}"
+    );
+    assert!(!told(&simulate(&args[..6])).contains("hidden"));
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_what_would_be_right() {
     let refused = [
         (vec!["--arrive", "tide"], "one of spike, wave"),
@@ -111,6 +128,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (vec!["--change", "5min:colour=red"], "capacity, rate"),
         (vec!["--leave", "60%", "--no-show", "60%"], "together at most 100 %"),
+        (vec!["--hidden", "60%", "--no-show", "60%"], "together at most 100 %"),
         (vec!["--gates", "0"], "1..=1000"),
         (vec!["--gates", "1,1001"], "1..=1000"),
         (

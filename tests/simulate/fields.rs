@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use ropeline::room::{Bounds, Controller, LoadControl, Settings};
-use ropeline::simulate::{Plan, Upstream};
+use ropeline::simulate::{Crowd, Plan, Upstream, simulate_all};
 use serde_json::Value;
 
-use super::{plan, run};
+use super::plan;
 
 /// Every path of a value, elements of a list as `[]`. What has a key for each of some is one.
 fn paths(value: &Value, at: &str, found: &mut BTreeSet<String>) {
@@ -38,9 +38,13 @@ fn outcome() -> Value {
         upstream: Some(Upstream { per_sec: vec![(0, 60)] }),
         gates: vec![10],
         notes: vec!["a note".to_owned()],
+        crowd: Crowd {
+            hidden: 300,
+            ..Crowd::PATIENT
+        },
         ..plan(50, settings)
     };
-    serde_json::to_value(run(&plan)).unwrap()
+    serde_json::to_value(simulate_all(&plan, &mut |_| {})).unwrap()
 }
 
 fn page() -> String {
@@ -141,6 +145,8 @@ const FIRST: &str = "
     notes[] entries events
     bills[].gates bills[].entries bills[].commands bills[].store_in_bytes bills[].store_out_bytes
     bills[].gate_cores bills[].stream_cores bills[].all_entries bills[].all_store_out_bytes
+    unseen[].claiming unseen[].visitors unseen[].missed_on_desktops unseen[].missed_on_phones unseen[].over_unseen
+    unseen[].back_again unseen[].held_secs unseen[].median_wait_secs unseen[].p95_wait_secs
     over_time.step_ms
     over_time.steps[].waiting over_time.steps[].slots over_time.steps[].capacity
     over_time.steps[].joins over_time.steps[].calls over_time.steps[].claims over_time.steps[].no_shows

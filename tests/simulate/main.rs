@@ -6,12 +6,13 @@ mod bill;
 mod command;
 mod estimates;
 mod fields;
+mod hidden;
 mod load_control;
 mod patterns;
 mod room;
 
 use ropeline::room::{RoomName, Settings, Wall};
-use ropeline::simulate::{Arrive, Crowd, Outcome, Plan, Stays, simulate};
+use ropeline::simulate::{Arrive, Claiming, Crowd, Outcome, Plan, Stays, simulate};
 
 /// A room that calls by slots, and a patient crowd.
 fn plan(visitors: u32, settings: Settings) -> Plan {
@@ -25,6 +26,7 @@ fn plan(visitors: u32, settings: Settings) -> Plan {
         arrive: Arrive::Steady,
         over_ms: 300_000,
         crowd: Crowd::PATIENT,
+        claiming: Claiming::AsPage,
         stays: Stays {
             mean_ms: vec![(0, 60_000)],
             pages: 6,

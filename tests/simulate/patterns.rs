@@ -3,7 +3,7 @@
 use ropeline::room::{
     Bounds, Controller, LoadControl, Mode, NamedLane, Overrides, RoomName, Schedule, Settings, Wall, Window,
 };
-use ropeline::simulate::{Arrive, Crowd, Plan, Stays, Upstream};
+use ropeline::simulate::{Arrive, Claiming, Crowd, Plan, Stays, Upstream};
 
 /// A name and what happens.
 pub struct Pattern {
@@ -60,6 +60,7 @@ fn usual(name: &'static str) -> Pattern {
             arrive: Arrive::Spike,
             over_ms: 30 * MIN,
             crowd: Crowd::PATIENT,
+            claiming: Claiming::AsPage,
             stays: Stays {
                 mean_ms: vec![(0, 2 * MIN)],
                 pages: 8,

@@ -78,6 +78,7 @@ fn everybody_who_joins_is_accounted_for_whatever_they_do() {
         bots: 200,
         finish: 500,
         patience_ms: 600_000,
+        ..Crowd::PATIENT
     };
     let outcome = run(&Plan {
         crowd,

@@ -23,6 +23,7 @@ pub fn text(outcome: &Outcome) -> String {
     waits(&mut text, "inside after", &outcome.waits_to_door);
     shop(&mut text, outcome);
     estimates(&mut text, outcome);
+    unseen(&mut text, outcome);
     over_time(&mut text, outcome);
     bills(&mut text, outcome);
     for note in &outcome.notes {
@@ -170,6 +171,32 @@ fn estimates(text: &mut String, outcome: &Outcome) {
         trust.later * 100.0,
         trust.later_unsaid * 100.0,
     );
+}
+
+/// The ways to claim the turns of visitors in hidden tabs.
+fn unseen(text: &mut String, outcome: &Outcome) {
+    let Some(first) = outcome.unseen.first() else { return };
+    let _ = writeln!(
+        text,
+        "\n{} visitors in hidden tabs; turns by when the page claims one that nobody sees:\n                           \
+         missed      missed    sessions  back at      slots held    inside after\n  {:<22} on desktops   on phones  over unseen  \
+         the end       by nobody          half          95 %",
+        first.visitors, "claims"
+    );
+    for way in &outcome.unseen {
+        let _ = writeln!(
+            text,
+            "  {:<22} {:>11} {:>11} {:>12} {:>8} {:>15} {:>13} {:>13}",
+            way.claiming.to_string(),
+            way.missed_on_desktops,
+            way.missed_on_phones,
+            way.over_unseen,
+            way.back_again,
+            in_words(way.held_secs),
+            in_words(way.median_wait_secs),
+            in_words(way.p95_wait_secs),
+        );
+    }
 }
 
 /// A dozen rows over time.

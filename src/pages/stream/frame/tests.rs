@@ -256,6 +256,20 @@ fn the_script_keeps_what_was_told_as_the_rust_does() {
 }
 
 #[test]
+fn the_script_leaves_a_hidden_turn_unclaimed_as_long_as_the_simulation_s_page_does() {
+    let remains: Vec<u64> = (0..200).chain([600, 3_600, 86_400]).collect();
+    let here: Vec<[u64; 2]> = remains
+        .iter()
+        .map(|secs| [false, true].map(|phone| crate::pages::holds_ms(secs * 1_000, phone) / 1_000))
+        .collect();
+    let expression = "input.map(function (secs) { return [holds(secs, false), holds(secs, true)]; })";
+    let Some(there) = in_node(expression, &serde_json::json!(remains)) else {
+        return;
+    };
+    assert_eq!(there, serde_json::json!(here));
+}
+
+#[test]
 fn whoever_is_near_the_front_is_sent_little() {
     let present: BTreeSet<u64> = (500..2_000_500).collect();
     let frame = stream_frame(&present);
