@@ -5,19 +5,19 @@
 // Pure part: no document, no clock. The tests run it by itself.
 var max = Math.max, min = Math.min;
 
-// Present places before `place`: bits for the first 4,096 places, then a count for each run of 4,096, in which people
-// are taken to stand evenly. Null when the frame does not reach so far.
+// Present places before `place`: from bits, or from a count for each run of places, in which people are taken to stand evenly.
+// Null when the frame does not reach so far.
 function countBefore(frame, memory) {
-  var places = atob(frame.bits), runs = atob(frame.counts || ''), beyond = memory - frame.base, n = 0, i, b;
+  var places = atob(frame.bits || ''), runs = atob(frame.counts || ''), beyond = memory - frame.base, n = 0, i, b;
   if (frame.end && memory > frame.end) return null;
   for (i = 0; i < places.length && i * 8 < beyond; i++) {
     b = places.charCodeAt(i);
     if (beyond - i * 8 < 8) b &= (1 << (beyond - i * 8)) - 1;
     for (; b; b &= b - 1) n++;
   }
-  for (i = 0, beyond -= 4096; i < runs.length && beyond > 0; i += 2, beyond -= 4096) {
+  for (i = 0; i < runs.length && beyond > 0; i += 2, beyond -= frame.run) {
     b = runs.charCodeAt(i) + 256 * runs.charCodeAt(i + 1);
-    n += beyond < 4096 ? Math.round(b * beyond / 4096) : b;
+    n += beyond < frame.run ? Math.round(b * beyond / frame.run) : b;
   }
   return n;
 }

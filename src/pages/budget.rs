@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Bytes that may go at once, and bytes that come back in an hour. Together with the page itself and a poll now and then
-/// they stay below 200 KB in any hour.
-pub(super) const BURST: u64 = 40_000;
-pub(super) const PER_HOUR: u64 = 80_000;
+/// they stay below 50 KB in any hour.
+pub(super) const BURST: u64 = 14_000;
+pub(super) const PER_HOUR: u64 = 24_000;
 
 /// The cost of a chunk besides its bytes.
 const FRAMING: u64 = 8;

@@ -18,12 +18,34 @@ use crate::pages::kind::{Pause, Stall};
 use crate::pages::text::json;
 use crate::room::{Clock, Estimate, Frame, LaneId, LineName, LineView, Number, RoomName, RoomView, Standing, View};
 
-/// Places in a run: exact bits for the first, one count for each that follows.
+/// Places in a run of the room's frames: exact bits for the first, one count for each that follows.
 pub const RUN: u64 = 4_096;
 
-/// How much of a line a width shows: bytes of bits, then counts. The widest shows 33 million places; visitors behind
-/// them get their place by polling.
-const WIDTHS: [(usize, usize); 6] = [(32, 0), (128, 0), (512, 0), (512, 16), (512, 256), (512, 8_192)];
+/// Places in a run of a width that shows the first of those: a visitor so far back is told a place that may be off by some.
+const SHORT_RUN: u64 = 64;
+
+/// How much of a line a width shows, and how exactly. The widest shows 33 million places; visitors behind them get their place by
+/// polling.
+const WIDTHS: [Width; 7] = [
+    Width::Bits { bytes: 32 },
+    Width::Bits { bytes: 64 },
+    Width::Bits { bytes: 128 },
+    Width::Short,
+    Width::Long { runs: 16 },
+    Width::Long { runs: 256 },
+    Width::Long { runs: 8_193 },
+];
+
+/// What a width consists of.
+#[derive(Clone, Copy)]
+enum Width {
+    /// A bit for each place.
+    Bits { bytes: usize },
+    /// A count for each short run of the first [`RUN`] places.
+    Short,
+    /// A count for each run.
+    Long { runs: usize },
+}
 
 /// One encoded event and a hash of its content, apart from its id and from how many were called lately.
 #[derive(Clone, Debug)]
@@ -70,10 +92,14 @@ struct Data<'a> {
     estimate: Vec<(u64, u32, u32)>,
     base: u64,
     /// Base64 of the bits.
-    bits: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    bits: &'a str,
     /// Base64 of the counts, two bytes each, the low one first.
     #[serde(skip_serializing_if = "str::is_empty")]
     counts: &'a str,
+    /// Places that each of them is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<u64>,
     /// The first place that the frame does not cover; absent when it shows the whole line.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
@@ -120,21 +146,24 @@ impl StreamFrame {
     /// The narrowest event that shows everybody before `place`, for one whom the stock can reach or cannot.
     pub fn event(&self, place: Option<u64>, beyond: bool) -> &Event {
         let last = WIDTHS.len() - 1;
-        let shows = |&(bits, counts): &(usize, usize)| {
-            place.is_some_and(|place| place <= self.frame.base.saturating_add(places(bits, counts)))
-        };
+        let shows = |width: &Width| place.is_some_and(|place| place <= self.frame.base.saturating_add(width.places()));
         let width = WIDTHS.iter().position(shows).unwrap_or(last);
         let events = if beyond { &self.beyond } else { &self.events };
-        events[width].get_or_init(|| self.encode(WIDTHS[width], beyond))
+        events[width].get_or_init(|| self.encode(width, beyond))
     }
 
-    fn encode(&self, (most_bits, most_counts): (usize, usize), beyond: bool) -> Event {
-        let bits = &self.frame.bits[..self.frame.bits.len().min(most_bits)];
-        let counts = &self.frame.counts[..self.frame.counts.len().min(most_counts)];
-        let whole = bits.len() == self.frame.bits.len() && counts.len() == self.frame.counts.len();
-        let shown: u64 = bits.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
-            + counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-        let counts: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+    fn encode(&self, width: usize, beyond: bool) -> Event {
+        // Who is shown this width is behind all whom the one before shows.
+        let before = width
+            .checked_sub(1)
+            .map_or(0, |narrower| self.present(WIDTHS[narrower].places()));
+        let width = WIDTHS[width];
+        let whole = match width {
+            Width::Bits { bytes } => self.frame.counts.is_empty() && self.frame.bits.len() <= bytes,
+            Width::Short => self.frame.counts.is_empty(),
+            Width::Long { runs } => self.frame.counts.len() < runs,
+        };
+        let (bits, counts, run) = self.shown(width);
         let data = json(&Data {
             waiting: self.scalars.waiting,
             revision: revision(self.scalars.revision, beyond),
@@ -143,12 +172,13 @@ impl StreamFrame {
             estimate: if beyond {
                 Vec::new()
             } else {
-                points_up_to(&self.points, shown)
+                points_between(&self.points, before, self.present(width.places()))
             },
             base: self.frame.base,
-            bits: STANDARD.encode(bits),
-            counts: &STANDARD.encode(counts),
-            end: (!whole).then(|| self.frame.base.saturating_add(places(most_bits, most_counts))),
+            bits: &bits,
+            counts: &counts,
+            run,
+            end: (!whole).then(|| self.frame.base.saturating_add(width.places())),
         });
         let mut hasher = DefaultHasher::new();
         hasher.write(data.as_bytes());
@@ -161,6 +191,51 @@ impl StreamFrame {
             hash: hasher.finish(),
         }
     }
+
+    /// Bits or counts as they are sent, and the places of a count.
+    fn shown(&self, width: Width) -> (String, String, Option<u64>) {
+        let Frame { bits, counts, .. } = &self.frame;
+        let (run, counts): (_, Vec<u16>) = match width {
+            Width::Bits { bytes } => return (STANDARD.encode(&bits[..bits.len().min(bytes)]), String::new(), None),
+            Width::Short => (SHORT_RUN, bits.chunks(SHORT_RUN as usize / 8).map(ones).collect()),
+            Width::Long { runs } => (
+                RUN,
+                std::iter::once(ones(bits))
+                    .chain(counts.iter().copied())
+                    .take(runs)
+                    .collect(),
+            ),
+        };
+        let bytes: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+        (String::new(), STANDARD.encode(bytes), Some(run))
+    }
+
+    /// The present among the first `places`.
+    fn present(&self, places: u64) -> u64 {
+        let Frame { bits, counts, .. } = &self.frame;
+        let bytes = usize::try_from(places / 8).unwrap_or(usize::MAX).min(bits.len());
+        let runs = usize::try_from((places / RUN).saturating_sub(1))
+            .unwrap_or(usize::MAX)
+            .min(counts.len());
+        u64::from(ones(&bits[..bytes])) + counts[..runs].iter().copied().map(u64::from).sum::<u64>()
+    }
+}
+
+impl Width {
+    fn places(self) -> u64 {
+        match self {
+            Self::Bits { bytes } => bytes as u64 * 8,
+            Self::Short => RUN,
+            Self::Long { runs } => runs as u64 * RUN,
+        }
+    }
+}
+
+/// At most [`RUN`].
+fn ones(bits: &[u8]) -> u16 {
+    bits.iter()
+        .map(|byte| u16::try_from(byte.count_ones()).unwrap_or_default())
+        .sum()
 }
 
 /// A figure whose change makes a page ask: the room's revision, or another figure for visitors whom the stock does not reach,
@@ -172,16 +247,12 @@ pub fn revision(of_room: u64, beyond: bool) -> u64 {
 /// Above any revision, and exact in a browser with one added.
 const BEYOND: u64 = 1 << 50;
 
-fn places(bits: usize, counts: usize) -> u64 {
-    bits as u64 * 8 + counts as u64 * RUN
-}
-
-/// The points below `shown` and the next one.
-fn points_up_to(points: &[(u64, Estimate)], shown: u64) -> Vec<(u64, u32, u32)> {
-    let below = points.iter().take_while(|(ahead, _)| *ahead < shown).count();
-    points
-        .iter()
-        .take(below + 1)
+/// The points that somebody needs who has `least` to `most` before them: those between, and one on each side.
+fn points_between(points: &[(u64, Estimate)], least: u64, most: u64) -> Vec<(u64, u32, u32)> {
+    let first = points.partition_point(|(ahead, _)| *ahead <= least).saturating_sub(1);
+    let below = points.partition_point(|(ahead, _)| *ahead < most);
+    let needed = points.iter().take(below + 1).skip(first);
+    needed
         .map(|(ahead, estimate)| (*ahead, estimate.low_secs, estimate.high_secs))
         .collect()
 }

@@ -209,6 +209,7 @@ fn the_place_found_in_the_room_s_own_frame_is_the_position() {
     let room_view = &view.rooms[&Hand::room()];
     let line = room_view.line(&LineName::ONLY).unwrap();
     let frame = StreamFrame::of(&view, room_view, line, LaneId(0), None);
+    let frame_base = line.frame(LaneId(0)).base;
     let mut compared = 0;
     for number in (0..4_000).map(|n| nth(first, n)) {
         let Standing::Waiting(waiting) = line.standing(LaneId(0), number, view.clock) else {
@@ -222,7 +223,12 @@ fn the_place_found_in_the_room_s_own_frame_is_the_position() {
             .nth(1)
             .unwrap();
         let found = count_before(&serde_json::from_str(data).unwrap(), place);
-        assert_eq!(found, Some(waiting.ahead), "{number:?}");
+        // Far back a count stands for some places.
+        let wrong = found.unwrap().abs_diff(waiting.ahead);
+        assert!(
+            wrong <= if place <= frame_base + 1_024 { 0 } else { 8 },
+            "{number:?}: {wrong}"
+        );
         compared += 1;
     }
     assert!(compared > 1_000);

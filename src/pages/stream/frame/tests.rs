@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -90,14 +90,13 @@ pub fn count_before(frame: &Value, place: u64) -> Option<u64> {
     }
     let offset = place.saturating_sub(frame["base"].as_u64().unwrap());
     let bits = bytes("bits");
-    let exact = (0..offset.min(RUN)).filter(|at| {
-        let byte = bits.get(usize::try_from(at / 8).unwrap()).copied().unwrap_or(0);
-        byte >> (at % 8) & 1 == 1
-    });
+    let exact =
+        (0..offset.min(8 * bits.len() as u64)).filter(|at| bits[usize::try_from(at / 8).unwrap()] >> (at % 8) & 1 == 1);
     let mut count = exact.count() as u64;
-    for (run, pair) in (1..).zip(bytes("counts").chunks(2)) {
-        let inside = offset.saturating_sub(run * RUN).min(RUN);
-        count += (u64::from(u16::from_le_bytes([pair[0], pair[1]])) * inside * 2 + RUN) / (2 * RUN);
+    for (before, pair) in (0..).zip(bytes("counts").chunks(2)) {
+        let run = frame["run"].as_u64().unwrap();
+        let inside = offset.saturating_sub(before * run).min(run);
+        count += (u64::from(u16::from_le_bytes([pair[0], pair[1]])) * inside * 2 + run) / (2 * run);
     }
     Some(count)
 }
@@ -117,14 +116,34 @@ proptest! {
         let place = *pick.get(&present.iter().copied().collect::<Vec<_>>());
         let truth = present.range(..place).count() as u64;
         let found = count_before(&data(frame.event(Some(place), false)), place).unwrap();
-        if place - frame.frame.base < RUN {
-            prop_assert_eq!(found, truth);
-        } else {
-            // Within a run people are taken to stand evenly: wrong by no more than the run holds.
-            let run = usize::try_from((place - frame.frame.base) / RUN - 1).unwrap();
-            prop_assert!(found.abs_diff(truth) <= u64::from(frame.frame.counts[run]));
-        }
+        // Within a run people are taken to stand evenly: wrong by no more than the run holds.
+        let wrong = match place - frame.frame.base {
+            ..=1_024 => 0,
+            ..=RUN => SHORT_RUN,
+            offset => match usize::try_from(offset / RUN).unwrap() {
+                0 => RUN,
+                run => frame.frame.counts.get(run - 1).copied().unwrap_or_default().into(),
+            },
+        };
+        prop_assert!(found.abs_diff(truth) <= wrong, "{found}, not {truth}, by {wrong}");
+        // The estimate is the one by all points.
+        let shown = data(frame.event(Some(place), false));
+        let (all, some) = (json!(points_between(&frame.points, 0, u64::MAX)), &shown["estimate"]);
+        prop_assert_eq!(estimate_at(some, found), estimate_at(&all, found));
     }
+}
+
+/// `estimateAt` of `static/page.js`, to the second.
+fn estimate_at(points: &Value, ahead: u64) -> Option<(u64, u64)> {
+    let points: Vec<(u64, u64, u64)> = serde_json::from_value(points.clone()).unwrap();
+    let at = points
+        .partition_point(|point| point.0 < ahead)
+        .clamp(1, points.len().max(2) - 1)
+        - 1;
+    let (a, b) = (points.get(at)?, points.get(at + 1).unwrap_or(&points[at]));
+    let wide = (b.0 - a.0).max(1);
+    let part = ahead.saturating_sub(a.0).min(wide);
+    Some((a.1 + part * (b.1 - a.1) / wide, a.2 + part * (b.2 - a.2) / wide))
 }
 
 /// Runs the pure part of the page's script, as it is sent; `None` where node is not installed.
@@ -273,9 +292,11 @@ fn the_script_leaves_a_hidden_turn_unclaimed_as_long_as_the_simulation_s_page_do
 fn whoever_is_near_the_front_is_sent_little() {
     let present: BTreeSet<u64> = (500..2_000_500).collect();
     let frame = stream_frame(&present);
-    assert!(frame.event(Some(600), false).bytes.len() < 256);
-    assert!(frame.event(Some(4_500), false).bytes.len() < 1_024);
-    assert!(frame.event(Some(2_000_000), false).bytes.len() < 3_072);
+    let bytes = |place| frame.event(Some(place), false).bytes.len();
+    assert!(bytes(600) < 224, "{}", bytes(600));
+    assert!(bytes(4_500) < 340, "{}", bytes(4_500));
+    assert!(bytes(40_000) < 224, "{}", bytes(40_000));
+    assert!(bytes(2_000_000) < 1_536, "{}", bytes(2_000_000));
     let near = data(frame.event(Some(600), false));
     assert_eq!(near["end"].as_u64(), Some(frame.frame.base + 256));
     assert_eq!(count_before(&near, 900), None);
