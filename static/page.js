@@ -1,6 +1,6 @@
 // Keeps a waiting page up to date and moves it on. Written for old WebViews (ES5); whatever fails ends in polling.
-// Lines that are comments are left out of the page; a comment never shares a line with code.
-(function () {
+// Lines that are comments are left out of the page; a comment never shares a line with code. It may stand before what it shows.
+document.addEventListener('DOMContentLoaded', function () {
 'use strict';
 // Pure part: no document, no clock. The tests run it by itself.
 var max = Math.max, min = Math.min;
@@ -8,16 +8,11 @@ var max = Math.max, min = Math.min;
 // Present places before `place`: from bits, or from a count for each run of places, in which people are taken to stand evenly.
 // Null when the frame does not reach so far.
 function countBefore(frame, memory) {
-  var places = atob(frame.bits || ''), runs = atob(frame.counts || ''), beyond = memory - frame.base, n = 0, i, b;
+  var places = atob(frame.bits || ''), runs = atob(frame.counts || ''), beyond = memory - frame.base, n = 0, i;
   if (frame.end && memory > frame.end) return null;
-  for (i = 0; i < places.length && i * 8 < beyond; i++) {
-    b = places.charCodeAt(i);
-    if (beyond - i * 8 < 8) b &= (1 << (beyond - i * 8)) - 1;
-    for (; b; b &= b - 1) n++;
-  }
+  for (i = 0; i < min(beyond, 8 * places.length); i++) n += places.charCodeAt(i >> 3) >> (i & 7) & 1;
   for (i = 0; i < runs.length && beyond > 0; i += 2, beyond -= frame.run) {
-    b = runs.charCodeAt(i) + 256 * runs.charCodeAt(i + 1);
-    n += beyond < frame.run ? Math.round(b * beyond / frame.run) : b;
+    n += Math.round((runs.charCodeAt(i) + 256 * runs.charCodeAt(i + 1)) * min(1, beyond / frame.run));
   }
   return n;
 }
@@ -29,7 +24,7 @@ function estimateAt(points, before) {
   while (i < points.length - 2 && points[i + 1][0] < before) i++;
   a = points[i];
   b = points[i + 1] || a;
-  part = b[0] > a[0] ? max(0, min(1, (before - a[0]) / (b[0] - a[0]))) : 0;
+  part = max(0, min(1, (before - a[0]) / (b[0] - a[0] || 1)));
   return [a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2])];
 }
 
@@ -64,13 +59,20 @@ function holds(remains, phone) {
 }
 // End of the pure part.
 
-var doc = document, page = JSON.parse(doc.getElementById('data').textContent), terms = page.words;
-var key = 'ropeline:' + page.api + page.query, memory = key + page.reference;
-var born = Date.now(), heard = born, asked = born, spokenAt = born, live, slept, gone, asking, isCalled, fails = 0, hold = 0, credit = 100;
-var timer, channel, kept, bell, audio;
+// What many visitors share may stand apart from a visitor's own facts, which the page then has as data only.
+var doc = document, common = block('words'), page = merge(common || {}, block('data')), terms = page.words,
+  key = 'ropeline:' + page.api + page.query, memory = key + page.reference, kept = load(memory),
+  born = now(), heard = born, asked = born, spokenAt = born, fails = 0, hold = 0, credit = 100,
+  live, slept, gone, asking, isCalled, timer, channel, bell, audio, item;
 
 function $(id) { return doc.getElementById(id); }
-function on(what, name, then) { what.addEventListener(name, then); }
+function block(id) { return $(id) && JSON.parse($(id).textContent); }
+function merge(all, more) {
+  for (var name in more) all[name] = more[name];
+  return all;
+}
+function on(what, name, then) { if (what) what.addEventListener(name, then); }
+function now() { return Date.now(); }
 function text(id, wanted) { var e = $(id); if (e && e.textContent !== wanted) e.textContent = wanted; }
 function shown(n) { return n.toLocaleString(page.lang); }
 function form(forms, n) {
@@ -99,20 +101,16 @@ function reason(s) {
   return (terms[s.why] || '') + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
 }
 
+function stamp() { text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') })); }
+
 // The digits that change roll into their place. Afterwards the number is plain text again.
 function turnTo(id, next) {
-  var e = $(id), last = e && e.textContent, from = last && last.length - next.length, i, figure;
-  if (!e || last === next) return;
-  e.textContent = '';
-  for (i = 0; i < next.length; i++) {
-    figure = doc.createElement('span');
-    figure.textContent = next[i];
-    if (last[from + i] !== next[i]) {
-      figure.className = 'roll';
-      figure.setAttribute('data-was', last[from + i] || '');
-    }
-    e.appendChild(figure);
-  }
+  var e = $(id), last = e && e.textContent;
+  if (!last || last === next) return text(id, next);
+  e.innerHTML = next.replace(/./g, function (figure, i) {
+    var was = last[last.length - next.length + i] || '';
+    return was === figure ? figure : '<span class="roll" data-was="' + was + '">' + figure + '</span>';
+  });
   setTimeout(function () { e.textContent = e.textContent; }, 700);
 }
 
@@ -120,10 +118,9 @@ function turnTo(id, next) {
 // put back in order only those count who are back: the place from before stands. Nobody called is no progress: it is made
 // while there is nothing to say, and while the room is full or busy.
 function show(before, bounds, s) {
-  var instant = Date.now(), waitedFor = page.waited + (instant - born) / 1e3, share, line, low = before, n, wait;
-  var heals = s.why == 'healing', moves = /^u|u[ls]/.test(s.why);
+  var instant = now(), waitedFor = page.waited + (instant - born) / 1e3, heals = s.why == 'healing', moves = /^u|u[ls]/.test(s.why),
+    low = kept.low < before || heals && kept.low >= 0 ? kept.low : before, bar = $('progress'), share, line, wait, n;
   wait = waitText(bounds = keep(kept, bounds, !moves || page.lot & 4, instant));
-  if (kept.low < before || heals && kept.low >= 0) low = kept.low;
   if (!heals) {
     kept.start = max(kept.start || 0, before);
     kept.low = low;
@@ -137,9 +134,9 @@ function show(before, bounds, s) {
   turnTo('position', n = shown(low + 1));
   text('ahead', line);
   text('estimate', wait);
-  if ($('progress')) {
-    $('progress').value = kept.done || 0;
-    $('progress').parentNode.classList.toggle('far', !bounds);
+  if (bar) {
+    bar.value = kept.done || 0;
+    bar.parentNode.classList.toggle('far', !bounds);
   }
   doc.title = fill(terms.title, { n: n });
   text('why', before > low && !heals ? terms.back : reason(s) || (instant < kept.slow ? terms.slower : ''));
@@ -153,18 +150,18 @@ function show(before, bounds, s) {
 // Every word from the gate comes through here. After a silence in which a turn may have been missed, only a new page
 // tells the whole story; but one that nobody sees can wait.
 function hear() {
-  var instant = Date.now();
+  var instant = now();
   slept = slept || instant - heard > 9e4;
   heard = instant;
   fails = hold = 0;
-  text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') }));
+  stamp();
   if (slept && !doc.hidden) go();
 }
 
 // Loads the address that was asked for, from the gate and not from the browser's cache, and never what was posted to it, which is
 // forgotten first; more and more slowly if that changes nothing.
 function go() {
-  var instant = Date.now(), last = load('ropeline:go');
+  var instant = now(), last = load('ropeline:go');
   if (gone) return;
   gone = true;
   last = [instant, instant - last[0] < 6e4 ? min(5, last[1] + 1) : 0];
@@ -190,7 +187,7 @@ function ring() {
 // The turn has come. A page that somebody sees claims it at once, with a reload. One that nobody sees says so in its tab, and
 // claims it when it is seen, or so long before the claim deadline that a slow timer is in time.
 function turnCame(remains) {
-  var line = fill(terms.turn, { time: clock(new Date(Date.now() + 1e3 * remains), '2-digit') }), sign = $('icon'), wait;
+  var line = fill(terms.turn, { time: clock(new Date(now() + 1e3 * remains), '2-digit') }), sign = $('icon'), wait;
   if (isCalled) return;
   isCalled = true;
   doc.title = line;
@@ -213,7 +210,7 @@ function follow(s) {
     else go();
     return;
   }
-  if (page.opens && !s.opens_at && $('countdown') && $('opens')) $('countdown').parentNode.hidden = $('opens').hidden = true;
+  if (page.opens && !s.opens_at) opened();
   if ($('message')) {
     if (s.message) text('message', s.message);
     $('message').parentNode.hidden = !s.message;
@@ -230,6 +227,11 @@ function frame(f) {
     setTimeout(ask, 3e3 * Math.random());
   }
   if (n != null) show(n, estimateAt(f.estimate, n), f);
+}
+
+// The line that formed before the opening: what was counted to is over, and goes.
+function opened() {
+  if ($('countdown') && $('opens')) $('countdown').parentNode.hidden = $('opens').hidden = true;
 }
 
 // From the stream, or from the tab that has it.
@@ -249,13 +251,13 @@ function depart() {
 
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
 function plan() {
-  var wait = page.refresh, instant = Date.now();
+  var wait = page.refresh, instant = now();
   if (live) wait = max(wait, 30) - (instant - heard) / 1e3;
   else if (credit < 1) wait = max(wait, 15);
   if (fails) wait = max(wait, min(60, Math.pow(2, fails)), hold);
   clearTimeout(timer);
   timer = setTimeout(function () {
-    if (live && Date.now() - heard < 1e3 * max(page.refresh, 30)) plan(); else ask();
+    if (live && now() - heard < 1e3 * max(page.refresh, 30)) plan(); else ask();
   }, 1e3 * max(1, wait) * (.9 + .2 * Math.random()));
 }
 function request(method, what, then) {
@@ -266,7 +268,7 @@ function request(method, what, then) {
   x.send();
 }
 function ask() {
-  var instant = Date.now();
+  var instant = now();
   if (asking || gone) return plan();
   asking = true;
   credit = min(100, credit + (instant - asked) / 15e3) - 1;
@@ -313,37 +315,40 @@ function lead() {
   return new Promise(function () {});
 }
 
-kept = load(memory);
 [].forEach.call(doc.getElementsByTagName('time'), function (e) {
-  var at = new Date(e.getAttribute('datetime'));
+  var at = new Date(+new Date(e.getAttribute('datetime')) || page.missed);
   if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
 });
 if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
+if (common) {
+  text('host', location.hostname);
+  for (item in page.text) text(item, page.text[item]);
+  if (page.reference) text('reference', page.reference);
+  if ($('leave')) $('leave').action += page.query;
+  stamp();
+}
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
+else if (common && page.why) text('why', reason(page));
 on(window, 'online', ask);
 on(window, 'pageshow', function (e) { if (e.persisted) ask(); });
 on(doc, 'visibilitychange', function () {
-  if (!doc.hidden) { if (slept || isCalled) go(); else if (Date.now() - heard > 2000) ask(); }
+  if (!doc.hidden) { if (slept || isCalled) go(); else if (now() - heard > 2000) ask(); }
 });
 // The line tells that the place is gone before the answer comes: a reload then would cut the answer off and join anew.
-if ($('leave')) {
-  on($('leave'), 'submit', function () {
-    gone = true;
-    setTimeout(function () { gone = false; }, 15e3);
-    tell('{"left":1}');
-  });
-  on($('stay'), 'click', function (e) {
-    e.preventDefault();
-    $('leave').parentNode.open = false;
-  });
-}
-if ($('copy')) {
-  $('copy').hidden = false;
-  on($('copy'), 'click', function () {
-    getSelection().selectAllChildren($('reference'));
-    if (doc.execCommand('copy')) this.className += ' done';
-  });
-}
+on($('leave'), 'submit', function () {
+  gone = true;
+  setTimeout(function () { gone = false; }, 15e3);
+  tell('{"left":1}');
+});
+on($('stay'), 'click', function (e) {
+  e.preventDefault();
+  $('leave').parentNode.open = false;
+});
+if ($('copy')) $('copy').hidden = false;
+on($('copy'), 'click', function () {
+  getSelection().selectAllChildren($('reference'));
+  if (doc.execCommand('copy')) this.className += ' done';
+});
 // Browsers let a page sound after a click in it. Whether they let the next one, they say themselves.
 bell = $('sound');
 if (bell && window.AudioContext) {
@@ -359,10 +364,27 @@ if (bell && window.AudioContext) {
   if (load('ropeline:sound') === true) wake();
 }
 plan();
+// Countdown: a page without one has not this part. Seconds count from when the page came, whatever the visitor's clock says. At the
+// end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line nothing is asked.
+var left = page.left || $('countdown').getAttribute('data-left'), loaded = performance.now(), ticks = setInterval(count, 250);
+function two(n) { return (n < 10 ? '0' : '') + Math.floor(n); }
+function count() {
+  var rest = max(0, Math.ceil(left - (performance.now() - loaded) / 1e3)),
+    time = two(rest / 3600 % 24) + ':' + two(rest / 60 % 60) + ':' + two(rest % 60);
+  text('countdown', rest < 86400 ? time : fill($('countdown').getAttribute('data-days'), { n: Math.floor(rest / 86400), time: time }));
+  if (rest) return;
+  clearInterval(ticks);
+  if (page.opens) opened();
+  else setTimeout(ask, 5e3 * Math.random());
+}
+count();
+// End of the countdown.
 // What has locks has the other two.
 if (page.place != null && navigator.locks) {
   channel = new BroadcastChannel(key);
   channel.onmessage = function (e) { if (!gone) take(e.data); };
   navigator.locks.request(key, lead).catch(function () {});
 }
-}());
+// From here on nothing leads to the page without a script (static/guard.js).
+if (common) window.onerror = null;
+});

@@ -1,6 +1,6 @@
 // Has the proof of work done in a worker, joins with it and goes on. Written for old WebViews (ES5). Where there is no
 // worker, or whatever fails, it waits for as long as a page without a script does, and joins by that way.
-(function () {
+document.addEventListener('DOMContentLoaded', function () {
 'use strict';
 var page = JSON.parse(document.getElementById('data').textContent), shown = document.getElementById('why');
 var born = Date.now(), tries = 0, worker;
@@ -44,4 +44,4 @@ function join(proof) {
   ask.send();
 }
 solve(page);
-}());
+});

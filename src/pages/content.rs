@@ -11,7 +11,7 @@ use minijinja::value::Value;
 use serde::Serialize;
 
 pub(super) use alike::{Alike, InLine, Next};
-pub(super) use own::{Own, Piece, own};
+pub(super) use own::{BLANK, Own, Piece, Shape, blank, countdown_secs, own, place_texts};
 
 use super::addresses::{api, query};
 use super::brand::{Brand, Link};
@@ -58,11 +58,15 @@ pub(super) struct Content<'a> {
     /// In place of the script of pages that follow their line.
     #[serde(skip_serializing_if = "Option::is_none")]
     script: Option<Markup>,
+    /// What `data` has of many visitors, where that has only one visitor's own facts; and the beginning of the address to which such
+    /// a page leads where no script runs.
+    script_words: Option<Markup>,
+    way_on: Option<Markup>,
     words: Value,
     #[serde(flatten)]
     brand: BrandValues,
     #[serde(flatten)]
-    pub own: Own<Piece<'a>>,
+    pub own: Own<'a>,
 }
 
 /// State that all pages of one language share.
@@ -108,7 +112,7 @@ const MESSAGE_START: usize = 140;
 /// The content of one page.
 pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, shared: &'a Shared) -> Content<'a> {
     let alike = Alike::of(kind, facts, &shared.catalogue);
-    let mut content = Content::of(&alike, own(&alike, facts), shared);
+    let mut content = Content::whole(&alike, own(&alike, facts), shared);
     if let (Some(_), Some(proof)) = (&facts.line, &facts.proof) {
         add_proof(&mut content, proof, &shared.catalogue);
     }
@@ -116,14 +120,32 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, shared: &'a Sha
 }
 
 impl<'a> Content<'a> {
-    /// The content of the page, apart from a proof of work: only the visitor's `own` facts depend on more
-    /// than `alike`.
-    pub fn of(alike: &Alike<'a>, mut own: Own<Piece<'a>>, shared: &Shared) -> Self {
+    /// The text that the pages of many visitors begin with, up to the last blank.
+    pub fn of_many(alike: &Alike<'a>, shape: Shape, shared: &Shared) -> Self {
+        let common = alike
+            .line
+            .as_ref()
+            .map(|line| script::common(alike, line, &shared.script_words));
+        Self {
+            script_words: common.map(|common| Markup(format!("{{{common}"))),
+            way_on: alike.line.as_ref().map(|line| Markup(script::way_on(line))),
+            ..Self::of(alike, blank(alike, shape), shared)
+        }
+    }
+
+    /// The content of the page, apart from a proof of work.
+    fn whole(alike: &Alike<'a>, mut own: Own<'a>, shared: &Shared) -> Self {
+        if let (Some(line), Some(Piece::Markup(data))) = (&alike.line, &mut own.data) {
+            data.push(',');
+            data.push_str(&script::common(alike, line, &shared.script_words));
+        }
+        Self::of(alike, own, shared)
+    }
+
+    /// Only the visitor's `own` facts depend on more than `alike`.
+    fn of(alike: &Alike<'a>, own: Own<'a>, shared: &Shared) -> Self {
         let catalogue = alike.catalogue;
         let page = catalogue.page(alike.kind);
-        if let (Some(line), Some(Piece::Markup(data))) = (&alike.line, &mut own.data) {
-            script::finish(data, alike, line, &shared.script_words);
-        }
         let mut content = Content {
             kind: alike.kind.name(),
             lang: &catalogue.tag,

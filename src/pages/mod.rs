@@ -12,6 +12,7 @@ mod kept;
 mod kind;
 mod language;
 mod lot;
+mod packed;
 pub mod problem;
 pub mod proof;
 mod script;
@@ -31,6 +32,7 @@ pub use kind::{
     whole_minutes,
 };
 pub use language::Language;
+pub use packed::Codings;
 pub use status::{DrawStatus, Opening, State, Status, claim_in};
 pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;

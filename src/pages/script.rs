@@ -1,19 +1,20 @@
 //! Data for the page's script: the facts and the words it needs, as JSON in a block that nothing can break out of.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::addresses::{api, check_url, query};
 use super::catalogue::{Catalogue, Forms};
-use super::content::{Alike, InLine, Next};
-use super::kind::{LineFacts, PageFacts, PageKind, Stall};
-use super::text::{json, json_for_script};
+use super::content::{Alike, InLine, Next, countdown_secs, place_texts};
+use super::kind::{LineFacts, Notice, PageFacts, PageKind, Stall, TurnFacts};
+use super::lot;
+use super::text::{json, json_for_script, path_on_this_host, percent_encode};
 use crate::dates::rfc3339;
 use crate::room::Phase;
 
-/// The fields are read by `static/page.js`, as those of [`finish`].
+/// The fields are read by `static/page.js`, as those of [`common`].
 #[derive(Serialize)]
 struct Data<'a> {
     /// Where to go when the ticket that was just given has not come back.
@@ -25,6 +26,8 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     check_in: Option<f64>,
     revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<&'a str>,
     /// When visitors can join, where that lies ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
@@ -37,15 +40,18 @@ struct Data<'a> {
 }
 
 #[derive(Serialize)]
-struct Turn<'a> {
-    reference: Option<&'a str>,
+struct Turn {
+    #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     ahead: Option<u64>,
-    waiting: u64,
     /// Seconds since joining.
     waited: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     low: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Stall>,
     /// Seconds until calls go on, at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +60,7 @@ struct Turn<'a> {
     let_in: Option<u64>,
 }
 
-/// The facts of one visitor, which end in the middle: [`finish`] does the rest.
+/// The facts of one visitor, which end in the middle: [`common`] has the rest.
 pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
     let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
     let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
@@ -67,14 +73,13 @@ pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, 
         begins: early.map(|stage| rfc3339(stage.window.begins)),
         opens: forms.map(|stage| rfc3339(stage.window.opens)),
         lot: line.lot | line.stock.mark(),
+        reference: line.turn.as_ref().and_then(|turn| turn.reference),
     });
     // Where nobody is called the script has no figures to keep up to date.
     let turn = line.turn.as_ref().filter(|_| kind.waits()).map(|turn| {
         json(&Turn {
-            reference: turn.reference,
             place: turn.place,
             ahead: turn.ahead,
-            waiting: turn.waiting,
             waited: facts.now.since(turn.joined_at) / 1_000,
             low: turn.estimate.map(|estimate| estimate.low_secs),
             high: turn.estimate.map(|estimate| estimate.high_secs),
@@ -92,6 +97,81 @@ pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, 
     data
 }
 
+/// Facts that the script only shows, where the page itself does not say them.
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// The suffix of the gate's addresses.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    query: &'a str,
+    /// Seconds that the countdown begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<u64>,
+    /// When the turn was missed that the page tells of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<String>,
+    text: Texts<'a>,
+}
+
+/// By the name of their element.
+#[derive(Serialize)]
+struct Texts<'a> {
+    request: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ahead: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draw: Option<String>,
+}
+
+/// The end of a page of many visitors, behind the text that all have: where a browser without a script goes at once, and one
+/// visitor's facts. The text ends in the address of the first, see [`way_on`].
+pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) -> String {
+    let here = path_on_this_host(facts.here);
+    let data = data(kind, facts, line, here);
+    // In line, the script says so by the numbers.
+    let ahead = line.turn.as_ref().and_then(|turn| turn.ahead);
+    let place = ahead
+        .filter(|_| kind != PageKind::Waiting)
+        .map(|ahead| place_texts(kind, ahead, catalogue));
+    let (position, ahead) = place.unzip();
+    let shown = json(&Shown {
+        query: &query(line.line),
+        left: countdown_secs(line, facts.now),
+        missed: line.turn.as_ref().and_then(missed),
+        text: Texts {
+            request: facts.request_id,
+            position,
+            ahead: ahead.flatten(),
+            draw: line.draw.map(|draw| lot::text(draw, catalogue)),
+        },
+    });
+    let query = query(line.line).replace('?', "&");
+    // Only a page that has just given a ticket leads to where one is asked for.
+    let any = if line.fresh && line.turn.is_some() {
+        ""
+    } else {
+        "&ticket=any"
+    };
+    format!(
+        "{}{query}{any}\"></noscript><script type=\"application/json\" id=\"data\">{data},{}</script>\n",
+        percent_encode(here),
+        json_for_script(shown.trim_start_matches('{')),
+    )
+}
+
+/// The beginning of that address: the path asked for follows, then the line.
+pub(super) fn way_on(line: &InLine<'_>) -> String {
+    format!("{}/check?reload=bare&to=", api(line.room))
+}
+
+fn missed(turn: &TurnFacts<'_>) -> Option<String> {
+    match turn.notice? {
+        Notice::Missed(at) => Some(rfc3339(at)),
+        _ => None,
+    }
+}
+
 /// The facts that many visitors share.
 #[derive(Serialize)]
 struct Common<'a> {
@@ -100,11 +180,13 @@ struct Common<'a> {
     api: String,
     query: String,
     /// The page answers a request that must not be repeated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     post: bool,
     words: BTreeMap<&'a str, &'a str>,
 }
 
-pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, words: &str) {
+/// The end of a JSON object with the facts that many visitors share. `words` are those of the language.
+pub(super) fn common(alike: &Alike<'_>, line: &InLine<'_>, words: &str) -> String {
     let catalogue = alike.catalogue;
     let undrawn = line.draws && !line.turn.as_ref().is_some_and(|turn| turn.placed);
     // A page has no room for words that it cannot need.
@@ -132,7 +214,7 @@ pub(super) fn finish(data: &mut String, alike: &Alike<'_>, line: &InLine<'_>, wo
     });
     let common = json_for_script(common.trim_start_matches('{').trim_end_matches('}'));
     let rest = words.strip_prefix('{').unwrap_or_default();
-    let _ = write!(data, ",{common}{comma}{rest}}}");
+    format!("{common}{comma}{rest}}}")
 }
 
 /// The words that the script puts numbers into.

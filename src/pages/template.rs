@@ -12,11 +12,12 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use super::brand::Brand;
 use super::catalogue::{self, Catalogue};
-use super::content::{Alike, BrandValues, Content, Shared, content, own};
+use super::content::{Alike, BrandValues, Content, Shape, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
 use super::language::Language;
+use super::packed::{self, Coding, Codings};
 use super::script;
-use pieces::Pieces;
+use beginnings::Beginnings;
 use policy::Inline;
 use ropeline_ids::Wall;
 
@@ -35,6 +36,7 @@ const BARE: &str = include_str!("../../static/bare.html");
 const BARE_STYLE: &str = include_str!("../../static/bare.css");
 const SCRIPT: &str = include_str!("../../static/page.js");
 const COUNTDOWN: &str = include_str!("../../static/countdown.js");
+const GUARD: &str = include_str!("../../static/guard.js");
 
 /// Why a template cannot be used; `line` counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +56,7 @@ pub struct Pages {
     proof: Template,
     custom_proof: Option<Template>,
     shared: Vec<Shared>,
-    pieces: Pieces,
+    beginnings: Beginnings,
 }
 
 #[derive(Clone, Debug)]
@@ -104,13 +106,19 @@ impl Pages {
             proof,
             custom_proof,
             shared,
-            pieces: Pieces::default(),
+            beginnings: Beginnings::default(),
         })
     }
 
-    /// One page. A template that fails is logged and the built-in page shown in its place.
+    /// One page as it is.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
+        self.render_as(Codings::NONE, kind, facts, language)
+    }
+
+    /// One page in the best of these codings. A template that fails is logged and the built-in page shown in its place.
+    #[must_use]
+    pub fn render_as(&self, codings: Codings, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> Page {
         let custom = if kind == PageKind::Proof {
             &self.custom_proof
         } else {
@@ -119,16 +127,31 @@ impl Pages {
         let own = custom.as_ref().and_then(|template| {
             let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "own template failed");
             let content = content(kind, facts, &self.shared[language.0]);
-            Some((template.render(&content).inspect_err(failed).ok()?, template))
+            let body = template.render(&content).inspect_err(failed).ok()?;
+            Some((Bytes::from(body), Coding::Identity, template))
         });
-        let (body, template) = own.unwrap_or_else(|| self.fallback(kind, facts, language));
+        let (body, coding, template) = own.unwrap_or_else(|| self.fallback(codings, kind, facts, language));
+        let (body, coding) = match coding {
+            Coding::Identity => pack(codings, kind, body),
+            _ => (body, coding),
+        };
         let mut headers = template.headers[language.0].clone();
         headers.extend(refresh(kind, facts, &self.shared[language.0].catalogue).map(|field| (header::REFRESH, field)));
+        if std::ptr::eq(template, &self.bare) {
+            lighten(&mut headers);
+        }
+        headers.extend(coding.name().map(|name| (header::CONTENT_ENCODING, name)));
         Page { body, headers }
     }
 
     /// The built-in page proved itself when this was made, with every kind and state; plain text if it fails even so.
-    fn fallback(&self, kind: PageKind, facts: &PageFacts<'_>, language: Language) -> (Bytes, &Template) {
+    fn fallback(
+        &self,
+        codings: Codings,
+        kind: PageKind,
+        facts: &PageFacts<'_>,
+        language: Language,
+    ) -> (Bytes, Coding, &Template) {
         let failed = |error: &TemplateError| tracing::error!(%error, page = kind.name(), "built-in page failed");
         let shared = &self.shared[language.0];
         let alike = Alike::of(kind, facts, &shared.catalogue);
@@ -137,15 +160,35 @@ impl Pages {
             _ if alike.bare => &self.bare,
             _ => &self.built_in,
         };
+        let of_many = facts.line.as_ref().zip(alike.of_many(facts));
         // PERF: the page that a crowd gets.
-        let body = if alike.is_a_crowds() {
-            let render = |own| template.render(&Content::of(&alike, own, shared));
-            self.pieces.page(&alike, &own(&alike, facts), render)
+        let body = if let Some((line, alike)) = of_many {
+            let shape = Shape {
+                host: facts.host.is_some(),
+                reference: line.turn.as_ref().is_some_and(|turn| turn.reference.is_some()),
+            };
+            let end = script::end(kind, facts, line, &shared.catalogue);
+            let render = || template.render(&Content::of_many(&alike, shape, shared));
+            self.beginnings.page(&(&alike, shape), (codings, &end), render)
         } else {
-            template.render(&content(kind, facts, shared))
+            let page = template.render(&content(kind, facts, shared));
+            page.map(|page| (Bytes::from(page), Coding::Identity))
         };
         let heading = || Bytes::from(shared.catalogue.page(kind).heading.clone());
-        (body.inspect_err(failed).unwrap_or_else(|_| heading()), template)
+        let (body, coding) = body
+            .inspect_err(failed)
+            .unwrap_or_else(|_| (heading(), Coding::Identity));
+        (body, coding, template)
+    }
+}
+
+/// A page that is its visitor's alone, compressed while it is sent.
+fn pack(codings: Codings, kind: PageKind, body: Bytes) -> (Bytes, Coding) {
+    // SECURITY: by its length a compressed page could tell a secret.
+    let packs = packed::may_be_packed(kind) && codings.best(false) == Coding::Gzip;
+    match packs.then(|| packed::quick(&body)).flatten() {
+        Some(gzip) => (gzip, Coding::Gzip),
+        None => (body, Coding::Identity),
     }
 }
 
@@ -243,11 +286,10 @@ impl Template {
     }
 
     fn rehearse(&self, case: &sample::Case, shared: &Shared) -> Result<String, TemplateError> {
-        let body = self.render(&content(case.kind, &case.facts, shared))?;
-        String::from_utf8(body.into()).map_err(|error| mistake(error.to_string()))
+        self.render(&content(case.kind, &case.facts, shared))
     }
 
-    fn render(&self, content: &Content<'_>) -> Result<Bytes, TemplateError> {
+    fn render(&self, content: &Content<'_>) -> Result<String, TemplateError> {
         let template = self.environment.get_template(NAME).map_err(|error| wrong(&error))?;
         let body = template
             .render(Value::from(Serde(content)))
@@ -255,7 +297,7 @@ impl Template {
         if body.len() > MAX_PAGE {
             return Err(mistake(format!("the page is longer than {MAX_PAGE} bytes")));
         }
-        Ok(Bytes::from(body))
+        Ok(body)
     }
 }
 
@@ -269,7 +311,15 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
     environment.set_recursion_limit(RECURSION);
     environment.add_global("style", Value::from_safe_string(style.to_owned()));
     environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
-    environment.add_global("script", Value::from_safe_string(squeeze::short_script(SCRIPT)));
+    environment.add_global(
+        "script",
+        Value::from_safe_string(squeeze::short_script(&without_countdown(SCRIPT))),
+    );
+    environment.add_global(
+        "counting_script",
+        Value::from_safe_string(squeeze::short_script(SCRIPT)),
+    );
+    environment.add_global("guard", Value::from_safe_string(squeeze::script(GUARD)));
     environment.add_global(
         "countdown_script",
         Value::from_safe_string(squeeze::short_script(COUNTDOWN)),
@@ -278,6 +328,16 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;
     Ok(environment)
+}
+
+/// The script of a page that counts nothing down.
+fn without_countdown(script: &str) -> String {
+    let (before, rest) = script.split_once("// Countdown:").unwrap_or((script, ""));
+    [
+        before,
+        rest.split_once("// End of the countdown.").unwrap_or_default().1,
+    ]
+    .concat()
 }
 
 fn wrong(error: &minijinja::Error) -> TemplateError {
@@ -301,7 +361,7 @@ fn headers(policy: &HeaderValue, tag: &str) -> HeaderMap {
     let fixed: [(HeaderName, &'static str); 6] = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, "no-store, private"),
-        (header::VARY, "Accept-Language, Accept, Cookie"),
+        (header::VARY, "Accept-Language, Accept-Encoding, Accept, Cookie"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
@@ -316,7 +376,21 @@ fn headers(policy: &HeaderValue, tag: &str) -> HeaderMap {
     headers
 }
 
-mod pieces;
+/// Leaves out what a bare page needs not: it is sent 80 times an hour, and only for the cookie of a visitor who has seen the whole
+/// page. It says its language itself, links to no other site, is loaded as a document only, and no crawler comes to it.
+fn lighten(headers: &mut HeaderMap) {
+    for name in [
+        header::CONTENT_LANGUAGE,
+        header::REFERRER_POLICY,
+        header::X_CONTENT_TYPE_OPTIONS,
+    ] {
+        headers.remove(name);
+    }
+    headers.remove("x-robots-tag");
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding, Cookie"));
+}
+
+mod beginnings;
 mod policy;
 pub mod preview;
 mod sample;

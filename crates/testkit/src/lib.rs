@@ -27,6 +27,7 @@ use std::path::PathBuf;
 
 pub mod crowd;
 pub mod harness;
+pub mod page;
 
 /// The gate's program: where Cargo says that it is, or beside the folder of the test program that asks, where Cargo puts both.
 #[allow(clippy::disallowed_methods, reason = "Cargo's own variable, for tests")]

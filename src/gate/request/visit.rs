@@ -4,12 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
+use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
 use ipnet::IpNet;
 
+use crate::pages::Codings;
 use crate::proxy::{Conn, Hop, Noted, Proto, RequestId, client_address, is_trusted};
 use crate::router::Target;
 use crate::time;
@@ -64,6 +65,7 @@ pub struct Visit {
     pub noted: Noted,
     languages: Option<HeaderValue>,
     host: Option<HeaderValue>,
+    codings: Option<HeaderValue>,
     target: Option<PathAndQuery>,
 }
 
@@ -95,6 +97,7 @@ impl Visit {
             noted: Noted::UNKNOWN,
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             host: headers.get(HOST).cloned(),
+            codings: headers.get(ACCEPT_ENCODING).cloned(),
             target: head.uri.path_and_query().cloned(),
         }
     }
@@ -134,6 +137,7 @@ impl Visit {
             noted: Noted::UNKNOWN,
             languages: None,
             host: None,
+            codings: None,
             target: Some(PathAndQuery::from_static(target)),
         }
     }
@@ -152,6 +156,15 @@ impl Visit {
     #[must_use]
     pub fn host(&self) -> Option<&str> {
         shown_host(self.host.as_ref()?.to_str().ok()?)
+    }
+
+    /// How a page may be sent. A proxy that only asks may lose the field that says how it was.
+    #[must_use]
+    pub fn codings(&self) -> Codings {
+        let accepted = self.codings.as_ref().filter(|_| self.aim == Aim::Shop);
+        accepted
+            .and_then(|value| value.to_str().ok())
+            .map_or(Codings::NONE, Codings::of)
     }
 
     /// Path and query as asked for.

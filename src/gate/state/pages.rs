@@ -30,14 +30,14 @@ impl Pages {
         })
     }
 
-    /// One page, in the visitor's language, with the host that the visitor asked for.
+    /// One page, in the visitor's language and in a coding that the browser takes, with the host that the visitor asked for.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, visit: &Visit) -> Page {
         let facts = PageFacts {
             host: visit.host(),
             ..*facts
         };
-        self.pages
-            .render(kind, &facts, Language::negotiate(visit.languages(), &self.offered))
+        let language = Language::negotiate(visit.languages(), &self.offered);
+        self.pages.render_as(visit.codings(), kind, &facts, language)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::draw::Published;
 use crate::metrics::CodeFate;
+use crate::pages::addresses::MAX_CARRIED;
 use crate::pages::catalogue::Catalogue;
 use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{LineName, Phase, RoomName, Wall};
@@ -82,13 +83,25 @@ impl<'a> Alike<'a> {
         }
     }
 
-    /// Many visitors get the same page, and only a visitor's own facts in it change from moment to moment.
-    pub fn is_a_crowds(&self) -> bool {
-        let early = self
-            .line
-            .as_ref()
-            .is_some_and(|line| line.next.is_some_and(|next| next != Next::Calls));
-        matches!(self.kind, PageKind::Waiting | PageKind::Joining) && !self.bare && !early
+    /// The facts that many visitors share of a page that ends with each one's own; `None` for another page. It leads on at
+    /// once where no script runs, so that nobody misses what the script would show.
+    pub fn of_many(mut self, facts: &PageFacts<'a>) -> Option<Self> {
+        let leads_on = facts.line.as_ref()?.reload == Reload::Automatic && facts.here.len() <= MAX_CARRIED;
+        if !self.kind.follows() || !leads_on || facts.proof.is_some() {
+            return None;
+        }
+        // None of these pages says when to try again.
+        self.retry_after_secs = None;
+        let line = self.line.as_mut()?;
+        line.line = &LineName::ONLY;
+        if let Some(turn) = &mut line.turn {
+            // The time of it stands in the visitor's own facts.
+            if let Some(Notice::Missed(at)) = &mut turn.notice {
+                *at = Wall(0);
+            }
+            (turn.stall, turn.resumes_secs) = (None, None);
+        }
+        Some(self)
     }
 }
 

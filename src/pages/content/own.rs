@@ -1,9 +1,7 @@
 //! The parts of a page that are one visitor's own, or one moment's, put into words; all else is the same for many.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use minijinja::HtmlEscape;
 use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
@@ -15,45 +13,45 @@ use crate::pages::text::{bare_time, path_on_this_host, percent_encode, time, tim
 use crate::pages::{lot, proof, script};
 use crate::room::{Estimate, Phase, Stage, Wall, pace};
 
-/// A visitor's own facts: as text, or the marks that represent them.
-#[derive(Serialize, Clone, Default, Hash)]
-pub(in crate::pages) struct Own<T> {
-    pub title: T,
-    request_id: T,
+/// A visitor's own facts.
+#[derive(Serialize, Default)]
+pub(in crate::pages) struct Own<'a> {
+    pub title: Piece<'a>,
+    request_id: Piece<'a>,
     /// The address asked for.
-    pub here: T,
+    pub here: Piece<'a>,
     /// The shop's host, without a port.
-    host: Option<T>,
+    host: Option<Piece<'a>>,
     /// Where "check now" leads.
-    check_url: T,
+    check_url: Piece<'a>,
     /// Where the reload without JavaScript leads.
-    pub reload_url: T,
-    pub reload_secs: Option<T>,
+    pub reload_url: Piece<'a>,
+    pub reload_secs: Option<Piece<'a>>,
     /// Seconds until the whole page, where no script runs, leads there: none are lost, and later pages are bare. An address
     /// that no link carries is reloaded in its time.
-    reload_in: Option<T>,
-    reload_text: Option<T>,
-    reload_stop_url: Option<T>,
-    reload_start_url: Option<T>,
-    reference: Option<T>,
+    reload_in: Option<Piece<'a>>,
+    reload_text: Option<Piece<'a>>,
+    reload_stop_url: Option<Piece<'a>>,
+    reload_start_url: Option<Piece<'a>>,
+    reference: Option<Piece<'a>>,
     position: Option<u64>,
-    position_text: Option<T>,
-    ahead_text: Option<T>,
-    estimate_text: Option<T>,
+    position_text: Option<Piece<'a>>,
+    ahead_text: Option<Piece<'a>>,
+    estimate_text: Option<Piece<'a>>,
     /// 0 to 100; none while the wait is not known.
-    progress: Option<T>,
+    progress: Option<Piece<'a>>,
     /// How often it was somebody's turn lately.
-    let_in_text: Option<T>,
-    updated: Option<T>,
+    let_in_text: Option<Piece<'a>>,
+    updated: Option<Piece<'a>>,
     /// The time left until visitors can join, or until they are called.
-    countdown: Option<T>,
-    countdown_secs: Option<T>,
+    countdown: Option<Piece<'a>>,
+    countdown_secs: Option<Piece<'a>>,
     /// It is a day or more, so that the countdown is wide.
     countdown_long: bool,
     /// The promise and the known facts of the draw, in words.
-    draw_text: Option<T>,
+    draw_text: Option<Piece<'a>>,
     /// For the script; set on pages that keep themselves up to date.
-    pub data: Option<T>,
+    pub data: Option<Piece<'a>>,
 }
 
 /// One of them.
@@ -65,7 +63,7 @@ pub(in crate::pages) enum Piece<'a> {
 }
 
 /// Writes the visitor's own facts as text.
-pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own<Piece<'a>> {
+pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own<'a> {
     let catalogue = alike.catalogue;
     let page = catalogue.page(alike.kind);
     let here = path_on_this_host(facts.here);
@@ -107,10 +105,55 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
     own
 }
 
+/// Stands where a page has a visitor's own fact, in the text that is the same for many; the one for `data` last.
+pub(in crate::pages) const BLANK: char = '\0';
+
+/// Room for the facts of such a page, which the script shows.
+pub(in crate::pages) fn blank<'a>(alike: &Alike<'a>, shape: Shape) -> Own<'a> {
+    let page = alike.catalogue.page(alike.kind);
+    let blank = || Piece::Markup(BLANK.to_string());
+    let some = |there: bool| there.then(blank);
+    let line = alike.line.as_ref();
+    let placed = line.and_then(|line| line.turn.as_ref()).is_some_and(|turn| turn.placed);
+    let counts = line.is_some_and(|line| line.next.is_some());
+    // The title without a number says no less.
+    let title = if page.title.contains("{n}") {
+        &page.heading
+    } else {
+        &page.title
+    };
+    Own {
+        title: Piece::of(&**title),
+        request_id: blank(),
+        here: blank(),
+        host: some(shape.host),
+        check_url: blank(),
+        reload_url: blank(),
+        reference: some(shape.reference),
+        position: placed.then_some(1),
+        position_text: some(placed),
+        ahead_text: some(placed),
+        estimate_text: some(placed && alike.kind == PageKind::Waiting),
+        updated: some(true),
+        countdown: some(counts),
+        countdown_secs: some(counts),
+        draw_text: some(line.is_some_and(|line| line.draw.is_some())),
+        data: some(true),
+        ..Own::default()
+    }
+}
+
+/// Which facts there are.
+#[derive(Clone, Copy, Hash, Debug)]
+pub(in crate::pages) struct Shape {
+    pub host: bool,
+    pub reference: bool,
+}
+
 /// Links of a bare page carry no longer path than this, encoded; for a longer one `check` uses the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
-fn add_reload(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, (here, now): (&str, Wall), catalogue: &Catalogue) {
+fn add_reload(own: &mut Own<'_>, line: &LineFacts<'_>, (here, now): (&str, Wall), catalogue: &Catalogue) {
     let checked = check_url(line, here);
     let carried = here.len() <= MAX_CARRIED;
     let brief = line.reload == Reload::Bare && percent_encode(here).len() > MAX_BARE_CARRIED;
@@ -174,22 +217,13 @@ fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
     (wanted_ms / 1_000).clamp(least.min(most), most)
 }
 
-fn add_turn<'a>(
-    own: &mut Own<Piece<'a>>,
-    (kind, now): (PageKind, Wall),
-    turn: &TurnFacts<'_>,
-    catalogue: &'a Catalogue,
-) {
+fn add_turn<'a>(own: &mut Own<'a>, (kind, now): (PageKind, Wall), turn: &TurnFacts<'_>, catalogue: &'a Catalogue) {
     let Some(ahead) = turn.ahead else { return };
-    let position = catalogue.number(ahead.saturating_add(1));
+    let (position, ahead_text) = place_texts(kind, ahead, catalogue);
     own.title = Piece::of(fill(&catalogue.page(kind).title, &[("n", &position)]));
     own.position = Some(ahead.saturating_add(1));
     own.position_text = Some(Piece::of(position));
-    // Where no turn will come nobody is next.
-    own.ahead_text = (kind != PageKind::Over).then(|| match ahead {
-        0 => Piece::of(&*catalogue.words.first),
-        _ => Piece::of(catalogue.count(&catalogue.plurals.ahead, ahead)),
-    });
+    own.ahead_text = ahead_text.map(Piece::of);
     if kind != PageKind::Waiting {
         return;
     }
@@ -203,20 +237,36 @@ fn add_turn<'a>(
         .map(|calls| Piece::of(catalogue.count(&catalogue.plurals.let_in, calls)));
 }
 
+/// The position, and how many are ahead. Where no turn will come nobody is next.
+pub(in crate::pages) fn place_texts(
+    kind: PageKind,
+    ahead: u64,
+    catalogue: &Catalogue,
+) -> (String, Option<Cow<'_, str>>) {
+    let ahead_text = (kind != PageKind::Over).then(|| match ahead {
+        0 => Cow::Borrowed(&*catalogue.words.first),
+        _ => Cow::Owned(catalogue.count(&catalogue.plurals.ahead, ahead)),
+    });
+    (catalogue.number(ahead.saturating_add(1)), ahead_text)
+}
+
 /// The time left until visitors can join, and in a line that forms already until they are called.
-fn add_countdown(own: &mut Own<Piece<'_>>, line: &LineFacts<'_>, now: Wall, catalogue: &Catalogue) {
-    let Some(Stage { phase, window, .. }) = line.opening else {
-        return;
-    };
-    let to = match phase {
-        Phase::Early => window.begins,
-        Phase::Prequeue => window.opens,
-        Phase::Open | Phase::Closed => return,
-    };
-    let secs = to.since(now).div_ceil(1_000);
+fn add_countdown(own: &mut Own<'_>, line: &LineFacts<'_>, now: Wall, catalogue: &Catalogue) {
+    let Some(secs) = countdown_secs(line, now) else { return };
     own.countdown = Some(Piece::of(countdown(secs, catalogue)));
     own.countdown_secs = Some(Piece::Number(secs));
     own.countdown_long = secs >= DAY_SECS;
+}
+
+/// What a countdown begins with.
+pub(in crate::pages) fn countdown_secs(line: &LineFacts<'_>, now: Wall) -> Option<u64> {
+    let Stage { phase, window, .. } = line.opening?;
+    let to = match phase {
+        Phase::Early => window.begins,
+        Phase::Prequeue => window.opens,
+        Phase::Open | Phase::Closed => return None,
+    };
+    Some(to.since(now).div_ceil(1_000))
 }
 
 /// Hours, minutes and seconds, and days before them; `static/countdown.js` writes it the same way.
@@ -260,55 +310,12 @@ fn progress(waited_secs: u64, estimate: Estimate) -> u64 {
     waited_secs.saturating_mul(100) / whole
 }
 
-impl<T> Own<T> {
-    /// Each of them, in one order. Of the position and the countdown it is kept whether they are long.
-    pub fn map<'s, U>(&'s self, mut each: impl FnMut(&'s T) -> U) -> Own<U> {
-        let (title, request_id, here) = (each(&self.title), each(&self.request_id), each(&self.here));
-        let (check_url, reload_url) = (each(&self.check_url), each(&self.reload_url));
-        let mut some = |one: &'s Option<T>| one.as_ref().map(&mut each);
-        Own {
-            title,
-            request_id,
-            here,
-            host: some(&self.host),
-            check_url,
-            reload_url,
-            reload_secs: some(&self.reload_secs),
-            reload_in: some(&self.reload_in),
-            reload_text: some(&self.reload_text),
-            reload_stop_url: some(&self.reload_stop_url),
-            reload_start_url: some(&self.reload_start_url),
-            reference: some(&self.reference),
-            position: self
-                .position
-                .map(|position| if position > SHORT { SHORT + 1 } else { 1 }),
-            position_text: some(&self.position_text),
-            ahead_text: some(&self.ahead_text),
-            estimate_text: some(&self.estimate_text),
-            progress: some(&self.progress),
-            let_in_text: some(&self.let_in_text),
-            updated: some(&self.updated),
-            countdown: some(&self.countdown),
-            countdown_secs: some(&self.countdown_secs),
-            countdown_long: self.countdown_long,
-            draw_text: some(&self.draw_text),
-            data: some(&self.data),
-        }
-    }
-
+impl Own<'_> {
     /// A countdown is among them.
     pub fn counts(&self) -> bool {
         self.countdown.is_some()
     }
-
-    /// Which of them there are.
-    pub fn shape(&self) -> Own<()> {
-        self.map(|_| ())
-    }
 }
-
-/// The largest position that the page shows in large digits.
-const SHORT: u64 = 99_999;
 
 impl<'a> Piece<'a> {
     pub fn of(text: impl Into<Cow<'a, str>>) -> Self {
@@ -322,16 +329,6 @@ impl<'a> Piece<'a> {
             Self::Markup(markup) => Cow::Borrowed(markup),
             Self::Number(number) => Cow::Owned(number.to_string()),
         }
-    }
-
-    /// Writes it as markup.
-    pub fn write(&self, page: &mut String) {
-        // Writing to a text does not fail.
-        let _ = match self {
-            Self::Text(text) => write!(page, "{}", HtmlEscape(text)),
-            Self::Markup(markup) => page.write_str(markup),
-            Self::Number(number) => write!(page, "{number}"),
-        };
     }
 }
 

@@ -10,6 +10,7 @@ use crate::room::Estimate;
 
 mod bare;
 mod brand;
+mod packed;
 mod pseudo;
 mod said;
 
@@ -59,60 +60,116 @@ fn every_page_has_one_heading_a_language_and_nothing_from_outside() {
     }
 }
 
-#[test]
-fn a_page_in_pieces_is_the_one_that_is_rendered() {
-    let warm = built_in();
-    let fresh = |case: &sample::Case, language| built_in_once().render(case.kind, &case.facts, language).body;
-    for language in Language::all() {
-        for case in sample::cases() {
-            let _ = warm.render(case.kind, &case.facts, language);
-            let kinds = warm.pieces.kinds();
-            let mut other = case;
-            other.facts.request_id = "an & other";
-            other.facts.here = "/it's?<\u{e003}>";
-            other.facts.now = Wall(other.facts.now.0 + 61_000);
-            if let Some(line) = &mut other.facts.line {
-                line.refresh_ms += 3_000;
-                line.revision += 1;
-                line.check_in_ms = line.check_in_ms.map(|ms| ms + 1_000);
-                line.lot += 1;
-                if let Some(turn) = &mut line.turn {
-                    turn.joined_at = Wall(turn.joined_at.0 - 75_000);
-                    turn.waiting += 1_240;
-                    turn.estimate = turn.estimate.map(|estimate| Estimate {
-                        high_secs: estimate.high_secs + 5_000,
-                        ..estimate
-                    });
-                    turn.ahead = turn.ahead.map(|ahead| ahead + 1_234);
-                    turn.place = turn.place.map(|place| place + 7);
-                    turn.reference = turn.reference.map(|_| "AB<C");
-                }
-            }
-            let page = warm.render(other.kind, &other.facts, language).body;
-            assert_eq!(page, fresh(&other, language), "{}", other.name);
-            assert_eq!(
-                warm.pieces.kinds(),
-                kinds,
-                "{}: no other page but the visitor's things",
-                other.name
-            );
-        }
+/// The facts that the script reads: those that many visitors share, if they stand apart, and the visitor's own.
+fn facts(page: &str) -> serde_json::Value {
+    let block = |id: &str| {
+        let (_, rest) = page.split_once(&format!("<script type=\"application/json\" id=\"{id}\">"))?;
+        serde_json::from_str::<serde_json::Value>(rest.split_once("</script>")?.0).ok()
+    };
+    let mut facts = block("words").unwrap_or_else(|| serde_json::json!({}));
+    let own = block("data").unwrap();
+    let all = own.as_object().unwrap().clone();
+    facts.as_object_mut().unwrap().extend(all);
+    facts
+}
+
+/// Other facts of one visitor, in a page of the same kind.
+fn of_another(case: &mut sample::Case) {
+    case.facts.request_id = "an & other";
+    case.facts.here = "/it's?<\u{e003}>";
+    case.facts.now = Wall(case.facts.now.0 + 61_000);
+    let Some(line) = &mut case.facts.line else { return };
+    line.refresh_ms += 3_000;
+    line.revision += 1;
+    line.check_in_ms = line.check_in_ms.map(|ms| ms + 1_000);
+    line.lot += 1;
+    if let Some(turn) = &mut line.turn {
+        turn.joined_at = Wall(turn.joined_at.0 - 75_000);
+        turn.waiting += 1_240;
+        turn.estimate = turn.estimate.map(|estimate| Estimate {
+            high_secs: estimate.high_secs + 5_000,
+            ..estimate
+        });
+        turn.ahead = turn.ahead.map(|ahead| ahead + 1_234);
+        turn.place = turn.place.map(|place| place + 7);
+        turn.reference = turn.reference.map(|_| "AB<C");
     }
 }
 
 #[test]
-fn the_pages_of_a_crowd_are_kept_in_pieces() {
+fn pages_of_many_visitors_begin_alike_and_end_with_the_facts_of_each() {
+    const DATA: &str = "/check?reload=bare&to=";
+    let pages = built_in_once();
+    let mut alike = Vec::new();
+    for language in Language::all() {
+        for mut case in sample::cases() {
+            let name = case.name;
+            let one = pages.render(case.kind, &case.facts, language);
+            let kinds = pages.beginnings.kinds();
+            of_another(&mut case);
+            let other = pages.render(case.kind, &case.facts, language);
+            assert_eq!(pages.beginnings.kinds(), kinds, "{name}: no other page");
+            assert_eq!(
+                other.body,
+                built_in_once().render(case.kind, &case.facts, language).body,
+                "{name}"
+            );
+            let [one, other] = [&one, &other].map(text);
+            if !one.contains(" id=\"words\">") {
+                continue;
+            }
+            let [(begins, own), (also, others)] = [one, other].map(|page| page.split_once(DATA).unwrap());
+            assert_eq!(begins, also, "{name}");
+            assert!(
+                !begins.contains('\0') && own != others && others.ends_with("</script>\n"),
+                "{name}"
+            );
+            let facts = facts(other);
+            assert_eq!(facts["text"]["request"], "an & other", "{name}");
+            let turn = case.facts.line.as_ref().and_then(|line| line.turn.as_ref());
+            let reference = turn.and_then(|turn| turn.reference);
+            assert_eq!(facts["reference"].as_str(), reference, "{name}");
+            if case.kind.waits() {
+                assert_eq!(facts["ahead"].as_u64(), turn.and_then(|turn| turn.ahead), "{name}");
+            }
+            if language == Language::ENGLISH {
+                alike.push(name);
+            }
+        }
+    }
     for name in [
         "waiting",
         "waiting-unknown",
         "waiting-prequeue",
         "waiting-lot",
         "joining",
+        "early",
+        "closed-in-line",
+        "over",
+        "sold_out",
     ] {
-        let (pages, mut cases) = (built_in_once(), sample::cases().into_iter());
-        let case = cases.find(|case| case.name == name).unwrap();
-        let _ = pages.render(case.kind, &case.facts, Language::ENGLISH);
-        assert_eq!(pages.pieces.kinds(), 1, "{name}");
+        assert!(alike.contains(&name), "{name} is not in {alike:?}");
+    }
+}
+
+/// What differs from visitor to visitor, or from second to second, makes no other beginning.
+#[test]
+fn a_room_keeps_one_beginning_for_all_who_wait() {
+    let (pages, mut cases) = (built_in_once(), sample::cases().into_iter());
+    let mut case = cases.find(|case| case.name == "waiting").unwrap();
+    for n in 0..20 {
+        let line = case.facts.line.as_mut().unwrap();
+        let name = format!("event {n}");
+        let name: &'static crate::room::LineName = Box::leak(Box::new(crate::room::LineName::new(&name).unwrap()));
+        line.line = name;
+        let turn = line.turn.as_mut().unwrap();
+        turn.stall = (n % 2 == 0).then_some(crate::pages::Stall::Healing);
+        turn.resumes_secs = (n % 2 == 0).then_some(n);
+        let page = pages.render(case.kind, &case.facts, Language::ENGLISH);
+        let facts = facts(text(&page));
+        assert_eq!(facts["query"], format!("?line=event%20{n}"));
+        assert_eq!(facts["resumes"].as_u64(), (n % 2 == 0).then_some(n.into()));
+        assert_eq!(pages.beginnings.kinds(), 1);
     }
 }
 
@@ -121,7 +178,7 @@ fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {
         shared: share(catalogue::built_in(), &Brand::default()).collect(),
-        pieces: Pieces::default(),
+        beginnings: Beginnings::default(),
         custom: None,
         custom_proof: None,
         built_in: PROVED.built_in.clone(),
@@ -303,12 +360,24 @@ fn reloading_without_javascript_can_be_stopped_and_switched_off() {
     assert!(!off.contains("http-equiv") && !off.contains("reload=") && off.contains("Check now"));
 }
 
-/// The pages of the samples by name, with `data` and the words of the script left out.
+/// The pages of the samples by name, without `data` and the words of the script, but with what this only shows.
 fn shown(name: &str) -> String {
     static ALL: std::sync::LazyLock<Vec<preview::Preview>> = std::sync::LazyLock::new(|| previews(&built_in()));
     let name = format!("{name}.en");
     let page = text(&ALL.iter().find(|preview| preview.name == name).unwrap().page);
-    page.split("<script").next().unwrap().to_owned()
+    let mut rest = page.split("<script");
+    let mut shown = rest.next().unwrap().to_owned();
+    rest.for_each(|part| shown += part.split_once("</script>").unwrap().1);
+    if page.contains("id=\"words\"") {
+        let facts = facts(page);
+        let texts = facts["text"]
+            .as_object()
+            .unwrap()
+            .values()
+            .chain(facts.get("reference"));
+        texts.for_each(|text| shown += &format!(">{}<", text.as_str().unwrap()));
+    }
+    shown
 }
 
 #[test]
@@ -354,19 +423,34 @@ fn those_in_line_of_a_room_that_is_shut_see_where_they_stand_and_others_are_told
     assert!(sold.contains("K74-") && !sold.contains("Your position"), "{sold}");
 }
 
+/// The seconds that a countdown begins with.
+fn left(name: &str) -> u64 {
+    let case = sample::cases().into_iter().find(|case| case.name == name).unwrap();
+    let page = built_in_once().render(case.kind, &case.facts, Language::ENGLISH);
+    facts(text(&page))["left"].as_u64().unwrap()
+}
+
+/// A page that stands still, which says all itself.
+fn still(name: &str) -> String {
+    let mut case = sample::cases().into_iter().find(|case| case.name == name).unwrap();
+    case.facts.line.as_mut().unwrap().reload = crate::pages::Reload::Off;
+    let page = built_in_once().render(case.kind, &case.facts, Language::ENGLISH);
+    text(&page).split("<script").next().unwrap().to_owned()
+}
+
 #[test]
 fn a_countdown_runs_to_the_opening_in_the_line_that_forms_before() {
     for name in ["waiting-prequeue", "waiting-prequeue-following"] {
         let page = shown(name);
-        assert!(page.contains("Opens in</p>") && page.contains(">00:53:00<"), "{page}");
         assert!(
-            page.contains("data-left=\"3180\"") && page.contains("data-ends"),
+            page.contains("Opens in</p>") && page.contains("role=\"timer\""),
             "{page}"
         );
+        assert_eq!(left(name), 3_180);
     }
     let early = shown("early");
-    assert!(early.contains("You can join the line in</p>") && early.contains(">00:23:00<"));
-    assert!(!early.contains("data-ends"), "{early}");
+    assert!(early.contains("You can join the line in</p>"));
+    assert_eq!(left("early"), 1_380);
     assert!(!shown("waiting").contains("countdown") && !shown("closed").contains("countdown"));
 }
 
@@ -391,7 +475,7 @@ fn a_page_whose_obstacle_passes_tries_again_and_never_what_was_sent() {
 
 #[test]
 fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
-    let (known, unknown) = (shown("waiting"), shown("waiting-unknown"));
+    let (known, unknown) = (still("waiting"), still("waiting-unknown"));
     assert!(known.contains("Called in the last 5 minutes: 41"));
     assert!(
         known.contains("<progress id=\"progress\" max=\"100\" value=\"3"),
@@ -410,7 +494,7 @@ fn a_fresh_ticket_is_looked_for_and_an_older_one_trusted() {
     let all = previews(&built_in());
     let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
     let fresh = page("waiting-line.en");
-    let check = "content=\"0;url=&#x2f;.ropeline&#x2f;rooms&#x2f;shop&#x2f;check?line=%3C%C3%A9v";
+    let check = "content=\"0;url=/.ropeline/rooms/shop/check?reload=bare&to=%2Fevent%2F7%3Fdate%3D2026-11-20%26seats%3D2&line=%3C%C3%A9v";
     assert!(fresh.contains(check), "{fresh}");
     assert!(!page("waiting.en").contains("\"check\":"));
 }
@@ -477,7 +561,7 @@ fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
         text(&all.find(|preview| preview.name == name).unwrap().page).to_owned()
     };
     let (noted, crowded) = (page("joining.en"), page("joining-crowded.en"));
-    assert!(noted.contains("Your arrival time is recorded") && noted.contains("Your place is safe"));
+    assert!(noted.contains("Your arrival time is recorded") && noted.contains("The order is kept"));
     assert!(crowded.contains("you are not in line yet") && !crowded.contains("time is recorded"));
-    assert!(crowded.contains("<span id=\"why\"></span>"));
+    assert!(crowded.contains("<span id=\"why\"></span>") && facts(&crowded).get("why").is_none());
 }

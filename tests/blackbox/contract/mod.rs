@@ -4,6 +4,7 @@ mod behind_one_address;
 mod bodies;
 mod bots;
 mod by_ticket;
+mod codings;
 mod dates;
 mod direct;
 mod empty;

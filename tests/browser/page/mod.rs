@@ -3,6 +3,7 @@
 mod axe;
 mod gallery;
 mod hidden;
+mod light;
 mod roles;
 mod served;
 mod still;

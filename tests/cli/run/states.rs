@@ -2,6 +2,7 @@
 
 use ropeline::dates::rfc3339;
 use ropeline::time::wall;
+use ropeline_testkit::page;
 
 use crate::commands::nobody_listens;
 use crate::gate::{Gate, Site};
@@ -21,15 +22,14 @@ fn comes_to(visitor: &mut Visitor, word: &str) -> Answer {
     })
 }
 
-/// The page without its script, its data and the words for them.
-fn text(answer: &Answer) -> &str {
-    answer.body.split("<script").next().unwrap()
+/// The page as its visitor reads it.
+fn text(answer: &Answer) -> String {
+    page::shown(&answer.body)
 }
 
 /// The reference as the page shows it, as a visitor reads it out.
 fn reference(answer: &Answer) -> Option<String> {
-    let (_, rest) = text(answer).split_once("Your reference <b id=\"reference\">")?;
-    Some(rest.split_once('<')?.0.to_owned())
+    page::reference(&answer.body)
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn how_often_it_was_somebodys_turn_lately_is_told() {
     let mut waiting = gate.waits(1);
     assert_eq!(waiting.status()["let_in"], 1, "who is inside was called");
     let page = waiting.goes_to("/");
-    assert!(text(&page).contains("Called in the last 5 minutes: 1"), "{page:?}");
+    assert_eq!(page::facts(&page.body)["let_in"], 1, "{page:?}");
     sets(&site, &gate, &["--mode", "hold"]);
     until("the hold", || (waiting.status()["why"] == "held").then_some(()));
     assert!(waiting.status()["let_in"].is_null(), "nobody can be called");

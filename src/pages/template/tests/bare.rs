@@ -9,13 +9,11 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     let rendered = |name: &str| all.iter().find(|preview| preview.name == name).unwrap().page.clone();
     let page = |name: &str| text(&rendered(name)).to_owned();
     let whole = page("waiting.en");
-    // With the wait that it showed, for the bare page to keep.
-    let (_, way) = whole.split_once("&amp;reload=bare&amp;by=").unwrap();
-    let (by, rest) = way.split_once("&amp;").unwrap();
-    assert!(by.parse::<u64>().is_ok() && rest.starts_with("ticket=any\""), "{way}");
     // Only by the reload, never by a click, which may come from a browser with scripts.
     assert_eq!(whole.matches("reload=bare").count(), 1, "{whole}");
-    assert!(page("waiting-line.en").contains("&amp;reload=bare&amp;by="));
+    let way = "url=/.ropeline/rooms/shop/check?reload=bare&to=%2Fevent%2F7%3Fdate%3D2026-11-20%26seats%3D2";
+    assert!(whole.contains(&format!("{way}&ticket=any\"></noscript>")), "{whole}");
+    assert!(page("waiting-line.en").contains(&format!("{way}&line=%3C%C3%A9v%C3%A9nement%3E%207\"></noscript>")));
     let bare = page("waiting-bare.en");
     assert!(!bare.contains("script") && !bare.contains("progress"), "{bare}");
     // The slowest that the settings allow, and of no address: that it has already.
@@ -53,8 +51,11 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     assert!(fresh.starts_with(check) && !fresh.contains("reload=bare"), "{fresh}");
 }
 
-/// 200 KB while waiting, as issue and documents promise.
-const HOUR: usize = 210_000;
+/// While waiting, as the documents promise: for a browser that takes gzip, the same with the most there is to say, and where pages
+/// are sent as they are.
+const HOUR: usize = 120_000;
+const WORDY_HOUR: usize = 140_000;
+const HOUR_AS_IT_IS: usize = 200_000;
 
 /// The fields on the wire, and the server's lines before them: status line, date, length, the gate's status.
 fn head(headers: &HeaderMap) -> usize {
@@ -138,24 +139,42 @@ fn an_hour_without_javascript_stays_small_whatever_there_is_to_say() {
     let heres = [65, 1_900].map(|more| format!("/event/7?seats={}", "2".repeat(more - 7)));
     let message = "개막".repeat(166);
     let pages = built_in();
-    let mut most = (0, String::new());
+    // The way through `check` is taken once; its answer is a head with the address, and less of one than a page's.
+    let hour = |whole: &Page, bare: &Page, here: &str| {
+        let first = whole.body.len() + 2 * head(&whole.headers) + here.len();
+        let each = bare.body.len() + head(&bare.headers);
+        first + TOLD_ANEW * TOLD.len() + 3_600_usize.div_ceil(reload_secs(bare)) * each
+    };
+    let mut most = (0, None);
     for (language, here) in Language::all().flat_map(|language| heres.iter().map(move |here| (language, here))) {
         for case in sample::cases().into_iter().filter(|case| case.kind.follows()) {
             for facts in wordy(&case.facts, here, &message) {
                 let whole = pages.render(case.kind, &facts, language);
                 let bare = pages.render(case.kind, &in_bare(&facts), language);
-                // The way through `check` is taken once; its answer is a head with the address, and less of one than a page's.
-                let first = whole.body.len() + 2 * head(&whole.headers) + here.len();
-                let each = bare.body.len() + head(&bare.headers);
-                let bytes = first + TOLD_ANEW * TOLD.len() + 3_600_usize.div_ceil(reload_secs(&bare)) * each;
+                let bytes = hour(&whole, &bare, here);
                 if bytes > most.0 {
-                    most = (
-                        bytes,
-                        format!("{first} at first and {each} each time:\n{}", text(&bare)),
-                    );
+                    most = (bytes, Some((language, case.kind, facts, bare)));
                 }
             }
         }
     }
-    assert!(most.0 <= HOUR, "{} bytes in an hour: {}", most.0, most.1);
+    let (language, kind, facts, bare) = most.1.unwrap();
+    assert!(most.0 <= HOUR_AS_IT_IS, "{} bytes in an hour:\n{}", most.0, text(&bare));
+    let packed = |kind, facts: &PageFacts<'_>, language| {
+        let [whole, bare] = [*facts, in_bare(facts)]
+            .map(|facts| super::packed::compressed(&pages, super::packed::GZIP, (kind, &facts), language));
+        hour(&whole, &bare, facts.here)
+    };
+    let wordy = packed(kind, &facts, language);
+    println!(
+        "an hour without a script: at most {} bytes as it is, {wordy} by gzip",
+        most.0
+    );
+    assert!(wordy <= WORDY_HOUR, "{wordy} bytes in an hour");
+    for language in Language::all() {
+        let case = sample::cases().into_iter().find(|case| case.name == "waiting").unwrap();
+        let bytes = packed(case.kind, &case.facts, language);
+        println!("an hour without a script, {}: {bytes} bytes by gzip", language.tag());
+        assert!(bytes <= HOUR, "{bytes} bytes in an hour, {}", language.tag());
+    }
 }
