@@ -11,7 +11,7 @@ use minijinja::value::Value;
 use serde::Serialize;
 
 pub(super) use alike::{Alike, InLine, Next};
-pub(super) use own::{BLANK, Own, Piece, Shape, blank, countdown_secs, own, place_texts};
+pub(super) use own::{BLANK, Own, Piece, Shape, blank, countdown_secs, own, place_texts, reload_secs};
 
 use super::addresses::{api, query};
 use super::brand::{Brand, Link};
@@ -59,7 +59,7 @@ pub(super) struct Content<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     script: Option<Markup>,
     /// What `data` has of many visitors, where that has only one visitor's own facts; and the beginning of the address to which such
-    /// a page leads where no script runs.
+    /// a page leads at once where no script runs.
     script_words: Option<Markup>,
     way_on: Option<Markup>,
     words: Value,
@@ -122,13 +122,14 @@ pub(super) fn content<'a>(kind: PageKind, facts: &PageFacts<'a>, shared: &'a Sha
 impl<'a> Content<'a> {
     /// The text that the pages of many visitors begin with, up to the last blank.
     pub fn of_many(alike: &Alike<'a>, shape: Shape, shared: &Shared) -> Self {
+        let line = alike.line.as_ref().filter(|_| alike.at_once);
         let common = alike
             .line
             .as_ref()
             .map(|line| script::common(alike, line, &shared.script_words));
         Self {
             script_words: common.map(|common| Markup(format!("{{{common}"))),
-            way_on: alike.line.as_ref().map(|line| Markup(script::way_on(line))),
+            way_on: line.map(|line| Markup(script::way_on(line.room))),
             ..Self::of(alike, blank(alike, shape), shared)
         }
     }

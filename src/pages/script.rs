@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::addresses::{api, check_url, query};
 use super::catalogue::{Catalogue, Forms};
-use super::content::{Alike, InLine, Next, countdown_secs, place_texts};
-use super::kind::{LineFacts, Notice, PageFacts, PageKind, Stall, TurnFacts};
+use super::content::{Alike, InLine, Next, countdown_secs, place_texts, reload_secs};
+use super::kind::{LineFacts, PageFacts, PageKind, Stall};
 use super::lot;
 use super::text::{json, json_for_script, path_on_this_host, percent_encode};
 use crate::dates::rfc3339;
-use crate::room::Phase;
+use crate::room::{Phase, RoomName};
 
 /// The fields are read by `static/page.js`, as those of [`common`].
 #[derive(Serialize)]
@@ -106,9 +106,6 @@ struct Shown<'a> {
     /// Seconds that the countdown begins with.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<u64>,
-    /// When the turn was missed that the page tells of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missed: Option<String>,
     text: Texts<'a>,
 }
 
@@ -124,8 +121,8 @@ struct Texts<'a> {
     draw: Option<String>,
 }
 
-/// The end of a page of many visitors, behind the text that all have: where a browser without a script goes at once, and one
-/// visitor's facts. The text ends in the address of the first, see [`way_on`].
+/// The end of a page of many visitors, behind the text that all have: where a browser without a script goes, and one visitor's
+/// facts. The text ends in the address of the first, see [`way_on`], or where it goes later, before its seconds.
 pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) -> String {
     let here = path_on_this_host(facts.here);
     let data = data(kind, facts, line, here);
@@ -138,7 +135,6 @@ pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, c
     let shown = json(&Shown {
         query: &query(line.line),
         left: countdown_secs(line, facts.now),
-        missed: line.turn.as_ref().and_then(missed),
         text: Texts {
             request: facts.request_id,
             position,
@@ -153,23 +149,21 @@ pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, c
     } else {
         "&ticket=any"
     };
+    let later = if facts.leads_on_at_once() {
+        String::new()
+    } else {
+        format!("{};url={}", reload_secs(line, facts.now), way_on(line.room))
+    };
     format!(
-        "{}{query}{any}\"></noscript><script type=\"application/json\" id=\"data\">{data},{}</script>\n",
+        "{later}{}{query}{any}\"></noscript><script type=\"application/json\" id=\"data\">{data},{}</script>\n",
         percent_encode(here),
         json_for_script(shown.trim_start_matches('{')),
     )
 }
 
 /// The beginning of that address: the path asked for follows, then the line.
-pub(super) fn way_on(line: &InLine<'_>) -> String {
-    format!("{}/check?reload=bare&to=", api(line.room))
-}
-
-fn missed(turn: &TurnFacts<'_>) -> Option<String> {
-    match turn.notice? {
-        Notice::Missed(at) => Some(rfc3339(at)),
-        _ => None,
-    }
+pub(super) fn way_on(room: &RoomName) -> String {
+    format!("{}/check?reload=bare&to=", api(room))
 }
 
 /// The facts that many visitors share.

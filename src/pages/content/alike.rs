@@ -14,6 +14,8 @@ pub(in crate::pages) struct Alike<'a> {
     pub catalogue: &'a Catalogue,
     pub bare: bool,
     pub not_sent: bool,
+    /// As [`PageFacts::leads_on_at_once`].
+    pub at_once: bool,
     pub message: Option<&'a str>,
     pub retry_after_secs: Option<u32>,
     pub button_url: Option<&'a str>,
@@ -74,6 +76,7 @@ impl<'a> Alike<'a> {
             catalogue,
             bare: kind.follows() && line.is_some_and(|line| line.reload == Reload::Bare),
             not_sent: facts.not_sent,
+            at_once: facts.leads_on_at_once(),
             message: facts.message.filter(|message| !message.trim().is_empty()),
             retry_after_secs: facts.retry_after_secs,
             button_url: facts.button_url,
@@ -83,11 +86,14 @@ impl<'a> Alike<'a> {
         }
     }
 
-    /// The facts that many visitors share of a page that ends with each one's own; `None` for another page. It leads on at
-    /// once where no script runs, so that nobody misses what the script would show.
+    /// The facts that many visitors share of a page that ends with each one's own; `None` for another page. It leads on
+    /// where no script runs, and a page with a place in line does so at once: nobody misses what the script would show.
     pub fn of_many(mut self, facts: &PageFacts<'a>) -> Option<Self> {
         let leads_on = facts.line.as_ref()?.reload == Reload::Automatic && facts.here.len() <= MAX_CARRIED;
         if !self.kind.follows() || !leads_on || facts.proof.is_some() {
+            return None;
+        }
+        if !self.at_once && self.line.as_ref()?.turn.is_some() {
             return None;
         }
         // None of these pages says when to try again.
@@ -95,10 +101,6 @@ impl<'a> Alike<'a> {
         let line = self.line.as_mut()?;
         line.line = &LineName::ONLY;
         if let Some(turn) = &mut line.turn {
-            // The time of it stands in the visitor's own facts.
-            if let Some(Notice::Missed(at)) = &mut turn.notice {
-                *at = Wall(0);
-            }
             (turn.stall, turn.resumes_secs) = (None, None);
         }
         Some(self)

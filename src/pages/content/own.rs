@@ -27,8 +27,8 @@ pub(in crate::pages) struct Own<'a> {
     /// Where the reload without JavaScript leads.
     pub reload_url: Piece<'a>,
     pub reload_secs: Option<Piece<'a>>,
-    /// Seconds until the whole page, where no script runs, leads there: none are lost, and later pages are bare. An address
-    /// that no link carries is reloaded in its time.
+    /// Seconds until the whole page, where no script runs, leads there: 0 where it does so at once, since later pages are bare. An
+    /// address that no link carries is reloaded in its time.
     reload_in: Option<Piece<'a>>,
     reload_text: Option<Piece<'a>>,
     reload_stop_url: Option<Piece<'a>>,
@@ -91,7 +91,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
             timed(&catalogue.words.updated, &time(facts.now, false)).0,
         ));
         own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
-        add_reload(&mut own, line, (here, facts.now), catalogue);
+        add_reload(&mut own, facts, (line, here), catalogue);
         add_countdown(&mut own, line, facts.now, catalogue);
         match &line.turn {
             Some(turn) if turn.ahead.is_some() => add_turn(&mut own, (alike.kind, facts.now), turn, catalogue),
@@ -153,7 +153,8 @@ pub(in crate::pages) struct Shape {
 /// Links of a bare page carry no longer path than this, encoded; for a longer one `check` uses the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
-fn add_reload(own: &mut Own<'_>, line: &LineFacts<'_>, (here, now): (&str, Wall), catalogue: &Catalogue) {
+fn add_reload(own: &mut Own<'_>, facts: &PageFacts<'_>, (line, here): (&LineFacts<'_>, &str), catalogue: &Catalogue) {
+    let now = facts.now;
     let checked = check_url(line, here);
     let carried = here.len() <= MAX_CARRIED;
     let brief = line.reload == Reload::Bare && percent_encode(here).len() > MAX_BARE_CARRIED;
@@ -186,7 +187,7 @@ fn add_reload(own: &mut Own<'_>, line: &LineFacts<'_>, (here, now): (&str, Wall)
         own.reload_secs = Some(Piece::Number(secs));
         own.reload_in = match line.reload {
             Reload::Bare => None,
-            _ if carried => Some(Piece::Number(0)),
+            _ if carried && facts.leads_on_at_once() => Some(Piece::Number(0)),
             _ => Some(Piece::Number(secs)),
         };
         own.reload_text = Some(Piece::of(fill(&catalogue.words.moves_by_itself, &[("n", &shown)])));
@@ -203,7 +204,7 @@ fn add_reload(own: &mut Own<'_>, line: &LineFacts<'_>, (here, now): (&str, Wall)
 /// Not faster than reading allows (WCAG 2.2, F41), never slower than half a claim deadline; a new ticket is checked within
 /// ten seconds. The bare page must stay small over an hour, so it uses the slowest pace. The last reload before a sale comes
 /// in time for it.
-fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
+pub(in crate::pages) fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
     let soon = |stage: &Stage| stage.phase == Phase::Early && stage.window.begins.since(now) <= pace::EARLY_MOST_MS;
     if line.opening.is_some_and(soon) {
         return (line.refresh_ms / 1_000).max(1);
