@@ -223,8 +223,11 @@ fn add_line<'a>(content: &mut Content<'a>, alike: &Alike<'_>, line: &InLine<'_>,
     });
     let Some(turn) = &line.turn else { return };
     if alike.kind.waits() {
-        content.leave_url = Some(format!("{}/leave{}", api(line.room), query(line.line)));
-        content.good_to_know = good_to_know(line, catalogue);
+        // Before there is a place nothing of it is true, and nothing can be left.
+        if !turn.crowded {
+            content.leave_url = Some(format!("{}/leave{}", api(line.room), query(line.line)));
+            content.good_to_know = good_to_know(line, catalogue);
+        }
         add_turn(content, (line, turn), (catalogue, time));
     } else if alike.kind == PageKind::Closed {
         content.lead = &words.closed_in_line;

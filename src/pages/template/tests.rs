@@ -591,5 +591,8 @@ fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
     let (noted, crowded) = (page("joining.en"), page("joining-crowded.en"));
     assert!(noted.contains("Your arrival time is recorded") && noted.contains("The order is kept"));
     assert!(crowded.contains("you are not in line yet") && !crowded.contains("time is recorded"));
-    assert!(crowded.contains("<span id=\"why\"></span>") && facts(&crowded).get("why").is_none());
+    assert!(crowded.contains("id=\"why\"></p>") && facts(&crowded).get("why").is_none());
+    for part in ["/leave", "id=\"sound\"", "Good to know"] {
+        assert!(noted.contains(part) && !crowded.contains(part), "{part}: {crowded}");
+    }
 }
