@@ -86,6 +86,12 @@ impl<'a> Alike<'a> {
         }
     }
 
+    /// The visitor waits for something on this page: a turn, an opening, or a result.
+    pub fn expects(&self) -> bool {
+        let results = self.line.as_ref().is_some_and(|line| line.stock.results.is_some());
+        results || !matches!(self.kind, PageKind::Over | PageKind::SoldOut)
+    }
+
     /// The facts that many visitors share of a page that ends with each one's own; `None` for another page. It leads on
     /// where no script runs, and a page with a place in line does so at once: nobody misses what the script would show.
     pub fn of_many(mut self, facts: &PageFacts<'a>) -> Option<Self> {

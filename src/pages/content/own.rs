@@ -42,6 +42,7 @@ pub(in crate::pages) struct Own<'a> {
     progress: Option<Piece<'a>>,
     /// How often it was somebody's turn lately.
     let_in_text: Option<Piece<'a>>,
+    /// None where nothing is to come.
     updated: Option<Piece<'a>>,
     /// The time left until visitors can join, or until they are called.
     countdown: Option<Piece<'a>>,
@@ -87,9 +88,8 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
         own.data = Some(Piece::Markup(proof::data(line, asked, here)));
     } else if alike.kind.follows() {
         let time = if alike.bare { bare_time } else { time };
-        own.updated = Some(Piece::Markup(
-            timed(&catalogue.words.updated, &time(facts.now, false)).0,
-        ));
+        let updated = || Piece::Markup(timed(&catalogue.words.updated, &time(facts.now, false)).0);
+        own.updated = alike.expects().then(updated);
         own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
         add_reload(&mut own, facts, (line, here), catalogue);
         add_countdown(&mut own, line, facts.now, catalogue);
@@ -134,7 +134,7 @@ pub(in crate::pages) fn blank<'a>(alike: &Alike<'a>, shape: Shape) -> Own<'a> {
         position_text: some(placed),
         ahead_text: some(placed),
         estimate_text: some(placed && alike.kind == PageKind::Waiting),
-        updated: some(true),
+        updated: some(alike.expects()),
         countdown: some(counts),
         countdown_secs: some(counts),
         draw_text: some(line.is_some_and(|line| line.draw.is_some())),

@@ -451,6 +451,25 @@ fn those_in_line_of_a_room_that_is_shut_see_where_they_stand_and_others_are_told
     assert!(sold.contains("K74-") && !sold.contains("Your position"), "{sold}");
 }
 
+#[test]
+fn where_nothing_is_to_come_nobody_is_asked_to_check() {
+    let english: Vec<_> = sample::cases()
+        .into_iter()
+        .filter(|case| case.kind.follows())
+        .flat_map(|case| [(case.name, case.kind, case.facts), ("bare", case.kind, bare::in_bare(&case.facts))])
+        .collect();
+    for (name, kind, facts) in english {
+        let page = built_in_once().render(kind, &facts, Language::ENGLISH);
+        let page = text(&page);
+        let results = facts.line.unwrap().stock.results.is_some();
+        let ends = matches!(kind, PageKind::Over | PageKind::SoldOut) && !results;
+        for part in ["Check now", "Last updated"] {
+            let said = page.split("<script").next().unwrap().contains(part) || page.contains("id=\"updated\"");
+            assert_eq!(said, !ends, "{name}: {part}: {page}");
+        }
+    }
+}
+
 /// The seconds that a countdown begins with.
 fn left(name: &str) -> u64 {
     let case = sample::cases().into_iter().find(|case| case.name == name).unwrap();

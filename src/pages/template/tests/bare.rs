@@ -118,7 +118,7 @@ fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<Page
     all.map(say).collect()
 }
 
-fn in_bare<'a>(facts: &PageFacts<'a>) -> PageFacts<'a> {
+pub fn in_bare<'a>(facts: &PageFacts<'a>) -> PageFacts<'a> {
     let line = facts.line.map(|line| LineFacts {
         reload: Reload::Bare,
         fresh: false,
