@@ -151,6 +151,7 @@ pub(super) struct Words {
     pub tries_again: String,
     pub reload_stop: String,
     pub reload_start: String,
+    pub reload_stopped: String,
     pub your_turn: String,
     pub sound: String,
     pub offline: String,

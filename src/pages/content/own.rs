@@ -30,6 +30,7 @@ pub(in crate::pages) struct Own<'a> {
     /// Seconds until the whole page, where no script runs, leads there: 0 where it does so at once, since later pages are bare. An
     /// address that no link carries is reloaded in its time.
     reload_in: Option<Piece<'a>>,
+    /// With no seconds: where no script runs, the page does not reload.
     reload_text: Option<Piece<'a>>,
     reload_stop_url: Option<Piece<'a>>,
     reload_start_url: Option<Piece<'a>>,
@@ -91,7 +92,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
         let updated = || Piece::Markup(timed(&catalogue.words.updated, &time(facts.now, false)).0);
         own.updated = alike.expects().then(updated);
         own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
-        add_reload(&mut own, facts, (line, here), catalogue);
+        add_reload(&mut own, (alike.kind, facts), (line, here), catalogue);
         add_countdown(&mut own, line, facts.now, catalogue);
         match &line.turn {
             Some(turn) if turn.ahead.is_some() => add_turn(&mut own, (alike.kind, facts.now), turn, catalogue),
@@ -153,7 +154,12 @@ pub(in crate::pages) struct Shape {
 /// Links of a bare page carry no longer path than this, encoded; for a longer one `check` uses the `Referer`.
 const MAX_BARE_CARRIED: usize = 80;
 
-fn add_reload(own: &mut Own<'_>, facts: &PageFacts<'_>, (line, here): (&LineFacts<'_>, &str), catalogue: &Catalogue) {
+fn add_reload<'a>(
+    own: &mut Own<'a>,
+    (kind, facts): (PageKind, &PageFacts<'_>),
+    (line, here): (&LineFacts<'_>, &str),
+    catalogue: &'a Catalogue,
+) {
     let now = facts.now;
     let checked = check_url(line, here);
     let carried = here.len() <= MAX_CARRIED;
@@ -192,6 +198,8 @@ fn add_reload(own: &mut Own<'_>, facts: &PageFacts<'_>, (line, here): (&LineFact
         };
         own.reload_text = Some(Piece::of(fill(&catalogue.words.moves_by_itself, &[("n", &shown)])));
         own.reload_stop_url = switch("off", "").map(Piece::of);
+    } else if kind.waits() {
+        own.reload_text = Some(Piece::of(&*catalogue.words.reload_stopped));
     }
     if unsure && carried {
         if line.reload != Reload::Automatic {

@@ -358,6 +358,12 @@ fn reloading_without_javascript_can_be_stopped_and_switched_off() {
     assert!(!page("waiting-reload-stopped.en").contains("http-equiv"));
     assert!(page("waiting-reload-stopped.en").contains("reload=on"));
     let off = page("waiting-reload-off.en");
+    for page in [&page("waiting-reload-stopped.en"), &off] {
+        assert!(page.contains("<noscript><p>Automatic reloading is off. Use “Check now”"), "{page}");
+    }
+    for name in ["waiting", "waiting-missed", "waiting-bare", "closed"] {
+        assert!(!page(&format!("{name}.en")).contains("reloading is off"), "{name}");
+    }
     assert!(!off.contains("http-equiv") && !off.contains("reload=") && off.contains("Check now"));
 }
 
