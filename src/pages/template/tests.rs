@@ -534,6 +534,7 @@ fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
         known.contains("<progress id=\"progress\" max=\"100\" value=\"3"),
         "{known}"
     );
+    assert!(known.contains("aria-label=\"Estimated wait\"></progress>"), "{known}");
     assert!(
         unknown.contains("place far\"") && !known.contains("place far"),
         "{unknown}"
@@ -591,6 +592,8 @@ fn text_stands_out_in_both_themes() {
                     .unwrap(),
             )
         };
+        // The outline of the progress bar, and what fills it.
+        assert!(STYLE.contains("progress{appearance:none;") && STYLE.contains("border:1px solid var(--soft)"));
         let pairs = [
             ("ink", "bg"),
             ("ink", "card"),
