@@ -37,6 +37,8 @@ pub(super) struct Content<'a> {
     message: Option<&'a str>,
     /// The part of it that fits on a bare page.
     message_start: Option<String>,
+    /// The tag of its language, where that is not the page's.
+    message_lang: Option<&'a str>,
     retry: Option<String>,
     opens: Option<Markup>,
     /// How long a visitor has to come in when called.
@@ -83,6 +85,8 @@ pub(super) struct Shared {
 #[derive(Serialize, Clone, Default, Debug)]
 pub(super) struct BrandValues {
     brand_name: Option<Value>,
+    /// The tag of the name's language, where that is not the page's.
+    brand_lang: Option<&'static str>,
     /// Finished markup.
     brand_logo: Option<Value>,
     help_url: Option<Value>,
@@ -92,9 +96,12 @@ pub(super) struct BrandValues {
 
 impl BrandValues {
     pub fn of(brand: &Brand, language: Language) -> Self {
+        let name = brand.name.as_ref().map(|name| name.in_language(language));
+        let of = name.and_then(|(of, _)| of);
         let link = |link: &Option<Link>| link.as_ref().map(|link| Value::from(link.as_str()));
         Self {
-            brand_name: brand.name.as_ref().map(|name| Value::from(name.in_language(language))),
+            brand_name: name.map(|(_, name)| Value::from(name)),
+            brand_lang: of.filter(|of| *of != language).map(Language::tag),
             brand_logo: brand
                 .logo
                 .as_ref()
@@ -153,8 +160,9 @@ impl<'a> Content<'a> {
             dir: catalogue.direction.name(),
             heading: &page.heading,
             lead: &page.lead,
-            message: alike.message,
-            message_start: alike.message.map(|message| beginning(message, MESSAGE_START)),
+            message: alike.message.map(|message| message.text),
+            message_start: alike.message.map(|message| beginning(message.text, MESSAGE_START)),
+            message_lang: alike.message.and_then(|message| message.lang),
             retry: alike
                 .retry_after_secs
                 .map(|secs| catalogue.count(&catalogue.plurals.retry, secs.into())),

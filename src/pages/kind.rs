@@ -154,8 +154,7 @@ pub struct PageFacts<'a> {
     pub host: Option<&'a str>,
     /// The request was no GET: reloading must not send it again, and the page says that it did not go through.
     pub not_sent: bool,
-    /// The operator's message, plain text.
-    pub message: Option<&'a str>,
+    pub message: Option<Message<'a>>,
     pub retry_after_secs: Option<u32>,
     /// When a page whose obstacle passes ([`PageKind::passes`]) loads again by itself.
     pub again_secs: Option<u32>,
@@ -180,6 +179,21 @@ pub struct ProofFacts<'a> {
     pub most: u32,
     /// How long to wait instead.
     pub wait_secs: u32,
+}
+
+/// The operator's message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Message<'a> {
+    /// Plain text.
+    pub text: &'a str,
+    /// The tag of its language, where it was given for one.
+    pub lang: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Message<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, lang: None }
+    }
 }
 
 impl<'a> PageFacts<'a> {

@@ -28,8 +28,8 @@ pub use brand::Brand;
 pub use catalogue::TAGS;
 pub use kept::Kept;
 pub use kind::{
-    DrawFacts, LineFacts, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts, TurnFacts,
-    whole_minutes,
+    DrawFacts, LineFacts, Message, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts,
+    TurnFacts, whole_minutes,
 };
 pub use language::Language;
 pub use packed::Codings;

@@ -168,7 +168,10 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     if room_view.rehearsal.is_some() && status.waiting.is_some() {
         status.rehearsed = room_view.line(&seat.line).map(|line| line.virtual_waiting());
     }
-    status.message = seat.rules.message(room_view, visit.languages());
+    status.message = seat
+        .rules
+        .message(room_view, visit.languages())
+        .map(|message| message.text);
     status.ticket = handed.ticket.as_deref();
     status.pass = handed.pass.as_deref();
     status.reference = reference.as_deref();

@@ -9,7 +9,7 @@ use http::StatusCode;
 use crate::config::{self, Lane, OnOutage};
 use crate::limit::Held;
 use crate::metrics::{Metrics, Requests};
-use crate::pages::{Language, TemplateError};
+use crate::pages::{Language, Message, TemplateError};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RehearsalId, RoomName, RoomView};
 use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
@@ -125,17 +125,25 @@ impl Rules {
     /// The operator's message: the one set live in a language of the visitor's, the one set live for all, or the configured
     /// one. Where there is none of these, the English one that was set live, or the first.
     #[must_use]
-    pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<&'a str> {
+    pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<Message<'a>> {
         let set = &view.overrides;
+        let for_all = || {
+            set.message
+                .as_deref()
+                .or(self.room.message.as_deref())
+                .map(Message::from)
+        };
         // PERF: most rooms have no message by language, and need not read the visitor's languages.
         if set.messages.is_empty() {
-            return set.message.as_deref().or(self.room.message.as_deref());
+            return for_all();
         }
         let tags = set.messages.keys().map(String::as_str);
-        let of = |tag: Option<&str>| Some(set.messages.get(tag?)?.as_str());
+        let of = |tag: Option<&'a str>| {
+            let text = set.messages.get(tag?)?;
+            Some(Message { text, lang: tag })
+        };
         of(Language::best_of(accept_language, &tags))
-            .or(set.message.as_deref())
-            .or(self.room.message.as_deref())
+            .or_else(for_all)
             .or_else(|| of(Language::any_of(&tags)))
     }
 

@@ -8,7 +8,7 @@ use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::pages::problem::{self, Problem};
-use crate::pages::{Page, PageFacts, PageKind};
+use crate::pages::{Message, Page, PageFacts, PageKind};
 use crate::proxy::{Body, ROPELINE_STATUS};
 
 use crate::gate::request::kind::Kind;
@@ -73,7 +73,7 @@ impl Refusal<'_> {
         let retry_after_secs = self.retry_after_secs.map(|secs| again_secs.unwrap_or(secs));
         let mut response = if visit.kind.is_navigation() {
             let facts = PageFacts {
-                message: self.message,
+                message: self.message.map(Message::from),
                 button_url: self.button_url,
                 sign_in: self.sign_in,
                 retry_after_secs,

@@ -15,14 +15,16 @@ pub enum BrandName {
 }
 
 impl BrandName {
-    /// The name on a page in this language: its own, else the English one, else the first.
+    /// The name on a page in this language: its own, else the English one, else the first. With its language, where it has one.
     #[must_use]
-    pub fn in_language(&self, language: Language) -> &str {
+    pub fn in_language(&self, language: Language) -> (Option<Language>, &str) {
         match self {
-            Self::Same(name) => name,
+            Self::Same(name) => (None, name),
             Self::ByLanguage(names) => {
-                let own = names.get(&language).or_else(|| names.get(&Language::ENGLISH));
-                own.or_else(|| names.values().next()).map_or("", String::as_str)
+                let of = |language| names.get_key_value(&language);
+                let own = of(language).or_else(|| of(Language::ENGLISH));
+                own.or_else(|| names.iter().next())
+                    .map_or((None, ""), |(language, name)| (Some(*language), name))
             }
         }
     }
@@ -45,13 +47,16 @@ mod tests {
             (korean, "마리골드".to_owned()),
             (Language::ENGLISH, "Marigold".to_owned()),
         ]);
-        let shown =
-            |names: BTreeMap<Language, String>, language| BrandName::ByLanguage(names).in_language(language).to_owned();
-        assert_eq!(shown(both.clone(), korean), "마리골드");
-        assert_eq!(shown(both, Language::ENGLISH), "Marigold");
-        let only = BTreeMap::from([(korean, "마리골드".to_owned())]);
-        assert_eq!(shown(only, Language::ENGLISH), "마리골드");
-        assert_eq!(BrandName::Same("Marigold".to_owned()).in_language(korean), "Marigold");
+        let both = BrandName::ByLanguage(both);
+        assert_eq!(both.in_language(korean), (Some(korean), "마리골드"));
+        assert_eq!(
+            both.in_language(Language::ENGLISH),
+            (Some(Language::ENGLISH), "Marigold")
+        );
+        let only = BrandName::ByLanguage(BTreeMap::from([(korean, "마리골드".to_owned())]));
+        assert_eq!(only.in_language(Language::ENGLISH), (Some(korean), "마리골드"));
+        let same = BrandName::Same("Marigold".to_owned());
+        assert_eq!(same.in_language(korean), (None, "Marigold"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::draw::Published;
 use crate::metrics::CodeFate;
 use crate::pages::addresses::MAX_CARRIED;
 use crate::pages::catalogue::Catalogue;
-use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
+use crate::pages::kind::{LineFacts, Message, Notice, PageFacts, PageKind, Reload, Stall, StockFacts, TurnFacts};
 use crate::room::{LineName, Phase, RoomName, Wall};
 
 /// The facts of a page without those that are one visitor's own or one moment's.
@@ -16,7 +16,8 @@ pub(in crate::pages) struct Alike<'a> {
     pub not_sent: bool,
     /// As [`PageFacts::leads_on_at_once`].
     pub at_once: bool,
-    pub message: Option<&'a str>,
+    /// Its language where that is not the page's.
+    pub message: Option<Message<'a>>,
     pub retry_after_secs: Option<u32>,
     pub button_url: Option<&'a str>,
     pub signs_in: bool,
@@ -77,7 +78,7 @@ impl<'a> Alike<'a> {
             bare: kind.follows() && line.is_some_and(|line| line.reload == Reload::Bare),
             not_sent: facts.not_sent,
             at_once: facts.leads_on_at_once(),
-            message: facts.message.filter(|message| !message.trim().is_empty()),
+            message: facts.message.and_then(|message| of_message(message, &catalogue.tag)),
             retry_after_secs: facts.retry_after_secs,
             button_url: facts.button_url,
             signs_in: facts.sign_in.is_some(),
@@ -111,6 +112,11 @@ impl<'a> Alike<'a> {
         }
         Some(self)
     }
+}
+
+fn of_message<'a>(message: Message<'a>, tag: &str) -> Option<Message<'a>> {
+    let lang = message.lang.filter(|lang| !lang.eq_ignore_ascii_case(tag));
+    (!message.text.trim().is_empty()).then_some(Message { lang, ..message })
 }
 
 impl<'a> InLine<'a> {

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use crate::pages::kind::{LineFacts, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts};
+use crate::pages::kind::{
+    LineFacts, Message, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts,
+};
 use crate::room::{
     Bounds, Controller, Drawing, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
 };
@@ -101,7 +103,7 @@ fn plain(kind: PageKind) -> Case {
         name: kind.name(),
         kind,
         facts: PageFacts {
-            message,
+            message: message.map(Message::from),
             line,
             proof,
             ..facts
@@ -418,7 +420,7 @@ fn case(name: &'static str, kind: PageKind, message: Option<&'static str>, line:
         name,
         kind,
         facts: PageFacts {
-            message,
+            message: message.map(Message::from),
             line: Some(line),
             host: HOST,
             ..PageFacts::new(name, NOW, HERE)

@@ -12,6 +12,7 @@ mod bare;
 mod brand;
 mod packed;
 mod pseudo;
+mod reload;
 mod said;
 
 fn built_in() -> Pages {
@@ -234,7 +235,10 @@ fn what_strangers_write_is_shown_and_does_nothing() {
     let pages = built_in();
     for case in sample::cases() {
         let mut facts = case.facts;
-        facts.message = Some(HOSTILE);
+        facts.message = Some(crate::pages::Message {
+            text: HOSTILE,
+            lang: Some(HOSTILE),
+        });
         facts.host = Some(HOSTILE);
         facts.request_id = HOSTILE;
         facts.here = "/a?\"><script>alert(1)</script>";
@@ -347,53 +351,6 @@ fn a_template_of_ones_own_may_show_pictures_of_the_site() {
     }
 }
 
-#[test]
-fn reloading_without_javascript_can_be_stopped_and_switched_off() {
-    let all = previews(&built_in());
-    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
-    // At once, to the page that has the link.
-    assert!(page("waiting.en").contains("<noscript><meta http-equiv=\"refresh\" content=\"0;url="));
-    assert!(page("waiting-bare.en").contains("reload=off"));
-    assert!(page("joining-crowded.en").contains("content=\"0;url="));
-    assert!(!page("waiting-reload-stopped.en").contains("http-equiv"));
-    assert!(page("waiting-reload-stopped.en").contains("reload=on"));
-    let off = page("waiting-reload-off.en");
-    for page in [&page("waiting-reload-stopped.en"), &off] {
-        assert!(page.contains("<noscript><p>Automatic reloading is off. Use “Check now”"), "{page}");
-    }
-    for name in ["waiting", "waiting-missed", "waiting-bare", "closed"] {
-        assert!(!page(&format!("{name}.en")).contains("reloading is off"), "{name}");
-    }
-    assert!(!off.contains("http-equiv") && !off.contains("reload=") && off.contains("Check now"));
-}
-
-/// `check` sends a browser without a ticket straight back, so one that keeps no cookies would go round without end.
-#[test]
-fn only_a_place_in_line_leads_on_at_once_and_never_past_what_is_said_once() {
-    let all = previews(&built_in());
-    for preview in all.iter().filter(|preview| preview.name.ends_with(".en")) {
-        let (page, name) = (text(&preview.page), preview.name.trim_end_matches(".en"));
-        let Some((before, _)) = page.split_once(";url=&#x2f;").or(page.split_once(";url=/")) else {
-            continue;
-        };
-        let secs: u64 = before.rsplit_once("content=\"").unwrap().1.parse().unwrap();
-        let kind = sample::cases().into_iter().find(|case| case.name == name).unwrap();
-        let turn = kind.facts.line.and_then(|line| line.turn);
-        let told = kind.facts.not_sent || turn.is_some_and(|turn| turn.notice.is_some());
-        assert_eq!(secs == 0, turn.is_some() && !told, "{name}: {secs}");
-        assert!(page.contains("onerror"), "{name}: a script that fails goes the same way");
-    }
-    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
-    let way = "url=/.ropeline/rooms/shop/check?reload=bare&to=%2Fevent%2F7";
-    for name in ["early", "closed", "over", "sold_out"] {
-        let page = page(&format!("{name}.en"));
-        assert!(page.contains(&format!("content=\"30;{way}")), "{name}: {page}");
-    }
-    // Such a page says all itself meanwhile.
-    let missed = page("waiting-missed.en");
-    assert!(missed.contains("You are next</span>") && !missed.contains("id=\"words\""), "{missed}");
-}
-
 /// The pages of the samples by name, without `data` and the words of the script, but with what this only shows.
 fn shown(name: &str) -> String {
     static ALL: std::sync::LazyLock<Vec<preview::Preview>> = std::sync::LazyLock::new(|| previews(&built_in()));
@@ -455,25 +412,6 @@ fn those_in_line_of_a_room_that_is_shut_see_where_they_stand_and_others_are_told
     assert!(!over.contains("/leave"), "{over}");
     let sold = shown("sold_out-in-line");
     assert!(sold.contains("K74-") && !sold.contains("Your position"), "{sold}");
-}
-
-#[test]
-fn where_nothing_is_to_come_nobody_is_asked_to_check() {
-    let english: Vec<_> = sample::cases()
-        .into_iter()
-        .filter(|case| case.kind.follows())
-        .flat_map(|case| [(case.name, case.kind, case.facts), ("bare", case.kind, bare::in_bare(&case.facts))])
-        .collect();
-    for (name, kind, facts) in english {
-        let page = built_in_once().render(kind, &facts, Language::ENGLISH);
-        let page = text(&page);
-        let results = facts.line.unwrap().stock.results.is_some();
-        let ends = matches!(kind, PageKind::Over | PageKind::SoldOut) && !results;
-        for part in ["Check now", "Last updated"] {
-            let said = page.split("<script").next().unwrap().contains(part) || page.contains("id=\"updated\"");
-            assert_eq!(said, !ends, "{name}: {part}: {page}");
-        }
-    }
 }
 
 /// The seconds that a countdown begins with.
@@ -541,16 +479,6 @@ fn progress_and_the_turns_of_the_last_minutes_are_shown_only_while_known() {
     );
     assert!(!unknown.contains("Called in the last"));
     assert!(known.contains("If you are away when it is your turn, you have 90 seconds to come in."));
-}
-
-#[test]
-fn a_fresh_ticket_is_looked_for_and_an_older_one_trusted() {
-    let all = previews(&built_in());
-    let page = |name: &str| text(&all.iter().find(|preview| preview.name == name).unwrap().page).to_owned();
-    let fresh = page("waiting-line.en");
-    let check = "content=\"0;url=/.ropeline/rooms/shop/check?reload=bare&to=%2Fevent%2F7%3Fdate%3D2026-11-20%26seats%3D2&line=%3C%C3%A9v";
-    assert!(fresh.contains(check), "{fresh}");
-    assert!(!page("waiting.en").contains("\"check\":"));
 }
 
 /// WCAG 2.2, 1.4.3: the relative luminance of `#rrggbb` or `#rgb`.

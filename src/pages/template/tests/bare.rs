@@ -76,7 +76,7 @@ const TOLD_ANEW: usize = 20;
 fn wordy<'a>(facts: &PageFacts<'a>, here: &'a str, message: &'a str) -> Vec<PageFacts<'a>> {
     let facts = PageFacts {
         here,
-        message: Some(message),
+        message: Some(message.into()),
         request_id: "0123456789abcdef",
         ..*facts
     };

@@ -127,3 +127,31 @@ fn visitors_at_other_hosts_get_the_same_beginning_and_their_own_host() {
     let page = pages.render(case.kind, &case.facts, Language::ENGLISH);
     assert!(text(&page).contains("Marigold") && !text(&page).contains("id=\"host\""));
 }
+
+/// WCAG 2.2, 3.1.2: what an operator wrote in another language than the page's is marked.
+#[test]
+fn a_message_and_a_name_in_another_language_say_so() {
+    let korean = Language::from_tag("ko").unwrap();
+    let pages = |names: [(Language, &str); 1]| {
+        let names = names.map(|(language, name)| (language, name.to_owned()));
+        let name = Some(BrandName::ByLanguage(names.into()));
+        Pages::branded(None, &Brand { name, ..brand() }).unwrap()
+    };
+    let pages = pages([(korean, "마리골드")]);
+    let case = sample::cases().into_iter().find(|case| case.name == "waiting").unwrap();
+    let shown = |facts: &PageFacts<'_>, language| text(&pages.render(case.kind, facts, language)).to_owned();
+    for (lang, tag) in [(Some("ko"), " lang=\"ko\""), (Some("EN"), ""), (None, "")] {
+        let message = crate::pages::Message { text: "문", lang };
+        let message = Some(message);
+        let facts = PageFacts { message, ..case.facts };
+        let whole = shown(&facts, Language::ENGLISH);
+        assert!(
+            whole.contains(&format!("<p id=\"message\" dir=\"auto\"{tag}>문<")),
+            "{whole}"
+        );
+        let bare = shown(&bare::in_bare(&facts), Language::ENGLISH);
+        assert!(bare.contains(&format!("<bdi{tag}>문</bdi>")), "{bare}");
+    }
+    assert!(shown(&case.facts, Language::ENGLISH).contains("<b lang=\"ko\">마리골드</b>"));
+    assert!(shown(&case.facts, korean).contains("<b>마리골드</b>"));
+}

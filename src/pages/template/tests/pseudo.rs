@@ -40,7 +40,7 @@ fn words(page: &str) -> String {
 /// What samples say that operators and visitors wrote, and what no language has.
 fn is_no_sentence(word: &str, case: &sample::Case) -> bool {
     let mut own = vec![case.facts.request_id, case.facts.here, case.name];
-    own.extend(case.facts.message);
+    own.extend(case.facts.message.map(|message| message.text));
     own.extend(case.facts.host);
     let line = case.facts.line.as_ref();
     own.extend(line.and_then(|line| line.turn.as_ref()?.reference));
