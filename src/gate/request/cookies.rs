@@ -179,6 +179,16 @@ fn bare(name: &[u8]) -> &[u8] {
         .unwrap_or(name)
 }
 
+/// How a page without a script is reloaded: a visitor's wish for all rooms.
+pub const RELOAD: &str = "ropeline-reload";
+
+/// The visitor has stopped the pages that load again by themselves.
+#[must_use]
+pub fn stop_reloads(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(COOKIE).into_iter().flat_map(pairs);
+    all.any(|(name, value)| bare(name) == RELOAD.as_bytes() && value == b"off")
+}
+
 fn is_ours(name: &[u8]) -> bool {
     bare(name).starts_with(OURS.as_bytes())
 }
@@ -265,6 +275,20 @@ mod tests {
         let line = "name=\u{d64d}\u{ae38}\u{b3d9}; ropeline-c=1";
         beyond.append(COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         assert_eq!(Own::of(&beyond).values(c).collect::<Vec<_>>(), ["1"]);
+    }
+
+    #[test]
+    fn reloads_are_stopped_by_a_cookie_of_any_policy() {
+        for stopped in [
+            "ropeline-reload=off",
+            "__Host-ropeline-reload=off",
+            "a=1; __Secure-ropeline-reload=off",
+        ] {
+            assert!(stop_reloads(&headers(&["b=2", stopped])), "{stopped}");
+        }
+        for other in ["", "ropeline-reload=bare", "reload=off", "ropeline-reload-x=off"] {
+            assert!(!stop_reloads(&headers(&[other])), "{other}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::time;
 use ropeline_ids::{RehearsalId, Wall};
 
 use super::aim::Aim;
+use super::cookies::stop_reloads;
 use super::kind::Kind;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -63,6 +64,8 @@ pub struct Visit {
     pub upstream: Option<usize>,
     /// Which fields the request came with.
     pub noted: Noted,
+    /// A navigation of a visitor who has stopped pages from loading again by themselves.
+    pub stands_still: bool,
     languages: Option<HeaderValue>,
     host: Option<HeaderValue>,
     codings: Option<HeaderValue>,
@@ -76,6 +79,7 @@ impl Visit {
         let headers = &head.headers;
         let peer = conn.peer().ip();
         let peer_trusted = is_trusted(peer, trusted);
+        let kind = Kind::of(head, has_body);
         let given = peer_trusted.then(|| RequestId::of_proxy(headers)).flatten();
         Self {
             id: given.unwrap_or_else(RequestId::fresh),
@@ -88,13 +92,14 @@ impl Visit {
             peer_trusted,
             direct: !peer_trusted && !conn.is_multiplexed(),
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
-            kind: Kind::of(head, has_body),
+            kind,
             has_body,
             aim: Aim::Shop,
             mark: headers.get(REHEARSAL_HEADER).cloned(),
             rehearsed: None,
             upstream: None,
             noted: Noted::UNKNOWN,
+            stands_still: kind == Kind::Navigation && stop_reloads(headers),
             languages: headers.get(ACCEPT_LANGUAGE).cloned(),
             host: headers.get(HOST).cloned(),
             codings: headers.get(ACCEPT_ENCODING).cloned(),
@@ -135,6 +140,7 @@ impl Visit {
             rehearsed: None,
             upstream: None,
             noted: Noted::UNKNOWN,
+            stands_still: false,
             languages: None,
             host: None,
             codings: None,

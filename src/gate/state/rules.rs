@@ -17,7 +17,7 @@ use crate::token::{code_cookie, pass_cookie, ticket_cookie, virtual_cookies};
 use super::join_pace::JoinPace;
 use super::pages::Pages;
 use crate::gate::meter::{self, RoomMeter};
-use crate::gate::request::cookies::Policy;
+use crate::gate::request::cookies::{Policy, RELOAD};
 
 /// The parts of one room's configuration that the request path needs; settings that an operator can change are in the room's
 /// view.
@@ -196,8 +196,6 @@ impl Names {
         }
     }
 }
-
-const RELOAD: &str = "ropeline-reload";
 
 #[cfg(test)]
 mod tests {

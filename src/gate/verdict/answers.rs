@@ -100,15 +100,15 @@ impl Refusal<'_> {
         Answer::new(self.outcome, response)
     }
 
-    /// When the page of an obstacle that passes loads again by itself: not for all visitors at once. Whatever has been sent is never
-    /// sent again.
+    /// When the page of an obstacle that passes loads again by itself: not for all visitors at once, and not for one who has stopped
+    /// that. Whatever has been sent is never sent again.
     fn again_secs(&self, visit: &Visit) -> Option<u32> {
         let passes = self.page.passes() && self.status != StatusCode::LOOP_DETECTED;
         let wait = self
             .retry_after_secs
             .map_or(AGAIN_SECS, |secs| secs.max(AGAIN_LEAST_SECS));
         let spread = u32::from(jitter()) % (AGAIN_SPREAD_SECS + wait / 8);
-        (passes && visit.kind == Kind::Navigation).then(|| wait.saturating_add(spread))
+        (passes && visit.kind == Kind::Navigation && !visit.stands_still).then(|| wait.saturating_add(spread))
     }
 }
 

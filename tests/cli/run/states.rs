@@ -109,6 +109,16 @@ fn while_the_shop_is_down_a_page_tries_again_and_a_form_is_not_sent_again() {
         "{page:?}"
     );
     assert!(text(&page).contains("This page tries again automatically."), "{page:?}");
+    // WCAG 2.2, 2.2.1: what is stopped on the waiting page stands still here.
+    visitor.goes_to("/.ropeline/rooms/shop/check?reload=off&ticket=any&to=%2F");
+    let still = visitor.goes_to("/");
+    assert_eq!((still.status, still.header("refresh")), (502, ""), "{still:?}");
+    assert!(
+        !text(&still).contains("automatically") && text(&still).contains("Try again"),
+        "{still:?}"
+    );
+    visitor.goes_to("/.ropeline/rooms/shop/check?reload=on&ticket=any&to=%2F");
+    assert_ne!(visitor.goes_to("/").header("refresh"), "");
     let form = visitor.sends("/order", "seat=7");
     assert_eq!((form.status, form.header("refresh")), (502, ""), "{form:?}");
     let said = text(&form);
