@@ -1,5 +1,6 @@
 //! What a page costs: a waiting page is rendered so often, in a coding, for visitors at different places.
-//!     valgrind --tool=callgrind page_cost br 20000      and again with 10000: the difference is of 10,000 pages
+//!
+//! `valgrind --tool=callgrind page_cost br 20000`, and again with 10000: the difference is of 10,000 pages.
 
 use ropeline::pages::{Codings, Language, LineFacts, PageFacts, PageKind, Pages, Reload, StockFacts, TurnFacts};
 use ropeline::room::{Estimate, LineName, RoomName, Settings, Wall};

@@ -95,7 +95,8 @@ impl Pages {
         let whole = squeeze::page(BUILT_IN);
         let whole_rules = policy::BUILT_IN.with_pictures();
         let built_in = plain(&whole, whole_rules)?;
-        let bare = plain(BARE, policy::BUILT_IN)?;
+        let mut bare = plain(BARE, policy::BUILT_IN)?;
+        bare.headers.iter_mut().for_each(lighten);
         let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
         let custom = custom.map(|source| plain(source, policy::CUSTOM)).transpose()?;
         let proof = proof(&whole, whole_rules)?;
@@ -137,9 +138,6 @@ impl Pages {
         };
         let mut headers = template.headers[language.0].clone();
         headers.extend(refresh(kind, facts, &self.shared[language.0].catalogue).map(|field| (header::REFRESH, field)));
-        if std::ptr::eq(template, &self.bare) {
-            lighten(&mut headers);
-        }
         headers.extend(coding.name().map(|name| (header::CONTENT_ENCODING, name)));
         Page { body, headers }
     }

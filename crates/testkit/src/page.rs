@@ -40,8 +40,9 @@ pub fn shown(page: &str) -> String {
         .into_iter()
         .flat_map(Map::values);
     let texts = texts.filter_map(Value::as_str).map(str::to_owned);
-    for text in texts.chain(position).chain(reference(page)) {
-        shown += &format!(">{text}<");
+    let more: Vec<String> = texts.chain(position).chain(reference(page)).collect();
+    if more.is_empty() {
+        return shown;
     }
-    shown
+    shown + ">" + &more.join("<>") + "<"
 }

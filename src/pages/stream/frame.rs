@@ -22,7 +22,8 @@ use crate::room::{Clock, Estimate, Frame, LaneId, LineName, LineView, Number, Ro
 pub const RUN: u64 = 4_096;
 
 /// Places in a run of a width that shows the first of those: a visitor so far back is told a place that may be off by some.
-const SHORT_RUN: u64 = 64;
+const SHORT_RUN: u64 = 8 * SHORT_BYTES as u64;
+const SHORT_BYTES: usize = 8;
 
 /// How much of a line a width shows, and how exactly. The widest shows 33 million places; visitors behind them get their place by
 /// polling.
@@ -197,7 +198,7 @@ impl StreamFrame {
         let Frame { bits, counts, .. } = &self.frame;
         let (run, counts): (_, Vec<u16>) = match width {
             Width::Bits { bytes } => return (STANDARD.encode(&bits[..bits.len().min(bytes)]), String::new(), None),
-            Width::Short => (SHORT_RUN, bits.chunks(SHORT_RUN as usize / 8).map(ones).collect()),
+            Width::Short => (SHORT_RUN, bits.chunks(SHORT_BYTES).map(ones).collect()),
             Width::Long { runs } => (
                 RUN,
                 std::iter::once(ones(bits))

@@ -360,6 +360,13 @@ fn waiting() -> Vec<Case> {
         ),
         state("waiting-cut-off", stall(Stall::CutOff, turn(16, "K74-S4R-D", None))),
     ];
+    cases.extend(reloading(stall(
+        Stall::Full,
+        notice(
+            Notice::Missed(Wall(NOW.0 - 180_000)),
+            turn(1_203, "K74-T70-C", some(260, 410)),
+        ),
+    )));
     let of_many = LineFacts {
         line: &LINE,
         check_in_ms: Some(60_000),
@@ -367,41 +374,36 @@ fn waiting() -> Vec<Case> {
         ..line(Some(somewhere(90)))
     };
     cases.push(case("waiting-line", PageKind::Waiting, None, of_many));
-    let stopped = LineFacts {
-        reload: Reload::Stopped,
-        ..line(Some(somewhere(91)))
-    };
-    cases.push(case("waiting-reload-stopped", PageKind::Waiting, None, stopped));
-    let bare = LineFacts {
-        reload: Reload::Bare,
-        ..line(Some(stall(
-            Stall::Full,
-            notice(
-                Notice::Missed(Wall(NOW.0 - 180_000)),
-                turn(1_203, "K74-T70-C", some(260, 410)),
-            ),
-        )))
-    };
-    cases.push(case("waiting-bare", PageKind::Waiting, Some(MESSAGE), bare));
-    let bare_fresh = LineFacts {
-        reload: Reload::Bare,
-        fresh: true,
-        ..line(Some(TurnFacts {
-            place: None,
-            ahead: None,
-            ..turn(0, "K74-V98-9", None)
-        }))
-    };
-    cases.push(case("joining-bare", PageKind::Joining, None, bare_fresh));
-    let off = LineFacts {
-        reload: Reload::Off,
-        ..line(Some(somewhere(92)))
-    };
-    cases.push(case("waiting-reload-off", PageKind::Waiting, None, off));
     let mut post = case("waiting-not-sent", PageKind::Waiting, None, line(Some(somewhere(93))));
     post.facts.not_sent = true;
     cases.push(post);
     cases
+}
+
+/// What the browser without a script is to do: reload, or not, or no more; and bare pages, of which `missed` is one.
+fn reloading(missed: TurnFacts<'static>) -> [Case; 4] {
+    let reloads = |reload, turn| LineFacts {
+        reload,
+        ..line(Some(turn))
+    };
+    let fresh = LineFacts {
+        fresh: true,
+        ..reloads(
+            Reload::Bare,
+            TurnFacts {
+                place: None,
+                ahead: None,
+                ..turn(0, "K74-V98-9", None)
+            },
+        )
+    };
+    let waits = |name, message, line| case(name, PageKind::Waiting, message, line);
+    [
+        waits("waiting-reload-stopped", None, reloads(Reload::Stopped, somewhere(91))),
+        waits("waiting-bare", Some(MESSAGE), reloads(Reload::Bare, missed)),
+        case("joining-bare", PageKind::Joining, None, fresh),
+        waits("waiting-reload-off", None, reloads(Reload::Off, somewhere(92))),
+    ]
 }
 
 fn somewhere(ahead: u64) -> TurnFacts<'static> {

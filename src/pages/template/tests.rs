@@ -366,7 +366,7 @@ fn shown(name: &str) -> String {
             .unwrap()
             .values()
             .chain(facts.get("reference"));
-        texts.for_each(|text| shown += &format!(">{}<", text.as_str().unwrap()));
+        texts.for_each(|text| shown.extend([">", text.as_str().unwrap(), "<"]));
     }
     shown
 }

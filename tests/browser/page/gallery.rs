@@ -26,7 +26,7 @@ const LOOK: &str = include_str!("gallery.js");
 
 #[tokio::test]
 async fn no_page_is_cut_off_or_pale_in_any_language() {
-    let folder = std::env::var_os(FOLDER).map(PathBuf::from);
+    let folder = folder();
     let pages = Pages::new(None).expect("the built-in page");
     let states = states();
     let mut bodies = BTreeMap::new();
@@ -83,6 +83,11 @@ async fn a_page_with_faults_is_found_out() {
     ] {
         assert!(found.contains(what) && found.contains(whom), "no {what}: {found}");
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "where pictures go is the caller's choice")]
+fn folder() -> Option<PathBuf> {
+    std::env::var_os(FOLDER).map(PathBuf::from)
 }
 
 /// Shows the page on such a screen.

@@ -178,7 +178,7 @@ impl Browser {
     }
 
     /// What a screen reader is told of the first element that `css` selects: its role and its name, as the browser computes them
-    /// (WebDriver, sections 12.4.9 and 12.4.10).
+    /// (`WebDriver`, sections 12.4.9 and 12.4.10).
     pub async fn computed(&self, css: &str) -> (String, String) {
         let element = self
             .client

@@ -119,7 +119,7 @@ proptest! {
         // Within a run people are taken to stand evenly: wrong by no more than the run holds.
         let wrong = match place - frame.frame.base {
             ..=1_024 => 0,
-            ..=RUN => SHORT_RUN,
+            1_025..=RUN => SHORT_RUN,
             offset => match usize::try_from(offset / RUN).unwrap() {
                 0 => RUN,
                 run => frame.frame.counts.get(run - 1).copied().unwrap_or_default().into(),
