@@ -15,7 +15,7 @@ use ipnet::IpNet;
 
 use crate::limit::Prefixes;
 
-/// How a request stands that says to be a crawler's.
+/// The result for a request that names a crawler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verification {
     /// Not looked up yet, or DNS does not answer.
@@ -25,7 +25,7 @@ pub enum Verification {
     Refuted,
 }
 
-/// An address and the crawler that it says to be, by its place in the configuration.
+/// An address and the crawler that its request names, by its place in the configuration.
 pub type Key = (IpAddr, usize);
 
 /// The result of a lookup, and how long it is valid by DNS.

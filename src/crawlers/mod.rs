@@ -1,4 +1,4 @@
-//! Crawlers, such as search engines': whether a request that says to be one's is.
+//! Verifies the address of a request that names a crawler, such as a search engine's, in its `User-Agent`.
 //!
 //! An address belongs to a crawler if its name in DNS is in a domain of the crawler's operator and resolves to that address,
 //! or if the operator publishes it. No request waits for DNS: the first request of an address is answered as one of an

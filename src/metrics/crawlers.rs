@@ -32,7 +32,7 @@ impl CrawlerMetrics {
 
 impl Collector for CrawlerMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Lookups of addresses that say to be a crawler's";
+        let help = "Lookups of addresses whose requests name a crawler";
         let mut metric = encoder.encode_descriptor("crawler_lookups", help, None, MetricType::Counter)?;
         for fate in LookupFate::ALL {
             let labels = [("found", fate.as_str())];

@@ -38,7 +38,7 @@ pub enum PageKind {
     Busy,
     /// The pass is in use from as many other networks as the room allows (403).
     PassShared,
-    /// Asked for a proof of work before it joins; needs [`PageFacts::proof`].
+    /// A proof of work is required before the visitor joins; needs [`PageFacts::proof`].
     Proof,
     BadRequest,
     /// Head (431) or body (413) over its bound.

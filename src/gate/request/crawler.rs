@@ -1,4 +1,4 @@
-//! Requests that say to be a crawler's.
+//! Requests that name a configured crawler in their `User-Agent`.
 //!
 //! A verified crawler never joins: its request is forwarded past the line, within a bound, or it is asked to come again. Any other is
 //! asked to come again too, whether its address is unknown or refuted, because it would take the waiting page for the shop's.
