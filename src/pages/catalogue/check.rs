@@ -274,7 +274,7 @@ fn most(key: &str) -> usize {
     }
 }
 
-const LABELS: [&str; 23] = [
+const LABELS: [&str; 22] = [
     "position",
     "estimate",
     "estimate_unknown",
@@ -294,7 +294,6 @@ const LABELS: [&str; 23] = [
     "join_again",
     "until_open",
     "days",
-    "whole_page",
     "draw",
     "good_to_know",
     "code_keep",
@@ -340,6 +339,13 @@ mod tests {
         let found = found(tag, file);
         assert_eq!(found.len(), 1, "{found:?}");
         found[0].1.clone()
+    }
+
+    #[test]
+    fn every_label_and_button_is_a_key() {
+        for word in LABELS.iter().chain(&BUTTONS) {
+            assert!(ENGLISH.contains_key(&format!("words.{word}")), "{word}");
+        }
     }
 
     #[test]
