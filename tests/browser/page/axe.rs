@@ -41,7 +41,9 @@ async fn finds_nothing(template: Option<&str>) {
     let axe = match std::fs::read_to_string(file) {
         Ok(axe) => axe,
         Err(e) if is_without() => return eprintln!("skipped, since {WITHOUT} is set and {AXE} cannot be read ({e})"),
-        Err(e) => panic!("{AXE} cannot be read ({e}): run 'scripts/test setup', or set {WITHOUT}=1 to go on without it"),
+        Err(e) => {
+            panic!("{AXE} cannot be read ({e}): run 'scripts/test setup', or set {WITHOUT}=1 to go on without it")
+        }
     };
     let template = template.map(|file| std::fs::read_to_string(file).expect("an example"));
     let pages = Pages::new(template.as_deref()).expect("a template that works");
