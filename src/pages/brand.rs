@@ -3,6 +3,8 @@
 //! Each part is a type that holds right values only. The configuration makes them, and the pages show them.
 
 mod accent;
+mod bitmap;
+mod drawn;
 mod link;
 mod logo;
 mod name;
@@ -15,7 +17,7 @@ pub use logo::{LIGHT_LOGO, Logo, MAX_LOGO};
 pub use name::{BrandName, MAX_NAME, is_name};
 pub use unfit::Unfit;
 
-/// The brand of one room; by default there is none of it.
+/// The brand of one room; no part is set by default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Brand {
     pub name: Option<BrandName>,

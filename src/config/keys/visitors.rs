@@ -30,8 +30,8 @@ pub(super) const PAGE: Table = Table {
         .unset("no logo")
         .about(
             "Logo above the heading. It is sent within each page. Up to 6144 bytes, the page still arrives in one \
-                round trip. The content decides on its kind. An SVG may not have scripts, animation, links or files \
-                from elsewhere.",
+                round trip. The content decides on its kind. It may not be animated, and an SVG may not have scripts, \
+                links or files from elsewhere.",
         ),
         text("accent", "a colour such as \"#0b6b5e\"")
             .unset("the built-in colour")

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::svg;
 use super::unfit::Unfit;
+use super::{bitmap, svg};
 
 /// Most bytes of a logo's file. It goes with every whole page to everybody in line, so it may be as large as the rest of it.
 pub const MAX_LOGO: usize = 16 * 1024;
@@ -27,13 +27,16 @@ impl Logo {
     /// The content of a file; its name says nothing.
     ///
     /// # Errors
-    /// When it is too large, none of the kinds, or an SVG that does more than to show itself.
+    /// When it is too large, none of the kinds, animated, or an SVG that does more than to show itself.
     pub fn new(file: &[u8]) -> Result<Self, Unfit> {
         if file.len() > MAX_LOGO {
             let wrong = format!("the logo has more than {MAX_LOGO} bytes, and it goes with every page");
             return Err(Unfit::new(wrong, format!("{KINDS} of at most {MAX_LOGO} bytes")));
         }
-        let uri = match kind(file) {
+        if bitmap::is_animated(file) {
+            return Err(Unfit::new("the logo is animated", "a picture that does not move"));
+        }
+        let uri = match bitmap::kind(file) {
             Some(kind) => format!("data:image/{kind};base64,{}", STANDARD.encode(file)),
             None => svg_uri(svg::checked(file)?),
         };
@@ -50,16 +53,6 @@ impl Logo {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
-    }
-}
-
-/// The subtype of a bitmap by its first bytes.
-fn kind(file: &[u8]) -> Option<&'static str> {
-    let is_webp = file.starts_with(b"RIFF") && file.get(8..12) == Some(b"WEBP");
-    match file {
-        [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("png"),
-        [0xff, 0xd8, 0xff, ..] => Some("jpeg"),
-        _ => is_webp.then_some("webp"),
     }
 }
 
@@ -107,6 +100,31 @@ mod tests {
             b"\0\0\0\x20ftypavif",
         ] {
             assert!(Logo::new(other).is_err(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_that_moves_is_refused() {
+        for animated in [&bitmap::samples::APNG[..], &bitmap::samples::ANIMATED_WEBP] {
+            let refused = Logo::new(animated).unwrap_err();
+            assert_eq!(refused.wrong, "the logo is animated");
+            assert_eq!(refused.right, "a picture that does not move");
+        }
+    }
+
+    /// A height and a bound of the width would otherwise squash a wide picture.
+    #[test]
+    fn the_styles_keep_a_logos_proportions() {
+        for style in [
+            include_str!("../../../static/page.css"),
+            include_str!("../../../examples/page/concert.html"),
+            include_str!("../../../examples/page/shop.html"),
+        ] {
+            let mut rules = style
+                .lines()
+                .filter(|line| line.contains("img{") && line.contains("max-width"));
+            let rule = rules.next().expect("a rule for the logo");
+            assert!(rule.contains("object-fit:contain"), "{rule}");
         }
     }
 

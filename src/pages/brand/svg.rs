@@ -4,9 +4,13 @@
 //! than shapes: somebody may open it by itself. Elements stand on a list of those allowed; a name that nobody thought of is
 //! none of them.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use roxmltree::{Attribute, Document, Error, Node, ParsingOptions};
 
 use super::unfit::Unfit;
+use super::{bitmap, drawn};
 
 const NAMESPACE: &str = "http://www.w3.org/2000/svg";
 
@@ -14,6 +18,8 @@ const NAMESPACE: &str = "http://www.w3.org/2000/svg";
 const ACTIVE: [&str; 2] = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"];
 
 const PLAIN: &str = "a plain SVG: shapes and text without scripts, animation, links and files from elsewhere";
+
+const FLAT: &str = "an SVG in which no <use>, mask or pattern repeats another one; drawing programs can expand them";
 
 /// Shapes, text, and their paint: nothing that moves, links, loads or runs.
 const ALLOWED: [&str; 53] = [
@@ -79,6 +85,14 @@ const BITMAPS: [&str; 3] = [
     "data:image/webp;base64,",
 ];
 
+/// Base64 as browsers decode it, with padding or without (<https://infra.spec.whatwg.org/#forgiving-base64-decode>).
+const FORGIVING: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
 /// Most elements and texts; a file of the size of a logo has fewer.
 const MAX_NODES: u32 = 10_000;
 
@@ -107,6 +121,7 @@ pub(super) fn checked(file: &[u8]) -> Result<&str, Unfit> {
             Unfit::new(format!("line {line} of the SVG has {what}"), PLAIN)
         })?;
     }
+    drawn::refuse_many(&document).map_err(|what| Unfit::new(format!("the SVG {what}"), FLAT))?;
     Ok(text)
 }
 
@@ -126,7 +141,10 @@ fn refuse(node: &Node<'_, '_>) -> Result<(), String> {
         return Err(format!("a <{:.30}>", tag.name()));
     }
     if own && tag.name() == "style" {
-        let style: String = node.descendants().filter_map(|part| part.text()).collect();
+        // The style sheet is what a browser reads: texts alone, joined over the comments and elements between them.
+        let texts = node.children().filter(Node::is_text);
+        let style: String = texts.filter_map(|part| part.text()).collect();
+        refuse_motion(&style)?;
         refuse_loads(&style)?;
     }
     node.attributes()
@@ -143,13 +161,48 @@ fn refuse_attribute(element: &str, attribute: &Attribute<'_, '_>) -> Result<(), 
         return Err(format!("an address in {name}"));
     }
     if name == "href" {
-        let bitmap = element == "image" && BITMAPS.iter().any(|bitmap| value.starts_with(bitmap));
-        let within = element != "image" && value.starts_with('#');
-        if !bitmap && !within {
+        if element == "image" {
+            return refuse_picture(value);
+        }
+        if !value.starts_with('#') {
             return Err("an address in href".to_owned());
         }
+        // An id is looked up decoded.
+        if value.contains('%') {
+            return Err("% in href".to_owned());
+        }
+    }
+    if name == "style" {
+        refuse_motion(value)?;
     }
     refuse_loads(value)
+}
+
+/// A picture within the picture: a bitmap that does not move.
+fn refuse_picture(uri: &str) -> Result<(), String> {
+    let data = BITMAPS.iter().find_map(|bitmap| uri.strip_prefix(bitmap));
+    let data = data.ok_or("an address in href")?;
+    let data: String = data.split_ascii_whitespace().collect();
+    let file = FORGIVING.decode(data).unwrap_or_default();
+    if bitmap::kind(&file).is_none() {
+        return Err("an <image> without a PNG, JPEG or WebP in base64".to_owned());
+    }
+    if bitmap::is_animated(&file) {
+        return Err("an animated <image>".to_owned());
+    }
+    Ok(())
+}
+
+/// CSS of a style sheet or a `style`. The words are refused wherever they stand, also in names: a comment may stand between a
+/// property and its colon.
+fn refuse_motion(css: &str) -> Result<(), String> {
+    let css = css.to_ascii_lowercase();
+    for word in ["keyframes", "animation", "transition"] {
+        if css.contains(word) {
+            return Err(format!("{word} in a style"));
+        }
+    }
+    Ok(())
 }
 
 /// CSS, also in attributes such as `fill`: it may point within the picture, and load nothing.
@@ -173,12 +226,18 @@ fn refuse_loads(css: &str) -> Result<(), String> {
         if !target.starts_with('#') {
             return Err("an address in url(…)".to_owned());
         }
+        // An id is looked up decoded.
+        if target.split(')').next().is_some_and(|id| id.contains('%')) {
+            return Err("% in url(…)".to_owned());
+        }
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use base64::engine::general_purpose::STANDARD as STANDARD_BASE64;
+
     use super::*;
 
     fn wrong(content: &str) -> String {
@@ -193,7 +252,7 @@ mod tests {
             xmlns:tool=\"http://tool.example/\" viewBox=\"0 0 20 10\"><metadata><tool:layer tool:on=\"1\"/></metadata>\
             <defs><linearGradient id=\"a\"><stop offset=\"0\" stop-color=\"#0b6b5e\"/></linearGradient></defs>\
             <style>.b{fill:url( '#a')}</style><g id=\"c\" fill=\"url(#a)\" style=\"opacity:.9\"><path class=\"b\" d=\"M0 0h9\"/></g>\
-            <use xlink:href=\"#c\" x=\"9\"/><image href=\"data:image/png;base64,AAAA\"/><text>Marigold &amp; Co</text></svg>";
+            <use xlink:href=\"#c\" x=\"9\"/><image href=\"data:image/png;base64,iVBORw0K\n GgoAAAANSUhEUg\"/><text>Marigold &amp; Co</text></svg>";
         assert_eq!(checked(logo.as_bytes()), Ok(logo));
     }
 
@@ -238,6 +297,32 @@ mod tests {
                 "an address in url(…)",
             ),
             ("<g fill=\"url(x.svg#a)\"/>", "an address in url(…)"),
+            (
+                "<style>@im<!-- x -->port 'https://evil.example/x.css'</style>",
+                "@import",
+            ),
+            (
+                "<style>g{fill:u<!-- x -->rl(https://evil.example)}</style>",
+                "an address in url(…)",
+            ),
+            (
+                "<style>g{fill:u<title>x</title>rl(https://evil.example)}</style>",
+                "an address in url(…)",
+            ),
+            ("<style>@keyframes a{to{opacity:0}}</style>", "keyframes in a style"),
+            (
+                "<style>@-webkit-KEYFRAMES a{to{opacity:0}}</style>",
+                "keyframes in a style",
+            ),
+            ("<style>g{animation:a 1s}</style>", "animation in a style"),
+            ("<g style=\"animation/**/-name:a\"/>", "animation in a style"),
+            ("<g style=\"Transition:all 1s\"/>", "transition in a style"),
+            ("<style>g{-webkit-transition:all 1s}</style>", "transition in a style"),
+            ("<image href=\"data:image/png;base64,R0lGODlh\"/>", "without a PNG"),
+            ("<image href=\"data:image/png;base64,%69VBO\"/>", "without a PNG"),
+            ("<image href=\"#a\"/>", "an address in href"),
+            ("<use href=\"#%61\"/>", "% in href"),
+            ("<g fill=\"url(#%61)\"/>", "% in url(…)"),
             ("<?xml-stylesheet href=\"x.css\"?>", "an instruction"),
             ("<g", "cannot be read"),
             ("&nbsp;", "cannot be read"),
@@ -260,6 +345,43 @@ mod tests {
             assert!(checked(other.as_bytes()).is_err(), "{other}");
         }
         assert!(checked(b"\xff\xfe<\0s\0v\0g\0/\0>\0").is_err());
+    }
+
+    #[test]
+    fn words_of_motion_outside_of_styles_and_in_comments_are_only_words() {
+        for content in [
+            "<title>animation</title><g id=\"transition\"/>",
+            "<style><!-- no animation here -->g{fill:red}</style>",
+        ] {
+            let file = format!("<svg xmlns=\"{NAMESPACE}\">{content}</svg>");
+            assert_eq!(checked(file.as_bytes()), Ok(file.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_bitmap_that_moves_is_refused_within_the_picture_too() {
+        let data = STANDARD_BASE64.encode(bitmap::samples::APNG);
+        let image = format!("<image href=\"data:image/png;base64,{data}\"/>");
+        assert!(wrong(&image).contains("line 2 of the SVG has an animated <image>"));
+    }
+
+    #[test]
+    fn uses_of_uses_that_draw_thousands_are_refused_with_a_remedy() {
+        let group = |level: u32| {
+            format!(
+                "<g id=\"l{}\">{}</g>",
+                level + 1,
+                format!("<use href=\"#l{level}\"/>").repeat(10)
+            )
+        };
+        let nested: String = (0..9).map(group).collect();
+        let file = format!("<svg xmlns=\"{NAMESPACE}\"><rect id=\"l0\"/>{nested}</svg>");
+        let refused = checked(file.as_bytes()).unwrap_err();
+        assert_eq!(
+            refused.wrong,
+            "the SVG draws more than 10000 elements by its references"
+        );
+        assert!(refused.right.contains("no <use>"), "{refused:?}");
     }
 
     #[test]
