@@ -34,9 +34,12 @@ impl Accent {
         };
         let nearest = light.nearest(colour);
         if nearest != colour {
-            let contrast = light.contrast(colour);
+            // Rounded down: a contrast below the least never looks like it.
+            let contrast = (light.contrast(colour) * 100.0).floor() / 100.0;
             return Err(Unfit::new(
-                format!("text in {colour} on the light page has a contrast of {contrast:.1}:1, and 4.5:1 can be read"),
+                format!(
+                    "text in {colour} on the light page has a contrast of {contrast:.2}:1, and text needs {LEAST}:1"
+                ),
                 format!("\"{nearest}\", the nearest of this hue, or a darker one"),
             ));
         }
@@ -258,6 +261,24 @@ mod tests {
             let lighter = Colour::of_hsl(hue, saturation, lightness + 0.02).to_string();
             assert!(Accent::parse(&lighter).is_err(), "{text}: {refused:?}");
         }
+    }
+
+    #[test]
+    fn a_refused_contrast_is_below_the_least_also_as_it_is_written() {
+        let [light, _] = &*THEMES;
+        let mut close = 0;
+        for grey in 0x60..=0x80_u8 {
+            let grey = Colour([grey; 3]);
+            let Err(refused) = Accent::parse(&grey.to_string()) else {
+                continue;
+            };
+            let (_, contrast) = refused.wrong.split_once("a contrast of ").unwrap();
+            let (contrast, rest) = contrast.split_once(":1").unwrap();
+            assert_eq!(rest, ", and text needs 4.5:1", "{refused:?}");
+            assert!(contrast.parse::<f64>().unwrap() < LEAST, "{refused:?}");
+            close += usize::from(light.contrast(grey) > 4.45);
+        }
+        assert!(close > 0, "none would have been rounded up");
     }
 
     #[test]
