@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Tells the kind of a request. One that says to be a crawler's is taken for it.
+    /// Tells the kind of a request. One with the name of a crawler is taken for the crawler's.
     #[must_use]
     pub fn of(head: &Parts, has_body: bool) -> Self {
         if preflight::is_one(head, has_body) {
@@ -227,23 +227,51 @@ pub fn is_by_own_hand(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Crawlers that say so. They get a 503 with `Retry-After` instead of a place that would stay unused.
+/// Crawlers and fetchers of link previews, by the names that their operators document. They get a 503 with `Retry-After` instead of
+/// a place that would stay unused.
 fn is_crawler(headers: &HeaderMap) -> bool {
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 29] = [
         "googlebot",
+        "googleother",
+        "google-",
+        "-google",
         "bingbot",
+        "bingpreview",
         "yandex",
         "baiduspider",
         "duckduckbot",
         "yeti/",
         "applebot",
+        "slurp",
+        "ccbot",
         "crawler",
         "spider",
+        // Link previews.
+        "twitterbot",
+        "telegrambot",
+        "linkedinbot",
+        "slackbot",
+        "discordbot",
+        "facebookexternalhit",
+        "facebookcatalog",
+        "meta-external",
+        "skypeuripreview",
+        "snap url preview",
+        // What assistants read for their users.
+        "claude-user",
+        "chatgpt-user",
+        "perplexity-user",
         // A page about the program, which browsers never name.
         "+http",
     ];
     let agent = text(headers.get(USER_AGENT)).unwrap_or_default().to_ascii_lowercase();
-    NAMES.iter().any(|name| agent.contains(name))
+    // Browsers within WhatsApp name themselves first, and WhatsApp later or never.
+    agent.starts_with("whatsapp/") || is_bot(&agent) || NAMES.iter().any(|name| agent.contains(name))
+}
+
+/// A program with `bot` at the end of its name, and its version. Cubot makes phones.
+fn is_bot(agent: &str) -> bool {
+    agent.match_indices("bot/").any(|(at, _)| !agent[..at].ends_with("cu"))
 }
 
 fn text(value: Option<&HeaderValue>) -> Option<&str> {

@@ -178,6 +178,58 @@ fn preflights_sockets_and_crawlers_have_their_rows() {
     assert_eq!(Kind::of_no_crawler(&Method::GET, &headers), Kind::Navigation);
 }
 
+fn by_agent(agent: &str) -> Kind {
+    kind("GET", &[("accept", "text/html"), ("user-agent", agent)])
+}
+
+#[test]
+fn crawlers_and_fetchers_of_link_previews_get_no_place() {
+    for agent in [
+        "Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)",
+        "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36 (compatible; GoogleOther)",
+        "Mozilla/5.0 (X11; Linux x86_64; Storebot-Google/1.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/79.0 Safari/537.36",
+        "Mediapartners-Google",
+        "AdsBot-Google",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0) Chrome/130.0 Safari/537.36",
+        "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)",
+        "Twitterbot/1.0",
+        "TelegramBot (like TwitterBot)",
+        "Mozilla/5.0 (Macintosh) AppleWebKit/601.2.4 Version/9.0.1 Safari/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0",
+        "facebookexternalhit/1.1;line-poker/1.0",
+        "meta-externalagent/1.1",
+        "LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient)",
+        "Slackbot-LinkExpanding 1.0",
+        "Mozilla/5.0 (compatible; Discordbot/2.0)",
+        "Mozilla/5.0 (Windows NT 6.1; WOW64) SkypeUriPreview Preview/0.5 skype-url-preview@microsoft.com",
+        "Mozilla/5.0 Chrome/130.0 Safari/537.36 (Snap URL Preview Service; bot; snapchat)",
+        "WhatsApp/2",
+        "WhatsApp/2.23.18.78 i",
+        "CCBot/2.0 (https://commoncrawl.org/faq/)",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; claudebot@anthropic.com)",
+        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0",
+    ] {
+        assert_eq!(by_agent(agent), Kind::Passive, "{agent}");
+    }
+}
+
+#[test]
+fn browsers_also_those_within_apps_are_no_crawlers() {
+    for agent in [
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Twitter for iPhone/10.60",
+        "Mozilla/5.0 (Linux; Android 14; SM-S918B; wv) AppleWebKit/537.36 Version/4.0 Chrome/130.0 Mobile Safari/537.36 WhatsApp/2.24.20",
+        "Mozilla/5.0 (Linux; Android 9; CUBOT/P20 Build/PPR1) AppleWebKit/537.36 Chrome/130.0 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 GSA/330.0 Mobile/15E148 Safari/604.1",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 [FBAN/FBIOS;FBAV/480.0]",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 [LinkedInApp]/9.29",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 [Pinterest/iOS]",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Snapchat/13.0 (like Safari/8619)",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Instagram 340.0 KAKAOTALK 10.9 Line/14.0",
+    ] {
+        assert_eq!(by_agent(agent), Kind::Navigation, "{agent}");
+    }
+}
+
 #[test]
 fn a_script_that_names_its_visitors_account_is_a_sign_in_and_a_form_stays_what_it_is() {
     assert_eq!(kind("POST", &[("sec-fetch-mode", "cors")]).signing_in(), Kind::SignIn);
