@@ -32,7 +32,7 @@ pub enum State {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Status<'a> {
     pub state: State,
-    /// Present visitors ahead plus one; absent where there is no place.
+    /// Present visitors ahead plus one; absent where there is no place. A room that is closed or over keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::pages::{PageFacts, PageKind, State, Status};
+use crate::pages::{Kept, PageFacts, PageKind, State, Status, path_on_this_host};
 use crate::proxy::Body;
 use crate::replica::Note;
 use crate::room::{Mode, Standing, Visitor};
@@ -13,6 +13,7 @@ use crate::token::TicketPlace;
 
 use super::super::endpoints::{question, status};
 use super::super::seat::Seat;
+use super::check::came_from;
 use super::parameter::parameter;
 use super::status::Handed;
 use crate::gate::request::location;
@@ -125,8 +126,9 @@ pub fn use_code(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     codes::use_code(seat, &code, &to, visit)
 }
 
-/// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away.
-pub async fn leave(seat: &Seat<'_>, visit: &Visit) -> Answer {
+/// `POST leave`: gives the place or the slot back, once it is on record, and takes the cookies away. The page after it leads back to
+/// the page that the visitor left, which a room of `/seats` alone would not have at `/`.
+pub async fn leave(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     if let Some(worth) = seat.worth(visit) {
         if ownership::is_foreign(seat, &worth) {
             return ownership::not_yours(seat, visit);
@@ -152,7 +154,8 @@ pub async fn leave(seat: &Seat<'_>, visit: &Visit) -> Answer {
     );
     let response = if visit.kind.is_navigation() {
         let id = visit.id.as_str();
-        let facts = PageFacts::new(id, visit.wall, "/");
+        let from = came_from(&head.headers).unwrap_or_default();
+        let facts = PageFacts::new(id, visit.wall, path_on_this_host(&from));
         page(
             StatusCode::OK,
             "left",
@@ -201,7 +204,10 @@ fn nobody() -> Response<Body> {
 
 /// Takes the visitor's cookies away.
 fn cleared(seat: &Seat<'_>, mut response: Response<Body>) -> Answer {
-    for cookie in [seat.cookies.clear_ticket(), seat.cookies.clear_pass()] {
+    // The wait that was announced is the old place's.
+    let told = (seat.shown.told() != Kept::default()).then(|| seat.cookies.clear_told());
+    let cookies = [seat.cookies.clear_ticket(), seat.cookies.clear_pass()];
+    for cookie in cookies.into_iter().chain(told) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Answer::new(Outcome::Own, response)

@@ -46,9 +46,11 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     headers.insert(LOCATION, location::to(to));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
-    // SECURITY: another site's link stops nobody's page from coming again.
+    // SECURITY: another site's link neither stops a page from coming again nor changes the wait that it shows.
+    if is_cross_site(&head.headers) {
+        return Answer::new(Outcome::Own, response);
+    }
     match parameter(query, "reload").as_deref() {
-        _ if is_cross_site(&head.headers) => {}
         Some(b"off") => _ = headers.append(SET_COOKIE, seat.cookies.set_reload("off")),
         Some(b"bare") => _ = headers.append(SET_COOKIE, seat.cookies.set_reload("bare")),
         Some(b"on") => _ = headers.append(SET_COOKIE, seat.cookies.clear_reload()),
@@ -62,7 +64,7 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
 }
 
 /// The path of the page that led here; never one of the gate's own, or a browser would go round in a circle.
-fn came_from(headers: &HeaderMap) -> Option<String> {
+pub(super) fn came_from(headers: &HeaderMap) -> Option<String> {
     let referer = headers.get(REFERER)?.to_str().ok()?;
     let (_, rest) = referer.split_once("://")?;
     let path = &rest[rest.find('/')?..];

@@ -163,7 +163,7 @@ async fn of_room(
         Endpoint::Check => check::check(seat, visit, head),
         Endpoint::Enter => Box::pin(enter::enter(seat, visit, head)).await,
         Endpoint::Join => Box::pin(actions::join_app(gate, seat, visit, head)).await,
-        Endpoint::Leave => Box::pin(actions::leave(seat, visit)).await,
+        Endpoint::Leave => Box::pin(actions::leave(seat, visit, head)).await,
         Endpoint::Afresh => actions::afresh(seat, visit, head),
         Endpoint::Code if rules.takes_codes() => actions::use_code(seat, visit, head),
         Endpoint::Code => not_found(&gate.shared, visit),

@@ -140,6 +140,7 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
         State::Inside => Status::new(state, 0),
         State::Called => called(seat, &view, room_view, number),
         State::Early => early(worth, visit),
+        State::Closed | State::Over => shut(seat, &view, room_view, state, number),
         other => Status::new(other, pace::refresh_ms(&room_view.settings, None, jitter())),
     };
     let opening = room_view.stage.filter(|_| !room_view.is_shut());
@@ -154,7 +155,7 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
             .unwrap_or_default(),
         None => StockFacts::default(),
     };
-    if let Some(told) = told_wait::asked(visit).filter(|_| status.ahead.is_some()) {
+    if let Some(told) = told_wait::asked(visit).filter(|_| status.ahead.is_some() && !over) {
         let (kept, shown, why) = told_wait::tell(told, (status.estimate, status.why), facts.beyond, visit.wall);
         (status.estimate, status.why) = (shown, why);
         status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
@@ -195,6 +196,29 @@ fn called(seat: &Seat<'_>, view: &View, room: &RoomView, number: Option<(LaneId,
     Status {
         claim_in,
         ..Status::new(State::Called, 0)
+    }
+}
+
+/// A visitor in a room that is closed or over, with the place of one in line, as the page shows it.
+fn shut(
+    seat: &Seat<'_>,
+    view: &View,
+    room: &RoomView,
+    state: State,
+    number: Option<(LaneId, Number)>,
+) -> Status<'static> {
+    let line = room.line(&seat.line).filter(|_| !room.is_undrawn());
+    let standing = line
+        .zip(number)
+        .map(|(line, (lane, number))| line.standing(lane, number, view.clock));
+    let ahead = match standing {
+        Some(Standing::Waiting(waiting)) => Some(waiting.ahead),
+        _ => None,
+    };
+    Status {
+        position: ahead.map(|ahead| ahead.saturating_add(1)),
+        ahead,
+        ..Status::new(state, pace::refresh_ms(&room.settings, None, jitter()))
     }
 }
 

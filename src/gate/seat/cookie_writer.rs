@@ -125,4 +125,9 @@ impl<'a> CookieWriter<'a> {
     pub fn set_told(&self, kept: Kept) -> HeaderValue {
         self.policy.set_for_now(&self.names.told, &told_wait::text(kept))
     }
+
+    #[must_use]
+    pub fn clear_told(&self) -> HeaderValue {
+        self.policy.clear(&self.names.told)
+    }
 }

@@ -3,7 +3,7 @@
 use crate::gate::ticket_name;
 use crate::guest::{FRAME, PAGE, SCRIPT};
 
-use super::{House, ONE};
+use super::{House, OFTEN, ONE};
 
 #[tokio::test]
 async fn over_tls_the_cookies_belong_to_the_host_and_are_secure() {
@@ -99,13 +99,89 @@ async fn a_newcomer_is_given_a_whole_answer_whatever_a_cache_has() {
 }
 
 #[tokio::test]
-async fn a_link_of_another_site_does_not_stop_a_page_from_coming_again() {
+async fn a_link_of_another_site_neither_stops_a_page_from_coming_again_nor_sets_its_wait() {
     let (house, _inside) = House::full().await;
     let mut guest = house.in_line().await;
-    let target = "/.ropeline/rooms/shop/check?reload=off&to=/";
     let from = |site: &str| format!("{PAGE}Sec-Fetch-Site: {site}\r\n");
-    let answer = guest.once("GET", target, &from("cross-site"), "").await.unwrap();
-    assert_eq!((answer.status(), answer.fields("set-cookie").count()), (303, 0));
-    let answer = guest.once("GET", target, &from("same-origin"), "").await.unwrap();
-    assert_eq!((answer.status(), answer.fields("set-cookie").count()), (303, 1));
+    for parameter in ["reload=off", "by=4102444800"] {
+        let target = format!("/.ropeline/rooms/shop/check?{parameter}&to=/");
+        let answer = guest.once("GET", &target, &from("cross-site"), "").await.unwrap();
+        assert_eq!(
+            (answer.status(), answer.fields("set-cookie").count()),
+            (303, 0),
+            "{parameter}"
+        );
+        let answer = guest.once("GET", &target, &from("same-origin"), "").await.unwrap();
+        assert_eq!(
+            (answer.status(), answer.fields("set-cookie").count()),
+            (303, 1),
+            "{parameter}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_page_after_leaving_leads_back_to_the_page_that_was_left() {
+    let house = House::open("total_active_users = 1\nroutes = [\"/seats/*\"]", "").await;
+    let mut inside = house.guest();
+    assert!(inside.page("/seats/1").await.is_the_shops());
+    for (referer, href) in [
+        (
+            "Referer: http://shop.test/seats/7?row=2\r\n",
+            "href=\"&#x2f;seats&#x2f;7?row=2\"",
+        ),
+        ("Referer: http://shop.test//evil.test/\r\n", "href=\"&#x2f;\""),
+        (
+            "Referer: http://shop.test/.ropeline/rooms/shop/check\r\n",
+            "href=\"&#x2f;\"",
+        ),
+        ("", "href=\"&#x2f;\""),
+    ] {
+        let mut waiting = house.guest();
+        assert_eq!(waiting.page("/seats/7?row=2").await.word(), "waiting");
+        let fields = format!("{PAGE}Sec-Fetch-Site: same-origin\r\n{referer}");
+        let target = "/.ropeline/rooms/shop/leave";
+        let left = waiting.send("POST", target, &fields, "").await.unwrap();
+        assert_eq!((left.status(), left.word()), (200, "left"), "{referer}");
+        let page = left.text().replace("/", "&#x2f;");
+        assert!(page.contains(href), "{referer}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn leaving_takes_the_announced_wait_away_with_the_place() {
+    let (house, _inside) = House::full().await;
+    let mut waiting = house.in_line().await;
+    let target = "/.ropeline/rooms/shop/check?reload=bare&by=4102444800&to=/";
+    waiting.send("GET", target, PAGE, "").await.unwrap();
+    let kept = |guest: &crate::guest::Guest| guest.jar.keys().any(|name| name.contains("-told-"));
+    assert!(kept(&waiting), "{:?}", waiting.jar);
+    let target = "/.ropeline/rooms/shop/leave";
+    assert_eq!(waiting.send("POST", target, PAGE, "").await.unwrap().word(), "left");
+    assert!(!kept(&waiting) && waiting.ticket().is_none(), "{:?}", waiting.jar);
+}
+
+#[tokio::test]
+async fn a_visitor_in_line_is_told_the_place_while_the_room_is_closed() {
+    let house = House::open(ONE, OFTEN).await;
+    let _inside = house.inside().await;
+    let (mut first, mut second, mut stranger) = (house.in_line().await, house.in_line().await, house.guest());
+    house.gate.set("{\"mode\": \"closed\"}").await;
+    for (guest, ahead) in [(&mut first, 0), (&mut second, 1)] {
+        for (method, endpoint) in [("GET", "status"), ("GET", "status?by=1"), ("POST", "check-in")] {
+            let status = guest.own(method, endpoint).await.json();
+            assert_eq!(status["state"], "closed", "{status}");
+            assert_eq!(
+                (&status["position"], &status["ahead"]),
+                (&(ahead + 1).into(), &ahead.into())
+            );
+            assert!(
+                ["estimate", "by", "why"].iter().all(|field| status[field].is_null()),
+                "{status}"
+            );
+        }
+    }
+    let status = stranger.own("GET", "status").await.json();
+    assert_eq!(status["state"], "closed");
+    assert!(status["position"].is_null() && status["ahead"].is_null(), "{status}");
 }
