@@ -121,6 +121,8 @@ pub fn whole_minutes(ms: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::catalogue;
+    use crate::pages::language::Language;
     use crate::room::testing::Hand;
     use crate::room::{Drawing, Epoch, LaneId, LineName, Number, Schedule, Settings, State, Window};
 
@@ -189,12 +191,19 @@ mod tests {
             draw: Some(Drawing::default()),
             ..Settings::default()
         };
-        for (settings, told) in [(drawn, Stall::Draw), (Settings::default(), Stall::Healing)] {
+        // A draw that was lost is made anew, with other places.
+        let words = &catalogue::of(Language::ENGLISH).words;
+        for (settings, told, words) in [
+            (drawn, Stall::Draw, &words.why_draw),
+            (Settings::default(), Stall::Healing, &words.why_healing),
+        ] {
             let mut hand = Hand::with_room(settings);
             let mut section = Hand::section();
             section.marks.push((LaneId(0), Number { epoch: Epoch(3), n: 2 }));
             hand.hear(1_000, section);
             assert_eq!(stall(&mut hand), Some(told));
+            let words = words.to_lowercase();
+            assert!(!words.contains("safe") && !words.contains("keep your place"), "{words}");
         }
     }
 }
