@@ -62,7 +62,7 @@ function holds(remains, phone) {
 // What many visitors share may stand apart from a visitor's own facts, which the page then has as data only.
 var doc = document, common = block('words'), page = merge(common || {}, block('data')), terms = page.words,
   key = 'ropeline:' + page.api + page.query, memory = key + page.reference, kept = load(memory),
-  born = now(), heard = born, asked = born, spokenAt = born, fails = 0, hold = 0, credit = 100,
+  born = now(), heard = born, asked = born, spokenAt = born, fails = 0, hold = 0, credit = 100, spoken = [],
   live, slept, gone, asking, isCalled, timer, channel, bell, audio, item;
 
 function $(id) { return doc.getElementById(id); }
@@ -74,6 +74,7 @@ function merge(all, more) {
 function on(what, name, then) { if (what) what.addEventListener(name, then); }
 function now() { return Date.now(); }
 function text(id, wanted) { var e = $(id); if (e && e.textContent !== wanted) e.textContent = wanted; }
+function seen(id) { var e = $(id); return e ? e.textContent : ''; }
 function shown(n) { return n.toLocaleString(page.lang); }
 function form(forms, n) {
   var which = 'other';
@@ -138,13 +139,20 @@ function show(before, bounds, s) {
     bar.value = kept.done || 0;
     bar.parentNode.classList.toggle('far', !bounds);
   }
-  doc.title = fill(terms.title, { n: n });
+  n = fill(terms.title, { n: n });
+  if (doc.title !== n) doc.title = n;
   text('why', before > low && !heals ? terms.back : reason(s) || (instant < kept.slow ? terms.slower : ''));
   text('let_in', s.let_in == null ? '' : fill(form(terms.let_in, s.let_in), { n: shown(s.let_in) }));
-  if (instant - spokenAt >= 3e4) {
-    spokenAt = instant;
-    text('said', line + '. ' + wait);
-  }
+  say(line + (bounds ? '. ' + wait : ''));
+}
+
+// Tells a screen reader what is new of the place, the reason and the message, at most every 30 seconds.
+function say(place) {
+  var parts = [place, seen('why'), seen('message')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
+  if (isCalled || !news[0] || now() - spokenAt < 3e4) return;
+  spokenAt = now();
+  spoken = parts;
+  text('said', news.join('. '));
 }
 
 // Every word from the gate comes through here. After a silence in which a turn may have been missed, only a new page
@@ -174,19 +182,22 @@ function go() {
   }, last[1] && 1e3 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }
 
+// A sound that fails must not cost the turn.
 function ring() {
   var tone;
-  if (!bell || !bell.checked) return;
-  tone = audio.createOscillator();
-  tone.frequency.value = 880;
-  tone.connect(audio.destination);
-  tone.start();
-  tone.stop(audio.currentTime + .8);
+  if (bell && bell.checked) try {
+    tone = audio.createOscillator();
+    tone.frequency.value = 880;
+    tone.connect(audio.destination);
+    tone.start();
+    tone.stop(audio.currentTime + .8);
+  } catch (e) {}
 }
 
 // The turn has come. A page that somebody sees claims it at once, with a reload. One that nobody sees says so in its tab, and
-// claims it when it is seen, or so long before the claim deadline that a slow timer is in time.
-function turnCame(remains) {
+// claims it when it is seen, or so long before the claim deadline that a slow timer is in time. A call that comes late, behind a
+// sleep, is claimed at once: what remains was counted when it was sent.
+function turnCame(remains, late) {
   var line = fill(terms.turn, { time: clock(new Date(now() + 1e3 * remains), '2-digit') }), sign = $('icon'), wait;
   if (isCalled) return;
   isCalled = true;
@@ -195,16 +206,16 @@ function turnCame(remains) {
   text('why', line);
   if (sign) sign.setAttribute('href', sign.getAttribute('href').replace("'none'", "'red'"));
   ring();
-  wait = doc.hidden && holds(remains, matchMedia('(pointer:coarse)').matches);
+  wait = doc.hidden && !late && holds(remains, matchMedia('(pointer:coarse)').matches);
   // A hidden tab follows one that goes in.
   if (!wait) tell('{"state":"inside"}');
   setTimeout(go, 1e3 * (wait || bell && bell.checked));
 }
 
-function follow(s) {
+function follow(s, late) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
-  if (s.state == 'called') return turnCame(s.claim_in || 0);
+  if (s.state == 'called') return turnCame(s.claim_in || 0, late);
   if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins || page.opens && s.opens_at && s.opens_at != page.opens) {
     if (s.state == 'none' && page.check) location.replace(page.check);
     else go();
@@ -216,7 +227,10 @@ function follow(s) {
     $('message').parentNode.hidden = !s.message;
   }
   if (s.ahead != null && 'waited' in page) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
-  else text('why', reason(s));
+  else {
+    text('why', reason(s));
+    say('');
+  }
 }
 
 function frame(f) {
@@ -239,14 +253,16 @@ function take(json) {
   var s = JSON.parse(json);
   if (s.left) return depart();
   live = true;
-  if (s.state) follow(s); else frame(s);
+  if (s.state) follow(s, now() - heard > 35e3); else frame(s);
 }
 function tell(json) { if (channel) channel.postMessage(json); }
 
 function depart() {
   gone = true;
   clearTimeout(timer);
+  doc.title = terms.left;
   text('why', terms.left);
+  if ($('position')) $('position').parentNode.parentNode.hidden = true;
 }
 
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
@@ -280,13 +296,16 @@ function ask() {
     if (s && s.state) {
       tell(x.responseText);
       follow(s);
-    } else if (x.status == 404) {
+    } else if (x.status == 404 || x.status == 403) {
       go();
     } else {
       fails++;
       live = false;
       hold = min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
-      if (fails > 1 && x.status != 429) text('why', terms.offline);
+      if (fails > 1 && x.status != 429) {
+        text('why', terms.offline);
+        say('');
+      }
     }
     plan();
   });
@@ -294,7 +313,7 @@ function ask() {
 
 function wake() {
   audio = audio || new AudioContext();
-  audio.onstatechange = function () { bell.checked = audio.state == 'running'; };
+  audio.onstatechange = function () { bell.checked = audio.state == 'running' && load('ropeline:sound') === true; };
 }
 
 // The tab that holds the lock has the stream; the others hear it from there.
@@ -303,8 +322,11 @@ function listen() {
   on(source, 'status', function (e) { tell(e.data); take(e.data); });
   on(source, 'called', function (e) { source.close(); tell(e.data); take(e.data); });
   source.onerror = function () {
-    live = false;
-    plan();
+    // A stream that never spoke must not put the next question off with each of its tries.
+    if (live) {
+      live = false;
+      plan();
+    }
     if (source.readyState == 2) setTimeout(listen, 3e4 * (1 + Math.random()));
   };
   return source;
@@ -343,11 +365,12 @@ on($('leave'), 'submit', function () {
 on($('stay'), 'click', function (e) {
   e.preventDefault();
   $('leave').parentNode.open = false;
+  $('leave').parentNode.firstChild.focus();
 });
 if ($('copy')) $('copy').hidden = false;
 on($('copy'), 'click', function () {
   getSelection().selectAllChildren($('reference'));
-  if (doc.execCommand('copy')) this.className += ' done';
+  if (doc.execCommand('copy')) text('copied', '✓');
 });
 // Browsers let a page sound after a click in it. Whether they let the next one, they say themselves.
 bell = $('sound');
@@ -363,6 +386,7 @@ if (bell && window.AudioContext) {
   });
   if (load('ropeline:sound') === true) wake();
 }
+spoken = ['', seen('why'), seen('message')];
 plan();
 // Countdown: a page without one has not this part. Seconds count from when the page came, whatever the visitor's clock says. At the
 // end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line nothing is asked.

@@ -1,36 +1,56 @@
-//! What a screen reader is told: half an hour of the page's script in node, with a clock and a document of the test's own.
+//! The page's script in node, with a clock and a document of the test's own: what a screen reader is told in half an hour, and what
+//! the page does where something around it fails.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use super::*;
 
-/// Runs the script of `page` for half an hour in which the line moves every five seconds, then calls the visitor twice; prints
-/// the changes of the live region with their seconds.
-const PROGRAM: &str = include_str!("said.js");
+const WORLD: &str = include_str!("world.js");
 
-fn changes(page: &str) -> Option<Vec<(u64, String)>> {
+/// Half an hour in which the line moves every five seconds, then two calls: the changes of the live region with their seconds.
+const SAID: &str = include_str!("said.js");
+
+/// A fault for some minutes: the questions that the page asked, and its reloads.
+const FAULTS: &str = include_str!("faults.js");
+
+/// What `scenario` prints of the page `name`; `None` where node is not installed.
+fn in_node<T: serde::de::DeserializeOwned>(scenario: &str, name: &str, argument: &str) -> Option<T> {
+    let mut all = previews(&built_in()).into_iter();
+    let page = all.find(|preview| preview.name == name).unwrap().page;
     let node = Command::new("node")
-        .args(["-e", PROGRAM])
+        .args(["-e", &[WORLD, scenario].concat(), "--", argument])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();
     let Ok(mut node) = node else {
-        eprintln!("no node here: nothing tells what a screen reader says");
+        eprintln!("no node here: nothing runs the page's script");
         return None;
     };
-    node.stdin.take().unwrap().write_all(page.as_bytes()).unwrap();
+    node.stdin.take().unwrap().write_all(&page.body).unwrap();
     let output = node.wait_with_output().unwrap();
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
 #[test]
+fn a_page_asks_on_and_claims_its_turn_whatever_fails_around_it() {
+    let run = |fault| in_node::<(u32, u32)>(FAULTS, "waiting.en", fault);
+    let Some((asked, reloads)) = run("cut") else { return };
+    assert!(
+        asked >= 8 && reloads == 0,
+        "five minutes without a stream: {asked} questions"
+    );
+    let (_, reloads) = run("other-account").unwrap();
+    assert_eq!(reloads, 1, "the place is another account's: a page says so");
+    let (_, reloads) = run("no-sound").unwrap();
+    assert_eq!(reloads, 1, "a sound that fails does not cost the turn");
+    let (_, reloads) = run("late").unwrap();
+    assert_eq!(reloads, 1, "a call that comes late is claimed at once");
+}
+
+#[test]
 fn the_live_region_changes_at_most_twice_a_minute_and_says_the_turn_once() {
-    let page = previews(&built_in())
-        .into_iter()
-        .find(|preview| preview.name == "waiting.en")
-        .unwrap();
-    let Some(changes) = changes(text(&page.page)) else {
+    let Some(changes) = in_node::<Vec<(u64, String)>>(SAID, "waiting.en", "") else {
         return;
     };
     let (turns, news): (Vec<_>, Vec<_>) = changes.iter().partition(|(_, said)| said.contains("your turn"));
