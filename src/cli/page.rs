@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::config::{Config, Overrides};
+use crate::pages::wording::{Fault, Wording};
 use crate::pages::{Brand, Language, Pages, index, previews_in, states};
 
 use super::output::say;
@@ -31,7 +32,7 @@ pub struct PageArgs {
         value_name = "ADDRESS",
         num_args = 0..=1,
         default_missing_value = "127.0.0.1:9926",
-        required_unless_present = "preview",
+        required_unless_present_any = ["preview", "wording"],
         conflicts_with = "preview"
     )]
     serve: Option<SocketAddr>,
@@ -47,6 +48,9 @@ pub struct PageArgs {
     /// A template of your own instead of the built-in page, or of the room's
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
+    /// A folder of wordings; without --serve and --preview its files are checked and every mistake is reported
+    #[arg(long, value_name = "FOLDER")]
+    wording: Option<PathBuf>,
 }
 
 /// Runs `ropeline page`.
@@ -62,6 +66,11 @@ pub fn run(args: &PageArgs) -> ExitCode {
 }
 
 fn show(args: &PageArgs) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = &args.wording {
+        let wording = Wording::read(folder).map_err(|faults| all(&faults))?;
+        let tags: Vec<&str> = wording.tags().collect();
+        say(&format!("{}: {} without a mistake\n", folder.display(), tags.join(", ")));
+    }
     let (pages, languages) = chosen(args)?;
     if let Some(folder) = &args.preview {
         let count = write(&pages, &languages, folder)?;
@@ -79,6 +88,12 @@ fn show(args: &PageArgs) -> Result<(), Box<dyn Error>> {
         serve::run(address, gallery)?;
     }
     Ok(())
+}
+
+/// Every mistake of a folder, one a line.
+fn all(faults: &[Fault]) -> String {
+    let lines: Vec<String> = faults.iter().map(|fault| format!("\n{fault}")).collect();
+    format!("mistakes: {}{}", faults.len(), lines.concat())
 }
 
 /// The pages to show, and their languages.

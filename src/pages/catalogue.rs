@@ -3,8 +3,7 @@
 //! A catalogue is a file in `static/locales/`, compiled in. `CONTRIBUTING.md` says how to add a language. A catalogue without a key, or
 //! with one too many, does not parse, and the tests parse them all.
 
-#[cfg(test)]
-mod check;
+pub(super) mod check;
 mod cldr;
 mod forms;
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod stream;
 mod template;
 mod text;
 mod unseen;
+pub mod wording;
 
 pub use addresses::check_of;
 pub use brand::Brand;

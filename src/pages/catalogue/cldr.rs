@@ -53,7 +53,6 @@ impl Cldr {
     }
 
     /// All plural forms that the language has, those for fractions included.
-    #[cfg(test)]
     pub fn categories(&self) -> impl Iterator<Item = PluralCategory> {
         self.plurals.categories()
     }
