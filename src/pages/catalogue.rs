@@ -5,6 +5,7 @@
 
 pub(super) mod check;
 mod cldr;
+mod clock;
 mod forms;
 #[cfg(test)]
 pub(super) mod pseudo;
@@ -20,6 +21,7 @@ use super::language::Language;
 use crate::metrics::CodeFate;
 use cldr::Cldr;
 pub(super) use forms::Forms;
+use ropeline_ids::Wall;
 
 /// The tag (BCP 47) of each language and its catalogue; the first is the default.
 const FILES: &[(&str, &str)] = &[
@@ -305,6 +307,11 @@ impl Catalogue {
     /// A number as the language writes it.
     pub fn number(&self, n: u64) -> String {
         self.cldr.number(n)
+    }
+
+    /// A moment, with its zone; none for one that no calendar has.
+    pub fn time(&self, at: Wall, with_date: bool) -> Option<String> {
+        self.cldr.time(at, with_date)
     }
 
     /// `n` counted in `forms`: `1,203 people ahead of you`.

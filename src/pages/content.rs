@@ -213,12 +213,12 @@ fn add_proof(content: &mut Content<'_>, proof: &ProofFacts<'_>, catalogue: &Cata
 }
 
 /// How a moment is shown, with or without its date.
-type Time = fn(Wall, bool) -> String;
+type Time = fn(Wall, bool, &Catalogue) -> String;
 
 fn add_line<'a>(content: &mut Content<'a>, alike: &Alike<'_>, line: &InLine<'_>, catalogue: &'a Catalogue) {
     let time: Time = if alike.bare { bare_time } else { time };
     let words = &catalogue.words;
-    content.opens = line.opens.map(|at| timed(&words.opens, &time(at, true)));
+    content.opens = line.opens.map(|at| timed(&words.opens, &time(at, true, catalogue)));
     add_stock(content, line, (catalogue, time));
     if !alike.kind.follows() {
         return;
@@ -254,7 +254,7 @@ fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&
     let results = line
         .stock
         .results
-        .map(|at| timed(&words.stock_results, &time(at, true)));
+        .map(|at| timed(&words.stock_results, &time(at, true, catalogue)));
     content.notices.extend(said.into_iter().chain(results));
 }
 
@@ -280,7 +280,7 @@ fn add_turn<'a>(
 fn notice_text(notice: Notice, catalogue: &Catalogue, time: Time) -> Markup {
     let words = &catalogue.words;
     match notice {
-        Notice::Missed(at) => timed(&words.notice_missed, &time(at, false)),
+        Notice::Missed(at) => timed(&words.notice_missed, &time(at, false, catalogue)),
         Notice::Late => Markup(escape(&words.notice_late)),
         Notice::Ended => Markup(escape(&words.notice_ended)),
         Notice::Reset => Markup(escape(&words.notice_reset)),

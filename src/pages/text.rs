@@ -7,7 +7,7 @@ use memchr::memchr3;
 use minijinja::value::Value;
 use serde::{Serialize, Serializer};
 
-use super::catalogue::fill;
+use super::catalogue::{Catalogue, fill};
 use ropeline_ids::Wall;
 
 /// Finished markup: templates do not escape it again.
@@ -94,16 +94,22 @@ pub fn path_on_this_host(target: &str) -> &str {
 }
 
 /// A `<time>` element in UTC; the script shows the visitor's own time instead.
-pub(super) fn time(at: Wall, with_date: bool) -> String {
+pub(super) fn time(at: Wall, with_date: bool, catalogue: &Catalogue) -> String {
     let day = if with_date { " data-day" } else { "" };
     stamp(at)
-        .map(|stamp| format!("<time datetime=\"{stamp}\"{day}>{}</time>", shown(stamp, with_date)))
+        .map(|stamp| {
+            let shown = bare_time(at, with_date, catalogue);
+            format!("<time datetime=\"{stamp}\"{day}>{shown}</time>")
+        })
         .unwrap_or_default()
 }
 
 /// The same without the element, for where no script looks for it.
-pub(super) fn bare_time(at: Wall, with_date: bool) -> String {
-    stamp(at).map(|stamp| shown(stamp, with_date)).unwrap_or_default()
+pub(super) fn bare_time(at: Wall, with_date: bool, catalogue: &Catalogue) -> String {
+    catalogue
+        .time(at, with_date)
+        .map(|shown| escape(&shown))
+        .unwrap_or_default()
 }
 
 fn stamp(at: Wall) -> Option<Timestamp> {
@@ -111,14 +117,10 @@ fn stamp(at: Wall) -> Option<Timestamp> {
     Timestamp::from_second(ms / 1_000).ok()
 }
 
-fn shown(stamp: Timestamp, with_date: bool) -> String {
-    let format = if with_date { "%Y-%m-%d %H:%M UTC" } else { "%H:%M UTC" };
-    stamp.strftime(format).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pages::catalogue::built_in;
 
     #[test]
     fn json_in_a_script_block_cannot_leave_it_and_stays_the_same_value() {
@@ -172,11 +174,14 @@ mod tests {
 
     #[test]
     fn times_are_marked_up_and_an_impossible_one_is_nothing() {
+        let (at, english) = (Wall(1_793_192_643_000), &built_in()[0]);
         assert_eq!(
-            time(Wall(1_793_192_643_000), false),
-            "<time datetime=\"2026-10-28T13:04:03Z\">13:04 UTC</time>"
+            time(at, false, english),
+            "<time datetime=\"2026-10-28T13:04:03Z\">1:04\u{202f}PM UTC</time>"
         );
-        assert_eq!(time(Wall(u64::MAX), false), "");
-        assert_eq!(bare_time(Wall(1_793_192_643_000), true), "2026-10-28 13:04 UTC");
+        assert_eq!(time(Wall(u64::MAX), false, english), "");
+        let date = "Wednesday, October 28 at 1:04\u{202f}PM UTC";
+        assert_eq!(bare_time(at, true, english), date);
+        assert!(time(at, true, english).ends_with(&format!(" data-day>{date}</time>")));
     }
 }

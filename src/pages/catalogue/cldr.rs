@@ -1,4 +1,4 @@
-//! The rules of one language, from Unicode's CLDR: which plural form a number takes, and how numbers are written.
+//! The rules of one language, from Unicode's CLDR: which plural form a number takes, and how numbers and times are written.
 //!
 //! ICU4X carries the data of every language that CLDR has, so a language of an operator's own needs no rule of ours.
 
@@ -9,12 +9,16 @@ use icu_decimal::input::Decimal;
 use icu_locale_core::Locale;
 use icu_plurals::{PluralCategory, PluralRules};
 
+use super::clock::Clock;
+use ropeline_ids::Wall;
+
 /// The rules of one language. A tag without data of its own has those of its parent, at last one form and Western digits.
 pub(in crate::pages) struct Cldr {
     plurals: PluralRules,
     decimals: DecimalFormatter,
     /// Numbers below a thousand are written as Rust writes them.
     western: bool,
+    clock: Clock,
 }
 
 impl Cldr {
@@ -32,6 +36,7 @@ impl Cldr {
             plurals,
             decimals,
             western,
+            clock: Clock::of(&locale).ok()?,
         })
     }
 
@@ -45,6 +50,11 @@ impl Cldr {
         // Writing to a text does not fail.
         let _ = write!(text, "{}", self.decimals.format(&Decimal::from(n)));
         text
+    }
+
+    /// A moment, with or without its date; none for one that no calendar has.
+    pub fn time(&self, at: Wall, with_date: bool) -> Option<String> {
+        self.clock.shown(at, with_date)
     }
 
     /// The plural form of a whole number.

@@ -89,7 +89,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
         own.data = Some(Piece::Markup(proof::data(line, asked, here)));
     } else if alike.kind.follows() {
         let time = if alike.bare { bare_time } else { time };
-        let updated = || Piece::Markup(timed(&catalogue.words.updated, &time(facts.now, false)).0);
+        let updated = || Piece::Markup(timed(&catalogue.words.updated, &time(facts.now, false, catalogue)).0);
         own.updated = alike.expects().then(updated);
         own.draw_text = line.draw.map(|draw| Piece::of(lot::text(draw, catalogue)));
         add_reload(&mut own, (alike.kind, facts), (line, here), catalogue);

@@ -45,7 +45,8 @@ fn is_no_sentence(word: &str, case: &sample::Case) -> bool {
     let line = case.facts.line.as_ref();
     own.extend(line.and_then(|line| line.turn.as_ref()?.reference));
     own.extend(line.and_then(|line| line.turn.as_ref()?.lane));
-    word == "UTC" || own.iter().any(|text| text.contains(word))
+    // CLDR's words of the samples' times.
+    matches!(word, "UTC" | "Wednesday" | "October") || own.iter().any(|text| text.contains(word))
 }
 
 #[test]
