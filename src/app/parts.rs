@@ -167,7 +167,7 @@ pub fn admin_options(config: &Config) -> admin::Options {
     let messages = config
         .rooms
         .iter()
-        .filter_map(|room| Some((room.name.clone(), room.message.clone()?)));
+        .filter_map(|room| Some((room.name.clone(), room.message.as_ref()?.for_browser("en").1.to_owned())));
     let open = config.rooms.iter().filter(|room| room.on_outage == OnOutage::Open);
     admin::Options {
         examined: Arc::new(subject(config)),

@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::config::{Config, Overrides};
 use crate::pages::wording::{Fault, Wording};
-use crate::pages::{Brand, Language, Pages, index, previews_in, states};
+use crate::pages::{Brand, Languages, Pages, index, previews, states};
 
 use super::output::say;
 use serve::Gallery;
@@ -24,6 +24,8 @@ Examples:
   ropeline page --serve --config config.toml                 the page of the first room, with its name, logo and colour
   ropeline page --serve --config config.toml --room vip      that of another room
   ropeline page --serve 127.0.0.1:8000 --template my.html    a template of your own; its mistakes are reported
+  ropeline page --wording words/                             every mistake of a folder of wordings
+  ropeline page --serve --wording words/                     the page in those words
   ropeline page --preview /tmp/pages                         as files: open /tmp/pages/index.html in a browser")]
 pub struct PageArgs {
     /// Serve every page for a browser until Ctrl-C; default address: 127.0.0.1:9926
@@ -48,7 +50,7 @@ pub struct PageArgs {
     /// A template of your own instead of the built-in page, or of the room's
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
-    /// A folder of wordings; without --serve and --preview its files are checked and every mistake is reported
+    /// A folder of wordings instead of the built-in words, or of the room's; every mistake of its files is reported
     #[arg(long, value_name = "FOLDER")]
     wording: Option<PathBuf>,
 }
@@ -66,28 +68,36 @@ pub fn run(args: &PageArgs) -> ExitCode {
 }
 
 fn show(args: &PageArgs) -> Result<(), Box<dyn Error>> {
-    if let Some(folder) = &args.wording {
-        let wording = Wording::read(folder).map_err(|faults| all(&faults))?;
-        let tags: Vec<&str> = wording.tags().collect();
-        say(&format!("{}: {} without a mistake\n", folder.display(), tags.join(", ")));
+    let wording = args.wording.as_deref().map(read).transpose()?;
+    if args.preview.is_none() && args.serve.is_none() {
+        return Ok(());
     }
-    let (pages, languages) = chosen(args)?;
+    let pages = chosen(args, wording.as_ref())?;
     if let Some(folder) = &args.preview {
-        let count = write(&pages, &languages, folder)?;
+        let count = write(&pages, folder)?;
         say(&format!(
             "{count} pages; open {}\n",
             folder.join("index.html").display()
         ));
     }
     if let Some(address) = args.serve {
-        let gallery = Gallery {
-            pages,
-            languages,
-            states: states(),
-        };
-        serve::run(address, gallery)?;
+        let states = states();
+        serve::run(address, Gallery { pages, states })?;
     }
     Ok(())
+}
+
+/// Checks a folder of wordings and says what it has.
+fn read(folder: &Path) -> Result<Wording, String> {
+    let wording = Wording::read(folder).map_err(|faults| all(&faults))?;
+    let tags: Vec<&str> = wording.tags().collect();
+    say(&format!("{}: no mistake in {}\n", folder.display(), tags.join(", ")));
+    for tag in wording.without_plurals() {
+        say(&format!(
+            "{tag}: CLDR has no plural rules of that language, so every number takes the form other\n"
+        ));
+    }
+    Ok(wording)
 }
 
 /// Every mistake of a folder, one a line.
@@ -96,15 +106,15 @@ fn all(faults: &[Fault]) -> String {
     format!("mistakes: {}{}", faults.len(), lines.concat())
 }
 
-/// The pages to show, and their languages.
-fn chosen(args: &PageArgs) -> Result<(Pages, Vec<Language>), Box<dyn Error>> {
+/// The pages to show.
+fn chosen(args: &PageArgs, wording: Option<&Wording>) -> Result<Pages, Box<dyn Error>> {
     let own = args.template.as_ref().map(|path| {
         std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
     });
     let own = own.transpose()?;
     let Some(file) = &args.config else {
-        let pages = Pages::branded(own.as_deref(), &Brand::default())?;
-        return Ok((pages, Language::all().collect()));
+        let languages = wording.map_or_else(Languages::built_in, Languages::with);
+        return Ok(Pages::in_languages(own.as_deref(), &Brand::default(), languages)?);
     };
     let config = Config::load(Some(file), &Overrides::none())?;
     let mut rooms = config.rooms.iter();
@@ -119,14 +129,13 @@ fn chosen(args: &PageArgs) -> Result<(Pages, Vec<Language>), Box<dyn Error>> {
     let template = own
         .as_deref()
         .or(room.page.template.as_ref().map(|own| own.text.as_str()));
-    let pages = Pages::branded(template, &room.page.brand)?;
-    let languages = room.page.languages.iter().filter_map(|tag| Language::from_tag(tag));
-    Ok((pages, languages.collect()))
+    let languages = wording.map_or_else(|| room.page.spoken(), Languages::with);
+    Ok(Pages::in_languages(template, &room.page.brand, languages)?)
 }
 
-fn write(pages: &Pages, languages: &[Language], folder: &Path) -> Result<usize, Box<dyn Error>> {
+fn write(pages: &Pages, folder: &Path) -> Result<usize, Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
-    let previews = previews_in(pages, languages);
+    let previews = previews(pages);
     for preview in &previews {
         preview.write_to(folder)?;
     }

@@ -111,6 +111,9 @@ impl Config {
                 let key = format!("room.{}.page.template", room.name);
                 found.push((key, "room.page", "template"));
             }
+            if before.is_some_and(|before| before.page.wording != room.page.wording) {
+                found.push((format!("room.{}.page.wording", room.name), "room.page", "wording"));
+            }
             if before.is_some_and(|before| before.page.brand.logo != room.page.brand.logo) {
                 found.push((format!("room.{}.page.logo", room.name), "room.page", "logo"));
             }

@@ -4,7 +4,6 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::{Brackets, Form, Key, Preset, Table, below};
-use crate::pages::TAGS;
 
 /// The schema of a whole file.
 #[must_use]
@@ -64,7 +63,7 @@ fn form(of: &Form) -> Value {
         },
         Form::ByLanguage(_) => json!({ "anyOf": [
             { "type": "string" },
-            { "type": "object", "propertyNames": { "enum": TAGS }, "minProperties": 1,
+            { "type": "object", "propertyNames": { "pattern": TAG }, "minProperties": 1,
               "additionalProperties": { "type": "string" } },
         ] }),
         Form::Secret(_) => {
@@ -90,7 +89,11 @@ fn form(of: &Form) -> Value {
 }
 
 /// Texts whose whole form their words say.
-const PATTERNS: [(&str, &str); 4] = [
+/// The tag of a language.
+const TAG: &str = "^[a-zA-Z]{2,8}(-[a-zA-Z0-9]{1,8})*$";
+
+const PATTERNS: [(&str, &str); 5] = [
+    ("the tag of a language of the page, such as \"en\"", TAG),
     ("1 to 16 of a-z, 0-9 and \"-\"", "^[a-z0-9-]{1,16}$"),
     ("1 to 32 of a-z, 0-9 and \"-\"", "^[a-z0-9-]{1,32}$"),
     (

@@ -15,11 +15,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
 use super::kind::PageKind;
-use super::language::Language;
 use crate::metrics::CodeFate;
 use cldr::Cldr;
+pub(super) use cldr::has_plural_rules;
 pub(super) use forms::Forms;
 use ropeline_ids::Wall;
 
@@ -52,9 +53,27 @@ pub(super) fn built_in() -> &'static [Arc<Catalogue>] {
     &CATALOGUES
 }
 
-pub(super) fn of(language: Language) -> &'static Catalogue {
-    // A `Language` is only made from an index below the number of tags.
-    &CATALOGUES[language.0]
+/// The catalogue of an operator's file, which is whole, or changes words of the built-in one of its tag.
+pub(super) fn changed(tag: &str, file: &str) -> Result<Catalogue, toml::de::Error> {
+    let own: Table = toml::from_str(file)?;
+    let Some((_, built_in)) = FILES.iter().find(|(known, _)| *known == tag) else {
+        return Catalogue::of_file(tag, own.try_into()?);
+    };
+    let mut whole: Table = toml::from_str(built_in)?;
+    overlay(&mut whole, own, false);
+    Catalogue::of_file(tag, whole.try_into()?)
+}
+
+/// Puts values in the place of those of the same keys. The plural forms of a sentence are replaced together.
+fn overlay(whole: &mut Table, own: Table, are_sentences: bool) {
+    for (key, value) in own {
+        match (whole.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(own)) if !are_sentences => overlay(inner, own, key == "plurals"),
+            (_, value) => {
+                whole.insert(key, value);
+            }
+        }
+    }
 }
 
 /// The words of one language, and its rules.
@@ -245,8 +264,12 @@ impl Words {
 }
 
 impl Catalogue {
-    /// The catalogue of a file, in the language of a tag.
+    /// The catalogue of a whole file, in the language of a tag.
     fn parse(tag: &str, file: &str) -> Result<Self, toml::de::Error> {
+        Self::of_file(tag, toml::from_str(file)?)
+    }
+
+    fn of_file(tag: &str, file: File) -> Result<Self, toml::de::Error> {
         let File {
             name,
             direction,
@@ -254,7 +277,7 @@ impl Catalogue {
             pages,
             words,
             plurals,
-        } = toml::from_str(file)?;
+        } = file;
         let no_tag = || serde::de::Error::custom(format!("{tag} is no language tag"));
         Ok(Self {
             tag: tag.to_owned(),

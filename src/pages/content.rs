@@ -17,7 +17,6 @@ use super::addresses::{api, query};
 use super::brand::{Brand, Link};
 use super::catalogue::{Catalogue, fill};
 use super::kind::{Notice, PageFacts, PageKind, ProofFacts, Stall};
-use super::language::Language;
 use super::script;
 use super::text::{Markup, bare_time, beginning, escape, time, timed};
 use crate::room::{Estimate, Wall};
@@ -86,7 +85,7 @@ pub(super) struct Shared {
 pub(super) struct BrandValues {
     brand_name: Option<Value>,
     /// The tag of the name's language, where that is not the page's.
-    brand_lang: Option<&'static str>,
+    brand_lang: Option<Value>,
     /// Finished markup.
     brand_logo: Option<Value>,
     help_url: Option<Value>,
@@ -95,13 +94,14 @@ pub(super) struct BrandValues {
 }
 
 impl BrandValues {
-    pub fn of(brand: &Brand, language: Language) -> Self {
-        let name = brand.name.as_ref().map(|name| name.in_language(language));
+    /// In the language of a tag.
+    pub fn of(brand: &Brand, tag: &str) -> Self {
+        let name = brand.name.as_ref().map(|name| name.in_language(tag));
         let of = name.and_then(|(of, _)| of);
         let link = |link: &Option<Link>| link.as_ref().map(|link| Value::from(link.as_str()));
         Self {
             brand_name: name.map(|(_, name)| Value::from(name)),
-            brand_lang: of.filter(|of| *of != language).map(Language::tag),
+            brand_lang: of.filter(|of| *of != tag).map(Value::from),
             brand_logo: brand
                 .logo
                 .as_ref()

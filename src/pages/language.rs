@@ -1,10 +1,14 @@
 //! The language of a visitor.
 //!
-//! The languages are those that have a catalogue (`static/locales/`); a visitor gets one by `Accept-Language`.
+//! The languages are those that have a catalogue: in `static/locales/`, or in an operator's folder. A visitor gets one by
+//! `Accept-Language`.
+
+use std::sync::Arc;
 
 use super::catalogue::{self, Catalogue};
+use super::wording::Wording;
 
-/// One of the languages that the pages speak.
+/// One language of a set, by its place there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Language(pub(super) usize);
 
@@ -13,54 +17,8 @@ const MAX_FIELD: usize = 1_000;
 const MAX_RANGES: usize = 32;
 
 impl Language {
+    /// English among the built-in languages; the first of any others.
     pub const ENGLISH: Self = Self(0);
-
-    /// Every language that has a catalogue, English first.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..catalogue::TAGS.len()).map(Self)
-    }
-
-    /// The BCP 47 tag, as `lang` and `Content-Language` carry it.
-    #[must_use]
-    pub fn tag(self) -> &'static str {
-        catalogue::TAGS[self.0]
-    }
-
-    /// The language's name in itself.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        &self.catalogue().name
-    }
-
-    /// `ltr` or `rtl`.
-    #[must_use]
-    pub fn direction(self) -> &'static str {
-        self.catalogue().direction.name()
-    }
-
-    /// Whether a native speaker has read its words.
-    #[must_use]
-    pub fn is_reviewed(self) -> bool {
-        self.catalogue().native_review
-    }
-
-    /// The language of a tag, letter case apart; `None` when it has no catalogue.
-    #[must_use]
-    pub fn from_tag(tag: &str) -> Option<Self> {
-        Self::all().find(|language| language.tag().eq_ignore_ascii_case(tag))
-    }
-
-    /// The best of `offered` for an `Accept-Language` field: ranges by falling quality, each shortened from its end until
-    /// it fits (the lookup of RFC 4647, section 3.4), then by what CLDR knows of it, then any tag of the same language. The
-    /// first offered where nothing fits, English where none is offered.
-    #[must_use]
-    pub fn negotiate(accept_language: &str, offered: &[Self]) -> Self {
-        let default = offered.first().copied().unwrap_or(Self::ENGLISH);
-        ranges(accept_language)
-            .into_iter()
-            .find_map(|range| lookup(range, offered, default))
-            .unwrap_or(default)
-    }
 
     /// The best of any tags for an `Accept-Language` field, by the same lookup; `None` where nothing fits.
     #[must_use]
@@ -79,9 +37,121 @@ impl Language {
             .find(|tag| is_of(tag, "en"))
             .or_else(|| tags.clone().next())
     }
+}
 
-    pub(super) fn catalogue(self) -> &'static Catalogue {
-        catalogue::of(self)
+/// The built-in languages, for tests.
+#[cfg(test)]
+impl Language {
+    #[must_use]
+    pub fn tag(self) -> String {
+        Languages::built_in().tag(self).to_owned()
+    }
+
+    pub fn all() -> impl Iterator<Item = Self> {
+        Languages::built_in().all()
+    }
+
+    #[must_use]
+    pub fn from_tag(tag: &str) -> Option<Self> {
+        Languages::built_in().find(tag)
+    }
+}
+
+/// The languages of some pages, at least one. The first is for visitors who read none of them.
+#[derive(Clone, Debug)]
+pub struct Languages(Arc<[Arc<Catalogue>]>);
+
+impl Languages {
+    /// Those that are compiled in, English first.
+    #[must_use]
+    pub fn built_in() -> Self {
+        Self::of(catalogue::built_in().to_vec())
+    }
+
+    /// The same with an operator's words, and then the operator's own languages.
+    #[must_use]
+    pub fn with(wording: &Wording) -> Self {
+        let mut all = catalogue::built_in().to_vec();
+        for own in wording.catalogues() {
+            match all.iter_mut().find(|built_in| built_in.tag == own.tag) {
+                Some(built_in) => *built_in = Arc::clone(own),
+                None => all.push(Arc::clone(own)),
+            }
+        }
+        Self::of(all)
+    }
+
+    /// At least one.
+    pub(super) fn of(catalogues: Vec<Arc<Catalogue>>) -> Self {
+        Self(catalogues.into())
+    }
+
+    /// Those of these tags, in their order; all where there is none of them.
+    #[must_use]
+    pub fn only(&self, tags: &[String]) -> Self {
+        let found = tags
+            .iter()
+            .filter_map(|tag| Some(Arc::clone(self.get(self.find(tag)?))));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
+            return self.clone();
+        }
+        Self::of(found)
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = Language> + use<> {
+        (0..self.0.len()).map(Language)
+    }
+
+    /// The BCP 47 tags, as `lang` and `Content-Language` carry them.
+    pub fn tags(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.iter().map(|catalogue| &*catalogue.tag)
+    }
+
+    #[must_use]
+    pub fn tag(&self, language: Language) -> &str {
+        &self.get(language).tag
+    }
+
+    /// The language's name in itself.
+    #[must_use]
+    pub fn name(&self, language: Language) -> &str {
+        &self.get(language).name
+    }
+
+    /// `ltr` or `rtl`.
+    #[must_use]
+    pub fn direction(&self, language: Language) -> &'static str {
+        self.get(language).direction.name()
+    }
+
+    /// Whether a native speaker has read its words.
+    #[must_use]
+    pub fn is_reviewed(&self, language: Language) -> bool {
+        self.get(language).native_review
+    }
+
+    /// The language of a tag, letter case apart; `None` when it has no catalogue.
+    #[must_use]
+    pub fn find(&self, tag: &str) -> Option<Language> {
+        self.tags().position(|own| own.eq_ignore_ascii_case(tag)).map(Language)
+    }
+
+    /// The best for an `Accept-Language` field: ranges by falling quality, each shortened from its end until it fits (the
+    /// lookup of RFC 4647, section 3.4), then by what CLDR knows of it, then any tag of the same language. The first where
+    /// nothing fits.
+    #[must_use]
+    pub fn negotiate(&self, accept_language: &str) -> Language {
+        let same = |wanted: &str| self.tags().position(|tag| is_of(tag, wanted)).map(Language);
+        let default = Some(Language(0));
+        let mut wanted = ranges(accept_language).into_iter();
+        wanted
+            .find_map(|range| nearest(range, |tag| self.find(tag), same, default))
+            .unwrap_or(Language(0))
+    }
+
+    pub(super) fn get(&self, language: Language) -> &Arc<Catalogue> {
+        &self.0[language.0]
     }
 }
 
@@ -117,15 +187,6 @@ fn thousandths(weight: &str) -> Option<u16> {
     let fits = matches!(whole, "0" | "1") && decimals.len() <= 3 && decimals.bytes().all(|b| b.is_ascii_digit());
     let value = fits.then(|| format!("{whole}{decimals:0<3}").parse().ok())??;
     (value <= 1_000).then_some(value)
-}
-
-fn lookup(range: &str, offered: &[Language], default: Language) -> Option<Language> {
-    let named = |wanted: &str| {
-        let mut offered = offered.iter().copied();
-        offered.find(|language| language.tag().eq_ignore_ascii_case(wanted))
-    };
-    let same = |wanted: &str| offered.iter().copied().find(|language| is_of(language.tag(), wanted));
-    nearest(range, named, same, Some(default))
 }
 
 /// The match of a range: by the lookup of RFC 4647, then by the tag that CLDR has for it, then by its language alone.
@@ -208,9 +269,13 @@ fn shortened<T>(range: &str, named: &impl Fn(&str) -> Option<T>, default: Option
 mod tests {
     use super::*;
 
-    fn tag(field: &str) -> &'static str {
-        let offered: Vec<Language> = Language::all().collect();
-        Language::negotiate(field, &offered).tag()
+    fn tag(field: &str) -> String {
+        let languages = two();
+        languages.tag(languages.negotiate(field)).to_owned()
+    }
+
+    fn two() -> Languages {
+        Languages::built_in().only(&["en".to_owned(), "ko".to_owned()])
     }
 
     #[test]
@@ -234,9 +299,10 @@ mod tests {
     #[test]
     fn a_star_takes_the_default() {
         assert_eq!(tag("tlh, *;q=0.5, ko;q=0.4"), "en");
-        let korean = Language::from_tag("ko").unwrap();
-        assert_eq!(Language::negotiate("tlh, *", &[korean, Language::ENGLISH]), korean);
-        assert_eq!(Language::negotiate("ko", &[]), Language::ENGLISH);
+        let korean_first = two().only(&["ko".to_owned(), "en".to_owned()]);
+        assert_eq!(korean_first.tag(korean_first.negotiate("tlh, *")), "ko");
+        assert_eq!(korean_first.tag(korean_first.negotiate("tlh")), "ko");
+        assert_eq!(two().only(&["tlh".to_owned()]).tags().collect::<Vec<_>>(), ["en", "ko"]);
     }
 
     #[test]
@@ -268,6 +334,9 @@ mod tests {
             ("pt", "pt-BR"),
             ("pt-US", "pt-BR"),
             ("pt-AO", "pt-PT"),
+            ("pt-MZ", "pt-PT"),
+            ("zh-Hant-HK", "zh-Hant"),
+            ("in-ID", "id"),
             ("pt-pt", "pt-PT"),
             ("no", "nb"),
             ("nn-NO", "nb"),

@@ -32,13 +32,13 @@ pub use kind::{
     DrawFacts, LineFacts, Message, Notice, PageFacts, PageKind, Pause, ProofFacts, Reload, Stall, StockFacts,
     TurnFacts, whole_minutes,
 };
-pub use language::Language;
+pub use language::{Language, Languages};
 pub use packed::Codings;
 pub use status::{DrawStatus, Opening, State, Status, claim_in};
 pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;
 pub use stream::{CONTENT_TYPE as EVENT_STREAM, EventStream, Link};
-pub use template::preview::{Preview, index, preview, previews, previews_in, states};
+pub use template::preview::{Preview, index, preview, previews, states};
 pub use template::{MAX_TEMPLATE, Page, Pages, TemplateError};
 pub use text::{path_on_this_host, percent_encode};
 pub use unseen::holds_ms;

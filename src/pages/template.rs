@@ -1,9 +1,10 @@
 //! Rendering: the built-in pages, whole and bare, or an operator's template with the built-in ones behind it.
 //!
-//! A template is proved when it is loaded: every kind and state is rendered in every language. Should one fail later all
-//! the same, the visitor gets the built-in page and the log says so.
+//! A template is proved when it is loaded: every kind and state is rendered in the first language, and some in each of the
+//! others, which differ in words alone. Should one fail later all the same, the visitor gets the built-in page and the log
+//! says so.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -11,10 +12,10 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use super::brand::Brand;
-use super::catalogue::{self, Catalogue};
+use super::catalogue::Catalogue;
 use super::content::{Alike, BrandValues, Content, Shape, Shared, content, own};
 use super::kind::{PageFacts, PageKind};
-use super::language::Language;
+use super::language::{Language, Languages};
 use super::packed::{self, Coding, Codings};
 use super::script;
 use beginnings::Beginnings;
@@ -56,6 +57,7 @@ pub struct Pages {
     proof: Template,
     custom_proof: Option<Template>,
     shared: Vec<Shared>,
+    languages: Languages,
     beginnings: Beginnings,
 }
 
@@ -70,7 +72,7 @@ impl Pages {
     /// The built-in page, or an operator's template.
     ///
     /// # Errors
-    /// If the template does not parse, names a variable that does not exist, fails on any kind of page in any language, or
+    /// If the template does not parse, names a variable that does not exist, fails on any kind of page or in any language, or
     /// contains parts that the page's Content-Security-Policy would refuse.
     pub fn new(custom: Option<&str>) -> Result<Self, TemplateError> {
         Self::branded(custom, &Brand::default())
@@ -81,25 +83,34 @@ impl Pages {
     /// # Errors
     /// As [`Self::new`].
     pub fn branded(custom: Option<&str>, brand: &Brand) -> Result<Self, TemplateError> {
-        Self::in_languages(custom, brand, catalogue::built_in())
+        Self::in_languages(custom, brand, Languages::built_in())
     }
 
-    /// The same with these catalogues, English first.
-    fn in_languages(custom: Option<&str>, brand: &Brand, catalogues: &[Arc<Catalogue>]) -> Result<Self, TemplateError> {
-        let shared: Vec<Shared> = share(catalogues, brand).collect();
+    /// The same in these languages.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn in_languages(custom: Option<&str>, brand: &Brand, languages: Languages) -> Result<Self, TemplateError> {
+        let shared: Vec<Shared> = share(&languages, brand).collect();
         let style = style(brand);
         let asks = |kind| kind == PageKind::Proof;
-        let plain = |source, rules| Template::prove((source, &style), &shared, rules, |kind| !asks(kind));
-        let proof =
-            |source, rules: policy::Rules| Template::prove((source, &style), &shared, rules.with_worker(), asks);
+        let plain =
+            |source, rules, tried| Template::prove((source, &style), &shared, (rules, tried), |kind| !asks(kind));
+        let proof = |source, rules: policy::Rules, tried| {
+            Template::prove((source, &style), &shared, (rules.with_worker(), tried), asks)
+        };
         let whole = squeeze::page(BUILT_IN);
         let whole_rules = policy::BUILT_IN.with_pictures();
-        let built_in = plain(&whole, whole_rules)?;
-        let mut bare = plain(BARE, policy::BUILT_IN)?;
+        let built_in = plain(&whole, whole_rules, Tried::First)?;
+        let mut bare = plain(BARE, policy::BUILT_IN, Tried::First)?;
         bare.headers.iter_mut().for_each(lighten);
-        let custom_proof = custom.map(|source| proof(source, policy::CUSTOM)).transpose()?;
-        let custom = custom.map(|source| plain(source, policy::CUSTOM)).transpose()?;
-        let proof = proof(&whole, whole_rules)?;
+        let custom_proof = custom
+            .map(|source| proof(source, policy::CUSTOM, Tried::Each))
+            .transpose()?;
+        let custom = custom
+            .map(|source| plain(source, policy::CUSTOM, Tried::Each))
+            .transpose()?;
+        let proof = proof(&whole, whole_rules, Tried::First)?;
         Ok(Self {
             built_in,
             bare,
@@ -107,8 +118,15 @@ impl Pages {
             proof,
             custom_proof,
             shared,
+            languages,
             beginnings: Beginnings::default(),
         })
+    }
+
+    /// The languages that they may be in.
+    #[must_use]
+    pub fn languages(&self) -> &Languages {
+        &self.languages
     }
 
     /// One page as it is.
@@ -217,14 +235,29 @@ pub struct Page {
 }
 
 /// What the pages of each language share; its place is the language's.
-fn share(catalogues: &[Arc<Catalogue>], brand: &Brand) -> impl Iterator<Item = Shared> {
-    catalogues.iter().enumerate().map(|(at, catalogue)| Shared {
-        words: Value::from(Serde(&catalogue.words)),
-        script_words: script::words(catalogue),
-        brand: BrandValues::of(brand, Language(at)),
-        catalogue: Arc::clone(catalogue),
-    })
+fn share(languages: &Languages, brand: &Brand) -> impl Iterator<Item = Shared> {
+    languages
+        .all()
+        .map(|language| languages.get(language))
+        .map(|catalogue| Shared {
+            words: Value::from(Serde(&catalogue.words)),
+            script_words: script::words(catalogue),
+            brand: BrandValues::of(brand, &catalogue.tag),
+            catalogue: Arc::clone(catalogue),
+        })
 }
+
+/// The languages in which a template is tried with every state. PERF: with every language it would take seconds for each room.
+#[derive(Clone, Copy)]
+enum Tried {
+    /// The first. A built-in template does the same in each, which the tests show.
+    First,
+    /// The first, and each of the others with [`TRIED_IN_EACH`]: a template of an operator may have a part for one language.
+    Each,
+}
+
+/// The states that have most of what a template can show: in line, in line without a script, and outside a line.
+const TRIED_IN_EACH: [&str; 4] = ["waiting-missed", "waiting-bare", "early", "busy"];
 
 /// The built-in style in the brand's colour.
 fn style(brand: &Brand) -> String {
@@ -237,7 +270,7 @@ impl Template {
     fn prove(
         (source, style): (&str, &str),
         shared: &[Shared],
-        rules: policy::Rules,
+        (rules, tried): (policy::Rules, Tried),
         kinds: impl Fn(PageKind) -> bool,
     ) -> Result<Self, TemplateError> {
         if source.len() > MAX_TEMPLATE {
@@ -249,8 +282,14 @@ impl Template {
         };
         template.knows_its_words(shared)?;
         let mut inline = Inline::default();
-        for shared in shared {
-            for case in sample::cases().into_iter().filter(|case| kinds(case.kind)) {
+        for (at, shared) in shared.iter().enumerate() {
+            let is_tried = |case: &sample::Case| match tried {
+                _ if at == 0 => true,
+                Tried::First => false,
+                Tried::Each => case.kind == PageKind::Proof || TRIED_IN_EACH.contains(&case.name),
+            };
+            let cases = sample::cases().into_iter().filter(|case| kinds(case.kind));
+            for case in cases.filter(is_tried) {
                 let body = template.rehearse(&case, shared)?;
                 inline
                     .add(&body, rules)
@@ -301,6 +340,18 @@ impl Template {
 
 const NAME: &str = "page";
 
+/// The styles and scripts that are the same in every room.
+static INLINE: LazyLock<[(&str, Value); 5]> = LazyLock::new(|| {
+    [
+        ("bare_style", squeeze::style(BARE_STYLE)),
+        ("script", squeeze::short_script(&without_countdown(SCRIPT))),
+        ("counting_script", squeeze::short_script(SCRIPT)),
+        ("guard", squeeze::script(GUARD)),
+        ("countdown_script", squeeze::short_script(COUNTDOWN)),
+    ]
+    .map(|(name, text)| (name, Value::from_safe_string(text)))
+});
+
 fn environment(source: &str, style: &str) -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -308,20 +359,9 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
     environment.add_global("style", Value::from_safe_string(style.to_owned()));
-    environment.add_global("bare_style", Value::from_safe_string(squeeze::style(BARE_STYLE)));
-    environment.add_global(
-        "script",
-        Value::from_safe_string(squeeze::short_script(&without_countdown(SCRIPT))),
-    );
-    environment.add_global(
-        "counting_script",
-        Value::from_safe_string(squeeze::short_script(SCRIPT)),
-    );
-    environment.add_global("guard", Value::from_safe_string(squeeze::script(GUARD)));
-    environment.add_global(
-        "countdown_script",
-        Value::from_safe_string(squeeze::short_script(COUNTDOWN)),
-    );
+    for (name, text) in INLINE.iter() {
+        environment.add_global(*name, text.clone());
+    }
     environment
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;

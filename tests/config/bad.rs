@@ -77,6 +77,38 @@ fn a_broken_template_is_a_mistake_at_its_line() {
     );
 }
 
+/// So do those of a folder of wordings, each with its file and line there.
+#[test]
+fn every_mistake_of_a_folder_of_wordings_is_one_of_its_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("en.toml");
+    std::fs::write(&file, "[words]\nopen = \"x\"\nopens = \"at noon\"\n").expect("written");
+    let text = format!(
+        "[upstream]\nurl = \"http://127.0.0.1:1\"\n[[room]]\nexcept = [\"/static/*\"]\n[room.page]\nwording = \"{}\"\n",
+        folder.path().display()
+    );
+    let report = config::check(&text, "config.toml");
+    let told: Vec<String> = report.mistakes().iter().map(ToString::to_string).collect();
+    let start = format!("line 6: room[0].page.wording: {}: line ", file.display());
+    let rest: Vec<&str> = told.iter().filter_map(|told| told.strip_prefix(&start)).collect();
+    assert_eq!(
+        rest,
+        [
+            "2: words.open: there is no such key; right: a key of en.toml",
+            "3: words.opens: the braces of the text are none; right: {time}",
+        ],
+        "{told:#?}"
+    );
+    std::fs::write(&file, "[words]\nopens = \"<b>{time}</b>\"\n").expect("written");
+    let own = "[room.page]\nlanguages = [\"tlh\"]\n";
+    let report = config::check(&text.replace("[room.page]\n", own), "config.toml");
+    assert!(report.to_string().contains("there is no \"tlh\""), "{report}");
+    std::fs::copy("static/locales/ko.toml", folder.path().join("tlh.toml")).expect("copied");
+    let report = config::check(&text.replace("[room.page]\n", own), "config.toml");
+    assert_eq!(report.mistakes(), [], "{report}");
+    assert!(report.to_string().contains("tlh: CLDR has no plural rules"), "{report}");
+}
+
 /// A large logo is read no further than it may be, and a name with markup is no mistake.
 #[test]
 fn a_logo_of_ten_megabytes_is_a_mistake_at_its_line() {

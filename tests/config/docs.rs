@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ropeline::config::keys::{self, Key, TABLES, Table};
-use ropeline::pages::Language;
+use ropeline::pages::Languages;
 
 const PAGE: &str = "docs/reference/configuration.md";
 const GUIDE: &str = "docs/guides/page.md";
@@ -47,9 +47,11 @@ fn with_languages(guide: &str) -> String {
     let (_, after) = rest.split_once("<!-- end of languages -->").expect("an end");
     let mut table =
         "\n| language | its name | direction | read by a native speaker |\n| --- | --- | --- | --- |\n".to_owned();
-    for language in Language::all() {
-        let read = if language.is_reviewed() { "yes" } else { "no" };
-        let (tag, name, direction) = (language.tag(), language.name(), language.direction());
+    let languages = Languages::built_in();
+    for language in languages.all() {
+        let read = if languages.is_reviewed(language) { "yes" } else { "no" };
+        let (tag, name) = (languages.tag(language), languages.name(language));
+        let direction = languages.direction(language);
         let _ = writeln!(table, "| `{tag}` | {name} | {direction} | {read} |");
     }
     format!("{before}<!-- languages -->\n{table}\n<!-- end of languages -->{after}")

@@ -72,6 +72,9 @@ fn every_example_in_the_shipped_file_works() {
     let text = with_examples(&shipped()).replace("/etc/ropeline/page.html", &page.display().to_string());
     let logo = super::path("tests/config/good/logo.svg");
     let text = text.replace("/etc/ropeline/logo.svg", &logo.display().to_string());
+    let words = folder.path().join("words");
+    std::fs::create_dir(&words).expect("made");
+    let text = text.replace("/etc/ropeline/words", &words.display().to_string());
     let key = folder.path().join("accounts.pem");
     std::fs::write(&key, super::PUBLIC_KEY).expect("written");
     let text = text.replace("/etc/ropeline/accounts.pem", &key.display().to_string());

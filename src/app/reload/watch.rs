@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::NamedFile;
+use crate::pages::wording;
 
 /// The known state of the files.
 pub(super) struct Watch {
@@ -88,8 +89,21 @@ impl Looked {
     }
 }
 
-/// `None` of a pipe, a device or a folder: a look at one takes its content, or waits for it.
+/// That of a folder covers the files that are read of it. `None` of a pipe or a device: a look at one takes its content, or waits
+/// for it.
 fn fingerprint(path: &Path) -> Option<Fingerprint> {
+    if path.is_dir() {
+        let mut digest = Sha256::new();
+        for file in wording::files(path).unwrap_or_default() {
+            digest.update(file.as_os_str().as_encoded_bytes());
+            digest.update(fingerprint_of_file(&file)?);
+        }
+        return Some(digest.finalize().into());
+    }
+    fingerprint_of_file(path)
+}
+
+fn fingerprint_of_file(path: &Path) -> Option<Fingerprint> {
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return None;
     }

@@ -18,6 +18,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use minijinja::HtmlEscape;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -29,8 +30,6 @@ use crate::pages::{Language, Pages, preview};
 /// The pages to show.
 pub struct Gallery {
     pub pages: Pages,
-    /// At least one.
-    pub languages: Vec<Language>,
     /// Names of all states.
     pub states: Vec<&'static str>,
 }
@@ -44,7 +43,7 @@ pub fn run(address: SocketAddr, gallery: Gallery) -> Result<(), Box<dyn Error>> 
     let mut signals = Signals::catch()?;
     let listener = runtime.block_on(TcpListener::bind(address));
     let listener = listener.map_err(|error| format!("{address} cannot be used ({error}): --serve takes another"))?;
-    let tags: Vec<&str> = gallery.languages.iter().map(|language| language.tag()).collect();
+    let tags: Vec<&str> = gallery.pages.languages().tags().collect();
     say(&format!(
         "http://{}/ shows {} pages, each in {}; Ctrl-C ends\n",
         listener.local_addr()?,
@@ -131,7 +130,7 @@ impl Gallery {
     fn named(&self, path: &str) -> Option<(&'static str, Language)> {
         let (state, tag) = path.strip_prefix('/')?.rsplit_once('.')?;
         let state = self.states.iter().copied().find(|known| *known == state)?;
-        let language = Language::from_tag(tag).filter(|language| self.languages.contains(language))?;
+        let language = self.pages.languages().find(tag)?;
         Some((state, language))
     }
 
@@ -162,8 +161,8 @@ impl Gallery {
         );
         for state in &self.states {
             let _ = write!(page, "<li>{state}:");
-            for language in &self.languages {
-                let _ = write!(page, " {}", link(state, *language));
+            for language in self.pages.languages().all() {
+                let _ = write!(page, " {}", self.link(state, language));
             }
         }
         page + "</ul>"
@@ -171,24 +170,25 @@ impl Gallery {
 
     /// The states before and after, the other languages, and the page alone. Without a style, which the page's policy blocks.
     fn links(&self, state: &str, language: Language) -> String {
-        let (count, tag) = (self.states.len(), language.tag());
+        let (count, tag) = (self.states.len(), self.pages.languages().tag(language));
         let at = self.states.iter().position(|known| *known == state).unwrap_or_default();
         let [before, after] = [count - 1, 1].map(|step| self.states[(at + step) % count]);
         let mut links = format!(
             "\n<nav lang=en dir=ltr aria-label=Preview><a href=\"/\">All pages</a> · <a href=\"/{before}.{tag}\">← {before}</a> · \
              <b>{state}</b> · <a href=\"/{after}.{tag}\">{after} →</a> · <a href=\"/{state}.{tag}?alone\">alone</a> ·"
         );
-        for other in &self.languages {
-            let _ = write!(links, " {}", link(state, *other));
+        for other in self.pages.languages().all() {
+            let _ = write!(links, " {}", self.link(state, other));
         }
         links + "</nav>"
     }
-}
 
-/// A state in a language, by the language's own name.
-fn link(state: &str, language: Language) -> String {
-    let (tag, name) = (language.tag(), language.name());
-    format!("<a href=\"/{state}.{tag}\" hreflang={tag} lang={tag}><bdi>{name}</bdi></a>")
+    /// A state in a language, by the language's own name, which may be an operator's text.
+    fn link(&self, state: &str, language: Language) -> String {
+        let languages = self.pages.languages();
+        let (tag, name) = (languages.tag(language), HtmlEscape(languages.name(language)));
+        format!("<a href=\"/{state}.{tag}\" hreflang={tag} lang={tag}><bdi>{name}</bdi></a>")
+    }
 }
 
 fn html(page: String) -> Response<Full<Bytes>> {
@@ -208,7 +208,6 @@ mod tests {
     fn gallery() -> Gallery {
         Gallery {
             pages: Pages::new(None).unwrap(),
-            languages: Language::all().collect(),
             states: states(),
         }
     }
@@ -228,7 +227,10 @@ mod tests {
             .skip(1)
             .map(|rest| rest.split('"').next().unwrap())
             .collect();
-        assert_eq!(links.len(), gallery.states.len() * gallery.languages.len());
+        assert_eq!(
+            links.len(),
+            gallery.states.len() * gallery.pages.languages().all().count()
+        );
         for link in links {
             let response = get(link);
             assert_eq!(response.status(), StatusCode::OK, "{link}");
@@ -244,7 +246,7 @@ mod tests {
     #[tokio::test]
     async fn alone_a_page_is_what_visitors_get() {
         let gallery = gallery();
-        let korean = Language::from_tag("ko").unwrap();
+        let korean = gallery.pages.languages().find("ko").unwrap();
         let page = preview(&gallery.pages, "waiting", korean).unwrap();
         let answer = gallery.answer(&"/waiting.ko?alone".parse().unwrap(), &HeaderMap::new());
         assert_eq!(*answer.headers(), page.headers);

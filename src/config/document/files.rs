@@ -56,7 +56,7 @@ fn walk(key: &str, value: &DeValue<'_>, of_listeners: bool, files: &mut BTreeSet
 }
 
 fn is_file(key: &str) -> bool {
-    key == "file" || key == "template" || key == "logo" || key.ends_with("_file")
+    key == "file" || key == "template" || key == "logo" || key == "wording" || key.ends_with("_file")
 }
 
 /// More are not looked at.

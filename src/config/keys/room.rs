@@ -173,9 +173,12 @@ pub(super) const ROOM: Table = Table {
             "Domain of the room's cookies, which are then shared with all hosts below it. Each of these hosts \
                  can replace a visitor's cookies, so all must be trusted.",
         ),
-        text("message", "a text of at most 1000 bytes without control characters")
-            .unset("no message")
-            .about("Message to all waiting visitors. It can be changed live."),
+        key(
+            "message",
+            Form::ByLanguage("a text of at most 1000 bytes without control characters"),
+        )
+        .unset("no message")
+        .about("Message to all waiting visitors. It can be changed live."),
         list("bypass_networks", &NETWORK).or("[]").about(
             "Clients that never wait and take no slot, such as a monitor. Do not list addresses that visitors \
                  share.",

@@ -112,7 +112,7 @@ pub(super) const SERVER: Table = Table {
         ),
         text("room_files", "the path of a folder")
             .unset("such rooms may name no files")
-            .about("Folder of templates and public keys. A room that is added at run time may name only files in it."),
+            .about("Folder of templates, wordings and public keys. A room that is added at run time may name only files in it."),
     ],
 };
 

@@ -20,6 +20,15 @@ pub(super) const PAGE: Table = Table {
         list("languages", &LANGUAGE)
             .unset("all languages that there are, English first")
             .about("Languages of the page. The first is for browsers that ask for none of them."),
+        text(
+            "wording",
+            "the path of a folder of at most 64 files TAG.toml of at most 65536 bytes each that the gate may read",
+        )
+        .unset("the built-in words")
+        .about(
+            "Folder with words of your own: a file for each language, which changes some words of a built-in one \
+                or brings a language of your own. See docs/guides/page.md.",
+        ),
         key("name", Form::ByLanguage("1 to 80 characters of plain text in one line"))
             .unset("no name")
             .about("Name of the event or shop, shown above the heading."),
@@ -169,7 +178,7 @@ pub(super) const LANE: Table = Table {
 const MAIL_LINK: &str = "\"https://…\", \"mailto:…\" or a path of the shop such as \"/help\", at most 300 characters";
 const LINK: &str = "\"https://…\" or a path of the shop such as \"/legal\", at most 300 characters";
 
-const LANGUAGE: Form = Form::Words(&crate::pages::TAGS);
+const LANGUAGE: Form = Form::Text("the tag of a language of the page, such as \"en\"");
 
 const PRICE: Form = Form::Fields(
     &[("least", HASHES), ("most", HASHES)],

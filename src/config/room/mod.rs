@@ -5,6 +5,7 @@ pub(in crate::config) mod identity;
 pub(in crate::config) mod lanes;
 mod links;
 mod load_control;
+mod message;
 mod pace;
 pub(in crate::config) mod page;
 pub(in crate::config) mod proof;
@@ -23,12 +24,13 @@ use crate::config::document::{Node, Read, Reader, Section};
 use crate::config::keys::{Form, span};
 use crate::config::upstream::Upstream;
 use crate::config::upstream::several::named_by;
-use crate::room::{LineName, MAX_MESSAGE, Mode, RoomName, Settings};
+use crate::room::{LineName, Mode, RoomName, Settings};
 use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
 use draw::drawing;
 use identity::{Identities, identities};
 use lanes::{Lane, lanes, weights_and_names};
 use load_control::load_control;
+use message::Message;
 use page::{Page, page};
 use proof::{Proof, proof};
 use schedule::schedule;
@@ -60,7 +62,7 @@ pub struct Room {
     pub waiting_status: StatusCode,
     pub same_site: SameSite,
     pub cookie_domain: Option<String>,
-    pub message: Option<String>,
+    pub message: Option<Message>,
     pub page: Page,
     /// The proof that newcomers must give, if any.
     pub proof: Option<Proof>,
@@ -177,7 +179,7 @@ fn room(section: &Section<'_>, upstreams: &[Upstream]) -> Room {
         waiting_status: section.need_as("waiting_status", status),
         same_site: section.word("same_site", &sites),
         cookie_domain: section.get_as("cookie_domain", domain),
-        message: section.get_as("message", message),
+        message: section.get_as("message", message::message),
         bypass_networks: section.list("bypass_networks"),
         pass_networks: section.get("pass_networks"),
         crawler_max: section.need("crawler_max"),
@@ -385,16 +387,4 @@ fn domain(node: &Node<'_>, form: &Form) -> Read<String> {
         Some(host) => Ok(host.domain().to_owned()),
         None => wrong(node, format!("\"{text}\" is no domain for cookies"), form),
     }
-}
-
-fn message(node: &Node<'_>, form: &Form) -> Read<String> {
-    let text = text(node, form)?;
-    if text.len() > MAX_MESSAGE || text.chars().any(|c| c.is_control() && c != '\n') {
-        return wrong(
-            node,
-            format!("the message has {} bytes, or control characters", text.len()),
-            form,
-        );
-    }
-    Ok(text.to_owned())
 }

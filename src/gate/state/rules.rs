@@ -127,12 +127,11 @@ impl Rules {
     #[must_use]
     pub fn message<'a>(&'a self, view: &'a RoomView, accept_language: &str) -> Option<Message<'a>> {
         let set = &view.overrides;
-        let for_all = || {
-            set.message
-                .as_deref()
-                .or(self.room.message.as_deref())
-                .map(Message::from)
+        let configured = || {
+            let (lang, text) = self.room.message.as_ref()?.for_browser(accept_language);
+            Some(Message { text, lang })
         };
+        let for_all = || set.message.as_deref().map(Message::from).or_else(configured);
         // PERF: most rooms have no message by language, and need not read the visitor's languages.
         if set.messages.is_empty() {
             return for_all();

@@ -14,7 +14,7 @@ use crate::crawlers::Crawlers;
 use crate::logging::{Access, AccessLog};
 use crate::metrics::{Metrics, Outcome, Requests};
 use crate::names::form;
-use crate::pages::{Feeds, Language, PageKind, Pause, Stall, TemplateError, whole_minutes};
+use crate::pages::{Feeds, PageKind, Pause, Stall, TemplateError, whole_minutes};
 use crate::proxy::{self, Body, X_REQUEST_ID, is_trusted};
 use crate::replica::{Condition, MAX_PENDING_JOINS, Past, Replica};
 use crate::room::{Mode, RoomName, Wall};
@@ -150,7 +150,7 @@ impl Shared {
             detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
             keyring: parts.keyring,
             replica: parts.replica,
-            pages: Pages::new(None, Language::all().collect())?,
+            pages: Pages::built_in()?,
             trusted: config.server.trusted_proxies.clone(),
             askers: config.forward_auth.clone(),
             said_by_proxies: said_by_proxies(config),

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::pages::language::Language;
-
 /// Most characters of a name.
 pub const MAX_NAME: usize = 80;
 
@@ -11,20 +9,21 @@ pub const MAX_NAME: usize = 80;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BrandName {
     Same(String),
-    ByLanguage(BTreeMap<Language, String>),
+    /// By the language's tag.
+    ByLanguage(BTreeMap<String, String>),
 }
 
 impl BrandName {
     /// The name on a page in this language: its own, else the English one, else the first. With its language, where it has one.
     #[must_use]
-    pub fn in_language(&self, language: Language) -> (Option<Language>, &str) {
+    pub fn in_language(&self, tag: &str) -> (Option<&str>, &str) {
         match self {
             Self::Same(name) => (None, name),
             Self::ByLanguage(names) => {
-                let of = |language| names.get_key_value(&language);
-                let own = of(language).or_else(|| of(Language::ENGLISH));
+                let of = |tag| names.get_key_value(tag);
+                let own = of(tag).or_else(|| of("en"));
                 own.or_else(|| names.iter().next())
-                    .map_or((None, ""), |(language, name)| (Some(*language), name))
+                    .map_or((None, ""), |(tag, name)| (Some(tag), name))
             }
         }
     }
@@ -42,21 +41,18 @@ mod tests {
 
     #[test]
     fn a_page_shows_the_name_of_its_language_or_else_the_english_one() {
-        let korean = Language::from_tag("ko").unwrap();
-        let both = BTreeMap::from([
-            (korean, "마리골드".to_owned()),
-            (Language::ENGLISH, "Marigold".to_owned()),
-        ]);
-        let both = BrandName::ByLanguage(both);
-        assert_eq!(both.in_language(korean), (Some(korean), "마리골드"));
-        assert_eq!(
-            both.in_language(Language::ENGLISH),
-            (Some(Language::ENGLISH), "Marigold")
-        );
-        let only = BrandName::ByLanguage(BTreeMap::from([(korean, "마리골드".to_owned())]));
-        assert_eq!(only.in_language(Language::ENGLISH), (Some(korean), "마리골드"));
+        let names = |names: &[(&str, &str)]| {
+            let names = names.iter().map(|(tag, name)| ((*tag).to_owned(), (*name).to_owned()));
+            BrandName::ByLanguage(names.collect())
+        };
+        let both = names(&[("ko", "마리골드"), ("en", "Marigold")]);
+        assert_eq!(both.in_language("ko"), (Some("ko"), "마리골드"));
+        for tag in ["en", "tlh"] {
+            assert_eq!(both.in_language(tag), (Some("en"), "Marigold"));
+        }
+        assert_eq!(names(&[("ko", "마리골드")]).in_language("en"), (Some("ko"), "마리골드"));
         let same = BrandName::Same("Marigold".to_owned());
-        assert_eq!(same.in_language(korean), (None, "Marigold"));
+        assert_eq!(same.in_language("ko"), (None, "Marigold"));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub fn flaws(tag: &str, file: &str, whole: bool) -> Vec<Flaw> {
         flaws.extend(
             missing
                 .into_iter()
-                .map(|key| flaw(file.len(), key, said("the key is missing", "every key of en.toml"))),
+                .map(|key| flaw(file.len(), key, said("the key is missing", example(key)))),
         );
     }
     flaws.sort_by(|a, b| (a.line, &a.key).cmp(&(b.line, &b.key)));
@@ -118,6 +118,15 @@ static ENGLISH: LazyLock<BTreeMap<String, Text>> = LazyLock::new(|| {
     }
     texts
 });
+
+/// What stands in the English file for a key.
+fn example(key: &str) -> String {
+    let english = ENGLISH.get(key).or_else(|| ENGLISH.get(&format!("{key}.other")));
+    match english.map(|text| (&text.kind, &text.value)) {
+        Some((Kind::Text, Some(text))) => format!("a text, in English {text:?}"),
+        _ => "true or false".to_owned(),
+    }
+}
 
 /// The key of the whole sentence: that of a plural form without its category.
 fn sentence(key: &str) -> &str {
@@ -376,6 +385,10 @@ mod tests {
         let less = english.replacen("offline =", "# offline =", 1);
         let flaws = flaws("en", &less, true);
         assert_eq!((flaws.len(), &*flaws[0].key), (1, "words.offline"));
+        assert!(
+            flaws[0].right.starts_with("a text, in English \"No connection"),
+            "{flaws:?}"
+        );
         assert_eq!(found("en", &less), []);
         assert!(super::flaws("en", "", true).len() > 100);
     }

@@ -68,6 +68,17 @@ impl Cldr {
     }
 }
 
+/// Whether CLDR has plural rules for a tag.
+pub(in crate::pages) fn has_plural_rules(tag: &str) -> bool {
+    let language = tag.split('-').next().unwrap_or(tag);
+    let is_uncounted = UNCOUNTED.split(' ').any(|one| one.eq_ignore_ascii_case(language));
+    is_uncounted || Cldr::of(tag).is_some_and(|cldr| cldr.categories().count() > 1)
+}
+
+/// The languages that have one form for all numbers in CLDR, as those have that it does not know.
+const UNCOUNTED: &str =
+    "bm bo dz hnj id ig ii ja jbo jv kde kea km ko lkt lo ms my nqo osa sah ses sg su th to tpi vi wo yo yue zh";
+
 impl fmt::Debug for Cldr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cldr").finish_non_exhaustive()
@@ -119,5 +130,6 @@ mod tests {
         assert_eq!(Cldr::of("tlh").unwrap().category(1), PluralCategory::Other);
         assert_eq!(number("tlh", 12), "12");
         assert!(Cldr::of("a").is_none() && Cldr::of("en_US!").is_none());
+        assert!(has_plural_rules("cy") && has_plural_rules("JA") && !has_plural_rules("tlh"));
     }
 }

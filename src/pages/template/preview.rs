@@ -19,15 +19,9 @@ pub struct Preview {
 /// Every page and state in every language.
 #[must_use]
 pub fn previews(pages: &Pages) -> Vec<Preview> {
-    previews_in(pages, &Language::all().collect::<Vec<_>>())
-}
-
-/// Every page and state in these languages.
-#[must_use]
-pub fn previews_in(pages: &Pages, languages: &[Language]) -> Vec<Preview> {
     let of_case = |case: sample::Case| {
-        languages.iter().map(move |&language| {
-            let name = format!("{}.{}", case.name, language.tag());
+        pages.languages().all().map(move |language| {
+            let name = format!("{}.{}", case.name, pages.languages().tag(language));
             Preview {
                 name,
                 page: pages.render(case.kind, &case.facts, language),

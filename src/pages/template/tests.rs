@@ -178,7 +178,8 @@ fn a_room_keeps_one_beginning_for_all_who_wait() {
 fn built_in_once() -> Pages {
     static PROVED: std::sync::LazyLock<Pages> = std::sync::LazyLock::new(built_in);
     Pages {
-        shared: share(catalogue::built_in(), &Brand::default()).collect(),
+        shared: share(&Languages::built_in(), &Brand::default()).collect(),
+        languages: Languages::built_in(),
         beginnings: Beginnings::default(),
         custom: None,
         custom_proof: None,

@@ -51,6 +51,26 @@ fn a_template_and_a_secret_that_change_are_taken_by_themselves() {
 }
 
 #[test]
+fn words_that_change_are_taken_by_themselves() {
+    let site = Site::new("", "[room.page]\nwording = \"words\"");
+    std::fs::create_dir(site.path("words")).unwrap();
+    let heading = |text: &str| {
+        let file = format!("[pages.waiting]\nheading = \"{text}\"\n");
+        std::fs::write(site.path("words/en.toml"), file).unwrap();
+    };
+    heading("Hello");
+    let gate = site.start();
+    let _inside = gate.insider();
+    assert!(gate.visitor().goes_to("/").body.contains("<h1>Hello</h1>"));
+    heading("Welcome back");
+    is_taken(&gate);
+    assert!(gate.visitor().goes_to("/").body.contains("<h1>Welcome back</h1>"));
+    heading("{n}");
+    is_refused(&gate);
+    assert!(gate.visitor().goes_to("/").body.contains("<h1>Welcome back</h1>"));
+}
+
+#[test]
 fn a_file_that_names_one_which_comes_later_is_taken_when_that_is_there() {
     let site = Site::new("", "[room.page]\ntemplate = \"page.html\"");
     let gate = with_page(&site);

@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 
 use super::*;
 use crate::gate::request::kind::Kind;
-use crate::pages::Language;
 use crate::token::{PassId, TicketPlace};
 use ropeline_ids::{Edition, Epoch, LaneId, LineName, Number, RoomName, Wall};
 
@@ -188,7 +187,7 @@ fn a_page_that_was_refused_comes_again_by_itself_and_a_form_does_not() {
     let shop = RoomName::new("shop").unwrap();
     let client = IpAddr::from([192, 0, 2, 1]);
     assert!(limits.join(&shop, client).is_ok() && limits.returns(client).is_ok());
-    let pages = Pages::new(None, Language::all().collect()).unwrap();
+    let pages = Pages::built_in().unwrap();
     let refresh = |over: Over, kind| {
         let response = over.answer(&pages, &Visit::sample(kind)).response;
         let secs = |name| Some(response.headers().get(name)?.to_str().unwrap().parse::<u32>().unwrap());
@@ -213,7 +212,7 @@ fn who_is_over_is_told_when_to_come_back_in_a_form_they_can_read() {
     let client = IpAddr::from([192, 0, 2, 1]);
     assert!(limits.returns(client).is_ok());
     let over = limits.returns(client).unwrap_err();
-    let pages = Pages::new(None, Language::all().collect()).unwrap();
+    let pages = Pages::built_in().unwrap();
     for (kind, content) in [
         (Kind::Navigation, "text/html; charset=utf-8"),
         (Kind::Api, "application/problem+json"),

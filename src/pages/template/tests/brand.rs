@@ -8,11 +8,10 @@ const SVG: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\"><title>'A' & \"B\" 
 
 fn brand() -> Brand {
     let link = |text| Some(Link::parse(text, true).unwrap());
-    let korean = Language::from_tag("ko").unwrap();
-    let names = [(Language::ENGLISH, "<b>Marigold</b> & Co"), (korean, "마리골드")];
+    let names = [("en", "<b>Marigold</b> & Co"), ("ko", "마리골드")];
     Brand {
         name: Some(BrandName::ByLanguage(
-            names.map(|(language, name)| (language, name.to_owned())).into(),
+            names.map(|(tag, name)| (tag.to_owned(), name.to_owned())).into(),
         )),
         logo: Some(Logo::new(SVG.replace('&', "&amp;").as_bytes()).unwrap()),
         accent: Some(Accent::parse("#7a3e9d").unwrap()),
@@ -133,7 +132,7 @@ fn visitors_at_other_hosts_get_the_same_beginning_and_their_own_host() {
 fn a_message_and_a_name_in_another_language_say_so() {
     let korean = Language::from_tag("ko").unwrap();
     let pages = |names: [(Language, &str); 1]| {
-        let names = names.map(|(language, name)| (language, name.to_owned()));
+        let names = names.map(|(language, name)| (language.tag(), name.to_owned()));
         let name = Some(BrandName::ByLanguage(names.into()));
         Pages::branded(None, &Brand { name, ..brand() }).unwrap()
     };

@@ -1,12 +1,12 @@
 //! Pages in a language made from English: each English sentence that is left is one that no catalogue has.
 
 use super::*;
-use crate::pages::catalogue::{Direction, pseudo};
+use crate::pages::catalogue::{Direction, built_in, pseudo};
 
 fn pages(custom: Option<&str>, direction: Direction) -> Pages {
-    let english = Arc::clone(&catalogue::built_in()[0]);
-    let catalogues = [english, Arc::new(pseudo::catalogue(direction))];
-    Pages::in_languages(custom, &Brand::default(), &catalogues).unwrap()
+    let english = Arc::clone(&built_in()[0]);
+    let languages = Languages::of(vec![english, Arc::new(pseudo::catalogue(direction))]);
+    Pages::in_languages(custom, &Brand::default(), languages).unwrap()
 }
 
 const PSEUDO: Language = Language(1);
@@ -78,6 +78,28 @@ fn a_page_from_right_to_left_says_so_and_has_the_numbers_of_its_language() {
     let page = pages.render(case.kind, &case.facts, PSEUDO);
     assert!(text(&page).contains("<html lang=\"ar-XB\" dir=\"rtl\">"));
     assert_eq!(page.headers[header::CONTENT_LANGUAGE], "ar-XB");
+}
+
+#[test]
+fn a_part_that_a_template_has_for_one_language_is_tried() {
+    let languages = || {
+        Languages::of(vec![
+            Arc::clone(&built_in()[0]),
+            Arc::new(pseudo::catalogue(Direction::Ltr)),
+        ])
+    };
+    let own = |part: &str| {
+        let template = format!("{{% if lang == 'en-XA' %}}{part}{{% endif %}}<p>{{{{ heading }}}}</p>");
+        Pages::in_languages(Some(&template), &Brand::default(), languages())
+    };
+    assert!(own("{{ position / nothing }}").is_err() && own("<p onclick=\"x\">").is_err());
+    assert!(own("{{ heading / 2 }}").is_err());
+    let page =
+        own("<style>p{color:teal}</style>")
+            .unwrap()
+            .render(PageKind::Over, &PageFacts::new("r", Wall(0), "/"), PSEUDO);
+    let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(policy.contains("style-src 'sha256-"), "{policy}");
 }
 
 #[test]
