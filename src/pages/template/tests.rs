@@ -44,7 +44,7 @@ fn every_page_has_one_heading_a_language_and_nothing_from_outside() {
         assert_eq!(page.matches("<h1>").count(), 1, "{}", preview.name);
         let language = preview.name.rsplit('.').next().unwrap();
         assert!(
-            page.contains(&format!("<html lang=\"{language}\" dir=\"ltr\">")),
+            page.contains(&format!("<html lang=\"{language}\" dir=\"")),
             "{}",
             preview.name
         );
