@@ -122,7 +122,6 @@ pub fn whole_minutes(ms: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::pages::catalogue;
-    use crate::pages::language::Language;
     use crate::room::testing::Hand;
     use crate::room::{Drawing, Epoch, LaneId, LineName, Number, Schedule, Settings, State, Window};
 
@@ -192,7 +191,7 @@ mod tests {
             ..Settings::default()
         };
         // A draw that was lost is made anew, with other places.
-        let words = &catalogue::of(Language::ENGLISH).words;
+        let words = &catalogue::built_in()[0].words;
         for (settings, told, words) in [
             (drawn, Stall::Draw, &words.why_draw),
             (Settings::default(), Stall::Healing, &words.why_healing),
