@@ -1,8 +1,8 @@
-// Where the page's script fails before it has begun, leads to the page without one, by the way of a browser that runs none and as
-// late. What stands between the quotes of that address is neither a quote nor an angle bracket.
+// Where the page's script fails before it has begun, the browser does what one without a script does from the beginning.
 onerror = function () {
+  onerror = null;
   setTimeout(function () {
-    var way = /(\d+);url=([!#-=?-~]+)/.exec(document.getElementsByTagName('noscript')[0].textContent);
-    setTimeout(function () { location.replace(way[2]); }, 1e3 * way[1]);
+    var e = document.querySelector('noscript');
+    e.outerHTML = e.textContent;
   }, 99);
 };
