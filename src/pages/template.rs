@@ -426,6 +426,7 @@ fn lighten(headers: &mut HeaderMap) {
     }
     headers.remove("x-robots-tag");
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding, Cookie"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 }
 
 mod beginnings;
