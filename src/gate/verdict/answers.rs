@@ -184,3 +184,18 @@ pub const CLOSED_RETRY_SECS: u32 = 60;
 pub fn jitter() -> u16 {
     fastrand::u16(..)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_tries_again_stands_still_for_who_has_stopped_that() {
+        let status = StatusCode::BAD_GATEWAY;
+        let refusal = Refusal::new(status, "bad_gateway", PageKind::BadGateway, Outcome::TurnedAway);
+        let mut visit = Visit::sample(Kind::Navigation);
+        assert!(refusal.again_secs(&visit).is_some_and(|secs| secs >= AGAIN_SECS));
+        visit.stands_still = true;
+        assert_eq!(refusal.again_secs(&visit), None);
+    }
+}
