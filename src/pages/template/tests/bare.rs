@@ -29,7 +29,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
         "Your turn came at",
         "It is full inside",
         "/rooms/shop/leave\"",
-        "<b>When it is your turn, you have 90 seconds to come in.</b>",
+        "<b>If you are away when it is your turn, you have 90 seconds to come in.</b>",
         "Check now",
         "reload=off",
     ] {

@@ -2,6 +2,7 @@
 const fault = process.argv[1];
 if (fault === 'cut') {
   // A box on the way ends every stream at once, and the browser tries again every three seconds.
+  answer = { status: 200, responseText: '{"state":"waiting","ahead":5,"waiting":9,"estimate":null,"refresh":20}' };
   for (let second = 0; second < 300; second += 3) {
     sources[sources.length - 1].onerror();
     pass(3e3);

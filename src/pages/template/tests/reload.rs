@@ -31,7 +31,7 @@ fn only_a_place_in_line_leads_on_at_once_and_never_past_what_is_said_once() {
     let all = previews(&built_in());
     for preview in all
         .iter()
-        .filter(|preview| preview.page.headers["content-language"] == "en")
+        .filter(|preview| preview.name.split('.').nth(1) == Some("en"))
     {
         let (page, name) = (text(&preview.page), preview.name.trim_end_matches(".en"));
         let Some((before, _)) = page.split_once(";url=&#x2f;").or(page.split_once(";url=/")) else {
