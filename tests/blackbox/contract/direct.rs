@@ -143,7 +143,7 @@ async fn the_page_after_leaving_leads_back_to_the_page_that_was_left() {
         let target = "/.ropeline/rooms/shop/leave";
         let left = waiting.send("POST", target, &fields, "").await.unwrap();
         assert_eq!((left.status(), left.word()), (200, "left"), "{referer}");
-        let page = left.text().replace("/", "&#x2f;");
+        let page = left.text().replace('/', "&#x2f;");
         assert!(page.contains(href), "{referer}: {page}");
     }
 }
