@@ -156,7 +156,12 @@ fn what_was_spent_stays_so_over_a_restart_and_a_kill() {
     drop(gate);
     let gate = site.start();
     for code in &codes {
-        refused(&follows(&mut gate.visitor(), code), 403, "code_spent", "has been used");
+        refused(
+            &follows(&mut gate.visitor(), code),
+            403,
+            "code_spent",
+            "has already been used",
+        );
     }
     gate.stop();
 }
@@ -210,8 +215,18 @@ fn whoever_waits_keeps_the_place_until_the_code_is_theirs() {
     assert_eq!(one.status()["lane"], "press");
     assert_eq!(two.position(), Some(1), "that place was given up");
     // A visitor who asked before it was used is informed when the button is pressed.
-    refused(&two.sends(&button(&other), ""), 403, "code_spent", "has been used");
-    refused(&follows(&mut two, &codes[0]), 403, "code_spent", "has been used");
+    refused(
+        &two.sends(&button(&other), ""),
+        403,
+        "code_spent",
+        "has already been used",
+    );
+    refused(
+        &follows(&mut two, &codes[0]),
+        403,
+        "code_spent",
+        "has already been used",
+    );
     assert_eq!(two.position(), Some(1), "and this one was not");
     let app = joins_as_app(&mut two, &codes[1]);
     assert_eq!((app.status, &app.json()["lane"]), (200, &"press".into()), "{app:?}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use ropeline_testkit::page;
 use serde_json::Value;
 
 use crate::gate::Site;
@@ -29,12 +30,12 @@ fn log_lines_are_json_and_hold_no_token_no_query_and_no_whole_address() {
     let traced = "X-Request-Id: edge-7\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
     inside.asks("GET /traced", &format!("{forwarded}{traced}"), "");
     let mut waiting = gate.visitor();
-    let page = waiting.asks("GET /deep?secret=hush", &forwarded, "");
-    assert_eq!(page.word(), "waiting");
+    let answer = waiting.asks("GET /deep?secret=hush", &forwarded, "");
+    assert_eq!(answer.word(), "waiting");
     gate.visitor().asks("GET /../x", &forwarded, "");
 
-    let (_, rest) = page.body.split_once("<summary>Request</summary>").expect("its id");
-    let (id, _) = rest.split_once('<').unwrap();
+    let facts = page::facts(&answer.body);
+    let id = facts["text"]["request"].as_str().expect("its id");
     let line = until("the page's line in the access log", || {
         let log = fs::read_to_string(site.path("access.log")).ok()?;
         let whole = log.rsplit_once('\n')?.0;
