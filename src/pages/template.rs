@@ -417,11 +417,7 @@ fn headers(policy: &HeaderValue, tag: &str) -> HeaderMap {
 /// Leaves out what a bare page needs not: it is sent 80 times an hour, and only for the cookie of a visitor who has seen the whole
 /// page. It says its language itself, links to no other site, is loaded as a document only, and no crawler comes to it.
 fn lighten(headers: &mut HeaderMap) {
-    for name in [
-        header::CONTENT_LANGUAGE,
-        header::REFERRER_POLICY,
-        header::X_CONTENT_TYPE_OPTIONS,
-    ] {
+    for name in [header::CONTENT_LANGUAGE, header::REFERRER_POLICY] {
         headers.remove(name);
     }
     headers.remove("x-robots-tag");
