@@ -182,6 +182,11 @@ function go() {
   }, last[1] && 1e3 * Math.pow(2, last[1]) * (1 + Math.random()) / 2);
 }
 
+// Leads to where the gate looks for the ticket, which leads back here.
+function look() {
+  location.replace(page.check != 1 ? page.check : page.api + '/check' + (page.query || '?') + '&to=' + encodeURIComponent(location.pathname + location.search));
+}
+
 // A sound that fails must not cost the turn.
 function ring() {
   var tone;
@@ -217,7 +222,7 @@ function follow(s, late) {
   if (s.refresh) page.refresh = s.refresh;
   if (s.state == 'called') return turnCame(s.claim_in || 0, late);
   if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins || page.opens && s.opens_at && s.opens_at != page.opens) {
-    if (s.state == 'none' && page.check) location.replace(page.check);
+    if (s.state == 'none' && page.check) look();
     else go();
     return;
   }
@@ -226,7 +231,7 @@ function follow(s, late) {
     if (s.message) text('message', s.message);
     $('message').parentNode.hidden = !s.message;
   }
-  if (s.ahead != null && 'waited' in page) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
+  if (s.ahead != null && page.waited >= 0) show(s.ahead, s.estimate && [s.estimate.low, s.estimate.high], s);
   else {
     text('why', reason(s));
     say('');
@@ -341,7 +346,7 @@ function lead() {
   var at = new Date(+new Date(e.getAttribute('datetime')) || page.missed);
   if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
 });
-if (navigator.cookieEnabled === false && page.check) location.replace(page.check);
+if (navigator.cookieEnabled === false && page.check) look();
 if (common) {
   text('host', location.hostname);
   for (item in page.text) text(item, page.text[item]);

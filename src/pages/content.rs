@@ -11,7 +11,7 @@ use minijinja::value::Value;
 use serde::Serialize;
 
 pub(super) use alike::{Alike, InLine, Next};
-pub(super) use own::{BLANK, Own, Piece, Shape, blank, countdown_secs, own, place_texts, reload_secs};
+pub(super) use own::{BLANK, Own, Piece, Shape, blank, countdown_secs, own, place_texts, reload_secs, spared_secs};
 
 use super::addresses::{api, query};
 use super::brand::{Brand, Link};

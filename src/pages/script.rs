@@ -14,25 +14,65 @@ use super::text::{json, json_for_script, path_on_this_host, percent_encode};
 use crate::dates::rfc3339;
 use crate::room::{Phase, RoomName};
 
-/// The fields are read by `static/page.js`, as those of [`common`].
+/// The facts of one visitor by their names in `static/page.js`, and by those that a page has: these facts are not compressed.
+pub(super) const FACTS: [(&str, &str); 14] = [
+    ("check_in", "i"),
+    ("check", "c"),
+    ("refresh", "f"),
+    ("revision", "v"),
+    ("reference", "r"),
+    ("begins", "b"),
+    ("opens", "o"),
+    ("place", "p"),
+    ("ahead", "a"),
+    ("waited", "w"),
+    ("low", "l"),
+    ("high", "h"),
+    ("left", "s"),
+    ("text", "t"),
+];
+
+/// The page's script with the short names. There a fact is read as `page.name` alone.
+pub(super) fn short_facts(script: &str) -> String {
+    FACTS.iter().fold(script.to_owned(), |script, (name, short)| {
+        script.replace(&format!("page.{name}"), &format!("page.{short}"))
+    })
+}
+
+/// Seconds, without a fraction where there is none.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Secs(#[serde(serialize_with = "crate::pages::status::secs")] u64);
+
+/// Where to go when the ticket that was just given has not come back.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Check<'a> {
+    At(&'a str),
+    /// To where the gate looks, and then here again: 1. The script knows both.
+    Here(u8),
+}
+
+/// The fields are read by `static/page.js`, as those of [`common`]; for the names see [`FACTS`].
 #[derive(Serialize)]
 struct Data<'a> {
-    /// Where to go when the ticket that was just given has not come back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<&'a str>,
+    #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
+    check: Option<Check<'a>>,
     /// Seconds until the first question.
-    refresh: f64,
+    #[serde(rename = "f")]
+    refresh: Secs,
     /// Seconds between check-ins; absent where the stream proves presence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    check_in: Option<f64>,
+    #[serde(rename = "i", skip_serializing_if = "Option::is_none")]
+    check_in: Option<Secs>,
+    #[serde(rename = "v")]
     revision: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "r", skip_serializing_if = "Option::is_none")]
     reference: Option<&'a str>,
     /// When visitors can join, where that lies ahead.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "b", skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
     /// When visitors are called, in a line that forms before.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "o", skip_serializing_if = "Option::is_none")]
     opens: Option<String>,
     /// How far the room's draw has come: where it has come further, the page is another one.
     #[serde(skip_serializing_if = "crate::pages::status::is_none")]
@@ -41,15 +81,16 @@ struct Data<'a> {
 
 #[derive(Serialize)]
 struct Turn {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
     place: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "a", skip_serializing_if = "Option::is_none")]
     ahead: Option<u64>,
     /// Seconds since joining.
+    #[serde(rename = "w")]
     waited: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "l", skip_serializing_if = "Option::is_none")]
     low: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "h", skip_serializing_if = "Option::is_none")]
     high: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Stall>,
@@ -60,15 +101,22 @@ struct Turn {
     let_in: Option<u64>,
 }
 
-/// The facts of one visitor, which end in the middle: [`common`] has the rest.
-pub(super) fn data(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, here: &str) -> String {
+/// The facts of one visitor, which end in the middle: [`common`] has the rest. A page of many visitors leads to no address that is too
+/// long to be carried.
+pub(super) fn data(
+    (kind, of_many): (PageKind, bool),
+    facts: &PageFacts<'_>,
+    line: &LineFacts<'_>,
+    here: &str,
+) -> String {
     let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
     let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
-    let check = (line.fresh && line.turn.is_some()).then(|| check_url(line, here));
+    let way = check_url(line, here);
+    let check = (line.fresh && line.turn.is_some()).then(|| if of_many { Check::Here(1) } else { Check::At(&way) });
     let data = json(&Data {
-        check: check.as_deref(),
-        refresh: crate::pages::status::seconds(line.refresh_ms),
-        check_in: line.check_in_ms.map(crate::pages::status::seconds),
+        check,
+        refresh: Secs(line.refresh_ms),
+        check_in: line.check_in_ms.map(Secs),
         revision: crate::pages::stream::frame::revision(line.revision, line.stock.beyond),
         begins: early.map(|stage| rfc3339(stage.window.begins)),
         opens: forms.map(|stage| rfc3339(stage.window.opens)),
@@ -104,8 +152,9 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     query: &'a str,
     /// Seconds that the countdown begins with.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
     left: Option<u64>,
+    #[serde(rename = "t")]
     text: Texts<'a>,
 }
 
@@ -125,7 +174,7 @@ struct Texts<'a> {
 /// facts. The text ends in the address of the first, see [`way_on`], or where it goes later, before its seconds.
 pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) -> String {
     let here = path_on_this_host(facts.here);
-    let data = data(kind, facts, line, here);
+    let data = data((kind, true), facts, line, here);
     // In line, the script says so by the numbers.
     let ahead = line.turn.as_ref().and_then(|turn| turn.ahead);
     let place = ahead

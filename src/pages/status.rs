@@ -208,7 +208,7 @@ pub(super) fn seconds(ms: u64) -> f64 {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn secs<S: serde::Serializer>(ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn secs<S: serde::Serializer>(ms: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     match ms % 1_000 {
         0 => serializer.serialize_u64(ms / 1_000),
         _ => serializer.serialize_f64(seconds(*ms)),

@@ -13,7 +13,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use super::brand::Brand;
 use super::catalogue::Catalogue;
-use super::content::{Alike, BrandValues, Content, Shape, Shared, content, own};
+use super::content::{Alike, BrandValues, Content, Piece, Shape, Shared, content, own, spared_secs};
 use super::kind::{PageFacts, PageKind};
 use super::language::{Language, Languages};
 use super::packed::{self, Coding, Codings};
@@ -155,8 +155,10 @@ impl Pages {
             _ => (body, coding),
         };
         let mut headers = template.headers[language.0].clone();
-        headers.extend(refresh(kind, facts, &self.shared[language.0].catalogue).map(|field| (header::REFRESH, field)));
         headers.extend(coding.name().map(|name| (header::CONTENT_ENCODING, name)));
+        let weight = (on_the_wire(&headers, &body), most_in_an_hour(coding));
+        let refresh = refresh(kind, facts, &self.shared[language.0].catalogue, weight);
+        headers.extend(refresh.map(|field| (header::REFRESH, field)));
         Page { body, headers }
     }
 
@@ -210,19 +212,40 @@ fn pack(codings: Codings, kind: PageKind, body: Bytes) -> (Bytes, Coding) {
 
 /// The reload of the bare page, and of one that asks for a proof of work: as a field, since a checker of accessibility reports a
 /// `meta` that reloads. The whole page of a line has a `meta` in a `noscript`, which leads to the bare page at once.
-fn refresh(kind: PageKind, facts: &PageFacts<'_>, catalogue: &Catalogue) -> Option<HeaderValue> {
+fn refresh(kind: PageKind, facts: &PageFacts<'_>, catalogue: &Catalogue, weight: (u64, u64)) -> Option<HeaderValue> {
     let alike = Alike::of(kind, facts, catalogue);
     if !alike.bare && kind != PageKind::Proof {
         return None;
     }
     let own = own(&alike, facts);
     let (secs, to) = (own.reload_secs?, own.reload_url.plain());
+    let secs = match (&secs, &facts.line) {
+        (Piece::Number(secs), Some(line)) if alike.bare => spared_secs(line, *secs, weight).to_string(),
+        _ => secs.plain().into_owned(),
+    };
     let field = if to == own.here.plain() {
-        secs.plain().into_owned()
+        secs
     } else {
-        format!("{};url={to}", secs.plain())
+        format!("{secs};url={to}")
     };
     HeaderValue::try_from(field).ok()
+}
+
+/// Bytes that the bare pages of an hour may take: with the whole page before them it is 120 KB by gzip, and 270 KB as it is.
+fn most_in_an_hour(coding: Coding) -> u64 {
+    match coding {
+        Coding::Identity => 240_000,
+        Coding::Gzip | Coding::Brotli => 105_000,
+    }
+}
+
+/// The bytes of an answer: the gate's own fields, and those of the server, take some 200 more than these fields.
+fn on_the_wire(headers: &HeaderMap, body: &Bytes) -> u64 {
+    const OTHERS: usize = 200;
+    let fields = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + 4);
+    (fields.sum::<usize>() + OTHERS + body.len()) as u64
 }
 
 /// A rendered page with the fields of its answer.
@@ -344,8 +367,11 @@ const NAME: &str = "page";
 static INLINE: LazyLock<[(&str, Value); 5]> = LazyLock::new(|| {
     [
         ("bare_style", squeeze::style(BARE_STYLE)),
-        ("script", squeeze::short_script(&without_countdown(SCRIPT))),
-        ("counting_script", squeeze::short_script(SCRIPT)),
+        (
+            "script",
+            squeeze::short_script(&script::short_facts(&without_countdown(SCRIPT))),
+        ),
+        ("counting_script", squeeze::short_script(&script::short_facts(SCRIPT))),
         ("guard", squeeze::script(GUARD)),
         ("countdown_script", squeeze::short_script(COUNTDOWN)),
     ]

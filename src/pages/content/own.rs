@@ -101,7 +101,7 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
             _ => {}
         }
         own.reference = line.turn.as_ref().and_then(|turn| turn.reference).map(Piece::of);
-        own.data = Some(Piece::Markup(script::data(alike.kind, facts, line, here)));
+        own.data = Some(Piece::Markup(script::data((alike.kind, false), facts, line, here)));
     }
     own
 }
@@ -224,6 +224,23 @@ pub(in crate::pages) fn reload_secs(line: &LineFacts<'_>, now: Wall) -> u64 {
         _ => line.refresh_ms,
     };
     (wanted_ms / 1_000).clamp(least.min(most), most)
+}
+
+/// So many reloads, at the least, lie before the turn of a visitor whose page reloads less often.
+const RELOADS_BEFORE: u64 = 4;
+
+/// Seconds between the reloads of a bare page that takes so many bytes each time, where an hour may take `most_bytes`. For a visitor whose turn is far, or not foreseen and
+/// not the next, a large page reloads less often. It does so three times in two claim deadlines even then: a turn that comes early
+/// is not missed.
+pub(in crate::pages) fn spared_secs(line: &LineFacts<'_>, secs: u64, (bytes, most_bytes): (u64, u64)) -> u64 {
+    let most = line.settings.claim_deadline_ms * 2 / 3_000;
+    let spared = (bytes * 3_600).div_ceil(most_bytes).min(most).max(secs);
+    let is_far = |turn: &TurnFacts<'_>| match turn.estimate {
+        Some(estimate) => u64::from(estimate.low_secs) >= RELOADS_BEFORE * spared,
+        None => turn.ahead.is_some_and(|ahead| ahead > 0),
+    };
+    let may_wait = line.reload == Reload::Bare && !line.fresh && line.turn.as_ref().is_some_and(is_far);
+    if may_wait { spared } else { secs }
 }
 
 fn add_turn<'a>(own: &mut Own<'a>, (kind, now): (PageKind, Wall), turn: &TurnFacts<'_>, catalogue: &'a Catalogue) {

@@ -71,7 +71,11 @@ fn facts(page: &str) -> serde_json::Value {
     let mut facts = block("words").unwrap_or_else(|| serde_json::json!({}));
     let own = block("data").unwrap();
     let all = own.as_object().unwrap().clone();
-    facts.as_object_mut().unwrap().extend(all);
+    let named = |(key, value): (String, serde_json::Value)| {
+        let name = script::FACTS.iter().find(|(_, short)| *short == key);
+        (name.map_or(key, |(name, _)| (*name).to_owned()), value)
+    };
+    facts.as_object_mut().unwrap().extend(all.into_iter().map(named));
     facts
 }
 

@@ -1,5 +1,5 @@
 // Run by said.rs behind world.js: half an hour in which the line moves every five seconds, then two calls.
-const place = JSON.parse(blocks.data).place;
+const place = JSON.parse(blocks.data).p;
 const say = (name, data) => sources[0].hears[name]({ data: JSON.stringify(data) });
 for (let step = 1; step <= 360; step++) {
   pass(5e3);
