@@ -79,7 +79,7 @@ async fn a_script_that_fails_leads_to_the_page_without_one() {
         browser.devtools("Page.addScriptToEvaluateOnNewDocument", source).await;
         let link = gate.at("/seats?from=mail&id=7");
         browser.open(&link).await;
-        let page = browser.shows("Stop reloading by itself").await;
+        let page = browser.shows("Stop automatic reloading").await;
         assert!(
             page.contains("Your reference") && page.contains("ahead of you") || page.contains("You are next"),
             "{page}"
@@ -104,7 +104,7 @@ async fn without_scripts_a_compressed_page_leads_to_the_bare_one() {
     let browser = Browser::start(look).await;
     let link = gate.at("/seats?from=mail&id=7");
     browser.open(&link).await;
-    browser.shows("Stop reloading by itself").await;
+    browser.shows("Stop automatic reloading").await;
     assert_eq!(browser.address().await, link);
     inside.leave(hall::ROOM).await;
 }

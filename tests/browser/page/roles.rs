@@ -15,7 +15,7 @@ const WHOLE: [Told<'_>; 12] = [
     // Nothing is known of the wait: there is no progress to tell.
     ("#progress", "none", ""),
     ("#said", "status", ""),
-    ("a[href*=check]", "link", "Check now"),
+    ("#updated ~ a", "link", "Check now"),
     ("#sound", "checkbox", "Play a sound when it is my turn"),
     ("#copy", "button", "Copy"),
     ("footer", "contentinfo", ""),
