@@ -343,7 +343,7 @@ function lead() {
 }
 
 [].forEach.call(doc.getElementsByTagName('time'), function (e) {
-  var at = new Date(+new Date(e.getAttribute('datetime')) || page.missed);
+  var at = new Date(e.getAttribute('datetime'));
   if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
 });
 if (navigator.cookieEnabled === false && page.check) look();
@@ -370,7 +370,7 @@ on($('leave'), 'submit', function () {
 on($('stay'), 'click', function (e) {
   e.preventDefault();
   $('leave').parentNode.open = false;
-  $('leave').parentNode.firstChild.focus();
+  $('leave').parentNode.firstElementChild.focus();
 });
 if ($('copy')) $('copy').hidden = false;
 on($('copy'), 'click', function () {

@@ -12,6 +12,8 @@ mod kept;
 mod kind;
 mod language;
 mod lot;
+#[cfg(test)]
+mod node;
 mod packed;
 pub mod problem;
 pub mod proof;

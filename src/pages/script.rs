@@ -47,8 +47,8 @@ struct Secs(#[serde(serialize_with = "crate::pages::status::secs")] u64);
 /// Where to go when the ticket that was just given has not come back.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Check<'a> {
-    At(&'a str),
+enum Check {
+    At(String),
     /// To where the gate looks, and then here again: 1. The script knows both.
     Here(u8),
 }
@@ -57,7 +57,7 @@ enum Check<'a> {
 #[derive(Serialize)]
 struct Data<'a> {
     #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
-    check: Option<Check<'a>>,
+    check: Option<Check>,
     /// Seconds until the first question.
     #[serde(rename = "f")]
     refresh: Secs,
@@ -111,8 +111,14 @@ pub(super) fn data(
 ) -> String {
     let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
     let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
-    let way = check_url(line, here);
-    let check = (line.fresh && line.turn.is_some()).then(|| if of_many { Check::Here(1) } else { Check::At(&way) });
+    let way = || {
+        if of_many {
+            Check::Here(1)
+        } else {
+            Check::At(check_url(line, here))
+        }
+    };
+    let check = (line.fresh && line.turn.is_some()).then(way);
     let data = json(&Data {
         check,
         refresh: Secs(line.refresh_ms),
@@ -181,8 +187,9 @@ pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, c
         .filter(|_| kind != PageKind::Waiting)
         .map(|ahead| place_texts(kind, ahead, catalogue));
     let (position, ahead) = place.unzip();
+    let query = query(line.line);
     let shown = json(&Shown {
-        query: &query(line.line),
+        query: &query,
         left: countdown_secs(line, facts.now),
         text: Texts {
             request: facts.request_id,
@@ -191,7 +198,7 @@ pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, c
             draw: line.draw.map(|draw| lot::text(draw, catalogue)),
         },
     });
-    let query = query(line.line).replace('?', "&");
+    let query = query.replace('?', "&");
     // Only a page that has just given a ticket leads to where one is asked for.
     let any = if line.fresh && line.turn.is_some() {
         ""

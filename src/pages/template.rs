@@ -156,7 +156,7 @@ impl Pages {
         };
         let mut headers = template.headers[language.0].clone();
         headers.extend(coding.name().map(|name| (header::CONTENT_ENCODING, name)));
-        let weight = (on_the_wire(&headers, &body), most_in_an_hour(coding));
+        let weight = || (on_the_wire(&headers, &body), most_in_an_hour(coding));
         let refresh = refresh(kind, facts, &self.shared[language.0].catalogue, weight);
         headers.extend(refresh.map(|field| (header::REFRESH, field)));
         Page { body, headers }
@@ -211,8 +211,14 @@ fn pack(codings: Codings, kind: PageKind, body: Bytes) -> (Bytes, Coding) {
 }
 
 /// The reload of the bare page, and of one that asks for a proof of work: as a field, since a checker of accessibility reports a
-/// `meta` that reloads. The whole page of a line has a `meta` in a `noscript`, which leads to the bare page at once.
-fn refresh(kind: PageKind, facts: &PageFacts<'_>, catalogue: &Catalogue, weight: (u64, u64)) -> Option<HeaderValue> {
+/// `meta` that reloads. The whole page of a line has a `meta` in a `noscript`, which leads to the bare page. `weight` is the answer's
+/// bytes, and the most of an hour.
+fn refresh(
+    kind: PageKind,
+    facts: &PageFacts<'_>,
+    catalogue: &Catalogue,
+    weight: impl FnOnce() -> (u64, u64),
+) -> Option<HeaderValue> {
     let alike = Alike::of(kind, facts, catalogue);
     if !alike.bare && kind != PageKind::Proof {
         return None;
@@ -220,7 +226,7 @@ fn refresh(kind: PageKind, facts: &PageFacts<'_>, catalogue: &Catalogue, weight:
     let own = own(&alike, facts);
     let (secs, to) = (own.reload_secs?, own.reload_url.plain());
     let secs = match (&secs, &facts.line) {
-        (Piece::Number(secs), Some(line)) if alike.bare => spared_secs(line, *secs, weight).to_string(),
+        (Piece::Number(secs), Some(line)) if alike.bare => spared_secs(line, *secs, weight()).to_string(),
         _ => secs.plain().into_owned(),
     };
     let field = if to == own.here.plain() {

@@ -53,9 +53,7 @@ async fn a_turn_that_comes_in_a_hidden_tab_is_claimed_when_the_tab_is_seen() {
     let browser = firefox(Look::default()).await;
     browser.open(&gate.at("/seats")).await;
     browser.shows("You are next").await;
-    let waiting = browser.client.window().await.expect("a tab");
-    let other = browser.client.new_window(true).await.expect("another tab").handle;
-    browser.client.switch_to_window(other).await.expect("the other tab");
+    let waiting = hall::hide(&browser).await;
     inside.leave(ROOM).await;
     hall::is(&gate, 1, 0).await;
     browser.client.switch_to_window(waiting).await.expect("the waiting tab");

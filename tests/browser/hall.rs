@@ -4,6 +4,7 @@ use std::future::pending;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use fantoccini::wd::WindowHandle;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -77,6 +78,14 @@ pub async fn insider(gate: &Gate) -> Guest {
         assert_eq!(answer.gate, None, "the shop's own page: {}", answer.body);
     }
     guest
+}
+
+/// Hides the browser's page behind a new tab, and returns the handle of the page's.
+pub async fn hide(browser: &Browser) -> WindowHandle {
+    let page = browser.client.window().await.expect("a tab");
+    let other = browser.client.new_window(true).await.expect("another tab").handle;
+    browser.client.switch_to_window(other).await.expect("the other tab");
+    page
 }
 
 /// Waits for these figures of the room, as the operator has them.

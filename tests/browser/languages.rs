@@ -67,9 +67,7 @@ async fn comes_in(engine: Engine) {
         browser.open(&gate.at("/seats")).await;
         browser.shows(&Words::of(tag).heading).await;
         assert_eq!(browser.run("return document.documentElement.lang").await, json!(tag));
-        let waiting = browser.client.window().await.expect("a tab");
-        let other = browser.client.new_window(true).await.expect("another tab").handle;
-        browser.client.switch_to_window(other).await.expect("the other tab");
+        let waiting = hall::hide(&browser).await;
         inside.leave(ROOM).await;
         hall::is(&gate, 1, 0).await;
         browser.client.switch_to_window(waiting).await.expect("the waiting tab");

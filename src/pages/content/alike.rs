@@ -9,10 +9,7 @@ use crate::room::{LineName, Phase, RoomName, Wall};
 
 /// The facts of a page without those that are one visitor's own or one moment's.
 #[derive(Hash)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "independent facts, each with a sentence of its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(in crate::pages) struct Alike<'a> {
     pub kind: PageKind,
     pub catalogue: &'a Catalogue,

@@ -19,6 +19,13 @@ fn built_in() -> Pages {
     Pages::new(None).unwrap()
 }
 
+/// The page of a sample in a language, such as `waiting.ko`.
+fn page_of(name: &str) -> Page {
+    let (pages, (state, tag)) = (built_in_once(), name.split_once('.').unwrap());
+    let language = pages.languages().find(tag).unwrap();
+    preview::preview(&pages, state, language).unwrap()
+}
+
 fn refused(template: &str) -> TemplateError {
     Pages::new(Some(template)).unwrap_err()
 }
@@ -359,9 +366,8 @@ fn a_template_of_ones_own_may_show_pictures_of_the_site() {
 
 /// The pages of the samples by name, without `data` and the words of the script, but with what this only shows.
 fn shown(name: &str) -> String {
-    static ALL: std::sync::LazyLock<Vec<preview::Preview>> = std::sync::LazyLock::new(|| previews(&built_in()));
-    let name = format!("{name}.en");
-    let page = text(&ALL.iter().find(|preview| preview.name == name).unwrap().page);
+    let page = page_of(&format!("{name}.en"));
+    let page = text(&page);
     let mut rest = page.split("<script");
     let mut shown = rest.next().unwrap().to_owned();
     rest.for_each(|part| shown += part.split_once("</script>").unwrap().1);
@@ -546,10 +552,7 @@ fn text_stands_out_in_both_themes() {
 
 #[test]
 fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
-    let page = |name: &str| {
-        let mut all = previews(&built_in()).into_iter();
-        text(&all.find(|preview| preview.name == name).unwrap().page).to_owned()
-    };
+    let page = |name: &str| text(&page_of(name)).to_owned();
     let (noted, crowded) = (page("joining.en"), page("joining-crowded.en"));
     assert!(noted.contains("Your arrival time is recorded") && noted.contains("The order is kept"));
     assert!(crowded.contains("you are not in line yet") && !crowded.contains("time is recorded"));

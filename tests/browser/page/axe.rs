@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ropeline::pages::{Pages, previews};
+use ropeline::pages::{Language, Pages, preview, states};
 use serde_json::{Value, json};
 
 use super::served::serve;
@@ -48,13 +48,11 @@ async fn finds_nothing(template: Option<&str>) {
     let template = template.map(|file| std::fs::read_to_string(file).expect("an example"));
     let pages = Pages::new(template.as_deref()).expect("a template that works");
     let mut bodies = BTreeMap::new();
-    for preview in previews(&pages)
-        .into_iter()
-        .filter(|preview| preview.name.split('.').nth(1) == Some("en"))
-    {
-        let page = String::from_utf8(preview.page.body.to_vec()).expect("markup");
-        bodies.insert(format!("/without/{}", preview.name), without_scripts(&page));
-        bodies.insert(format!("/with/{}", preview.name), page);
+    for state in states() {
+        let page = preview(&pages, state, Language::ENGLISH).expect("a state of them");
+        let page = String::from_utf8(page.body.to_vec()).expect("markup");
+        bodies.insert(format!("/without/{state}"), without_scripts(&page));
+        bodies.insert(format!("/with/{state}"), page);
     }
     let names: Vec<String> = bodies.keys().cloned().collect();
     let address = serve(bodies).await;

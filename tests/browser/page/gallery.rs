@@ -74,14 +74,14 @@ async fn a_page_with_faults_is_found_out() {
     browser.open(&format!("http://{address}/")).await;
     shown(&browser, 320, 640, "light").await;
     let found = browser.run(LOOK).await.to_string();
-    for (what, whom) in [
-        ("wider than the screen", ""),
-        ("contrast", "pale"),
-        ("cut off", "cut off at the edge"),
-        ("over", "over it"),
-        ("px high", "small"),
+    for what in [
+        "it is wider than the screen: ",
+        "a contrast of 1.92: pale",
+        "cut off: cut off at the edge",
+        "one over the other: under / over it",
+        "px high: small",
     ] {
-        assert!(found.contains(what) && found.contains(whom), "no {what}: {found}");
+        assert!(found.contains(what), "no {what}: {found}");
     }
 }
 

@@ -15,9 +15,7 @@ async fn behind(gate: &Gate) -> (Browser, fantoccini::wd::WindowHandle, Guest) {
     let browser = Browser::start(Look::default()).await;
     browser.open(&gate.at("/seats")).await;
     browser.shows("You are next").await;
-    let waiting = browser.client.window().await.expect("a tab");
-    let other = browser.client.new_window(true).await.expect("another tab").handle;
-    browser.client.switch_to_window(other).await.expect("the other tab");
+    let waiting = hall::hide(&browser).await;
     browser.open(&gate.at("/static/style.css")).await;
     (browser, waiting, inside)
 }

@@ -1,8 +1,6 @@
 //! The place found in a frame: in Rust, and by the script of the page.
 
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -158,21 +156,7 @@ fn in_node(expression: &str, input: &Value) -> Option<Value> {
     let program = format!(
         "{body}\nconst input = JSON.parse(require('fs').readFileSync(0));\nconsole.log(JSON.stringify({expression}))"
     );
-    let node = Command::new("node")
-        .args(["-e", &program])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut node) = node else {
-        eprintln!("no node here: the page's script is only run by the browser tests");
-        return None;
-    };
-    node.stdin
-        .take()
-        .unwrap()
-        .write_all(input.to_string().as_bytes())
-        .unwrap();
-    Some(serde_json::from_slice(&node.wait_with_output().unwrap().stdout).unwrap())
+    crate::pages::node::run(&program, "", input.to_string().as_bytes())
 }
 
 #[test]

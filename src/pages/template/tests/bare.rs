@@ -5,9 +5,7 @@ use crate::pages::{LineFacts, Notice, Reload, Stall, TurnFacts};
 
 #[test]
 fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
-    let all = previews(&built_in());
-    let rendered = |name: &str| all.iter().find(|preview| preview.name == name).unwrap().page.clone();
-    let page = |name: &str| text(&rendered(name)).to_owned();
+    let page = |name: &str| text(&page_of(name)).to_owned();
     let whole = page("waiting.en");
     // Only by the reload, never by a click, which may come from a browser with scripts.
     assert_eq!(whole.matches("reload=bare").count(), 1, "{whole}");
@@ -17,8 +15,8 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     let bare = page("waiting-bare.en");
     assert!(!bare.contains("script") && !bare.contains("progress"), "{bare}");
     // The slowest that the settings allow, and of no address: that it has already.
-    assert_eq!(rendered("waiting-bare.en").headers[header::REFRESH], "45");
-    assert!(!bare.contains("refresh") && !rendered("waiting.en").headers.contains_key(header::REFRESH));
+    assert_eq!(page_of("waiting-bare.en").headers[header::REFRESH], "45");
+    assert!(!bare.contains("refresh") && !page_of("waiting.en").headers.contains_key(header::REFRESH));
     for part in [
         "1,204",
         "1,203 people ahead",
@@ -46,7 +44,7 @@ fn the_bare_page_reloads_itself_without_a_script_and_leads_to_the_whole_one() {
     let brief = built_in().render(PageKind::Waiting, &facts, Language::ENGLISH);
     assert!(text(&brief).contains("/check?reload=off\"") && !text(&brief).contains(&long));
     // A ticket just given is looked for, on time.
-    let fresh = rendered("joining-bare.en").headers[header::REFRESH].clone();
+    let fresh = page_of("joining-bare.en").headers[header::REFRESH].clone();
     let fresh = fresh.to_str().unwrap();
     let check = "20;url=/.ropeline/rooms/shop/check?to=";
     assert!(fresh.starts_with(check) && !fresh.contains("reload=bare"), "{fresh}");

@@ -1,9 +1,6 @@
 //! The page's script in node, with a clock and a document of the test's own: what a screen reader is told in half an hour, and what
 //! the page does where something around it fails.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use super::*;
 
 const WORLD: &str = include_str!("world.js");
@@ -16,20 +13,7 @@ const FAULTS: &str = include_str!("faults.js");
 
 /// What `scenario` prints of the page `name`; `None` where node is not installed.
 fn in_node<T: serde::de::DeserializeOwned>(scenario: &str, name: &str, argument: &str) -> Option<T> {
-    let mut all = previews(&built_in()).into_iter();
-    let page = all.find(|preview| preview.name == name).unwrap().page;
-    let node = Command::new("node")
-        .args(["-e", &[WORLD, scenario].concat(), "--", argument])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn();
-    let Ok(mut node) = node else {
-        eprintln!("no node here: nothing runs the page's script");
-        return None;
-    };
-    node.stdin.take().unwrap().write_all(&page.body).unwrap();
-    let output = node.wait_with_output().unwrap();
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    crate::pages::node::run(&[WORLD, scenario].concat(), argument, &page_of(name).body)
 }
 
 #[test]
