@@ -90,15 +90,22 @@ function load(key) { try { return JSON.parse(sessionStorage.getItem(key)) || {};
 function save(key, wanted) { try { sessionStorage.setItem(key, JSON.stringify(wanted)); } catch (e) {} }
 
 function waitText(bounds) {
-  var s;
+  var s, forms;
   if (!bounds) return terms.unknown;
   if (bounds[1] <= 60) return terms.soon;
   s = span(bounds[0], bounds[1]);
-  return fill(form(terms[(s.hours ? 'hours' : 'minutes') + (s.range ? '_range' : '')], s.high),
-    { low: shown(s.low), high: shown(s.high) });
+  forms = s.hours ? (s.range ? terms.hours_range : terms.hours) : s.range ? terms.minutes_range : terms.minutes;
+  return fill(form(forms, s.high), { low: shown(s.low), high: shown(s.high) });
 }
 
+// The sentence of a rare reason comes with the answer that names it. An event, which all languages share, has none: the page asks
+// for it once, within ten seconds.
 function reason(s) {
+  if (s.why_text) terms[s.why] = s.why_text;
+  if (s.why && !(s.why in terms)) {
+    terms[s.why] = '';
+    setTimeout(ask, 1e4 * Math.random());
+  }
   return (terms[s.why] || '') + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
 }
 
@@ -262,12 +269,15 @@ function take(json) {
 }
 function tell(json) { if (channel) channel.postMessage(json); }
 
+// The place was given up in another tab: nothing else that the page says is true any more.
 function depart() {
+  var heading = doc.querySelector('h1');
   gone = true;
   clearTimeout(timer);
   doc.title = terms.left;
-  text('why', terms.left);
-  if ($('position')) $('position').parentNode.parentNode.hidden = true;
+  if (heading) heading.textContent = terms.left;
+  text('said', terms.left);
+  [].forEach.call(doc.querySelectorAll('main>:not(h1):not(#said)'), function (e) { e.hidden = true; });
 }
 
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
@@ -393,12 +403,13 @@ if (bell && window.AudioContext) {
 }
 spoken = ['', seen('why'), seen('message')];
 plan();
-// Countdown: a page without one has not this part. Seconds count from when the page came, whatever the visitor's clock says. At the
-// end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line nothing is asked.
-var left = page.left || $('countdown').getAttribute('data-left'), loaded = performance.now(), ticks = setInterval(count, 250);
+// Countdown: a page without one has not this part. Seconds count from when the page came, in sleep too, whatever time the visitor's
+// clock shows. At the end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line
+// nothing is asked.
+var left = page.left || $('countdown').getAttribute('data-left'), ticks = setInterval(count, 250);
 function two(n) { return (n < 10 ? '0' : '') + Math.floor(n); }
 function count() {
-  var rest = max(0, Math.ceil(left - (performance.now() - loaded) / 1e3)),
+  var rest = max(0, Math.ceil(left - (now() - born) / 1e3)),
     time = two(rest / 3600 % 24) + ':' + two(rest / 60 % 60) + ':' + two(rest % 60);
   text('countdown', rest < 86400 ? time : fill($('countdown').getAttribute('data-days'), { n: Math.floor(rest / 86400), time: time }));
   if (rest) return;
@@ -415,5 +426,5 @@ if (page.place != null && navigator.locks) {
   navigator.locks.request(key, lead).catch(function () {});
 }
 // From here on nothing leads to the page without a script (static/guard.js).
-if (common) window.onerror = null;
+window.onerror = null;
 });

@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::kind::PageKind;
+use super::kind::{PageKind, Stall};
 use crate::metrics::CodeFate;
 use cldr::Cldr;
 pub(super) use cldr::has_plural_rules;
@@ -345,6 +345,24 @@ impl Catalogue {
     pub fn page(&self, kind: PageKind) -> &Heading {
         static NOTHING: LazyLock<Heading> = LazyLock::new(Heading::default);
         self.pages.get(&kind).unwrap_or(&NOTHING)
+    }
+
+    /// The sentence that says why no visitor is called, or fewer than could be.
+    pub fn reason(&self, stall: Stall) -> &str {
+        let words = &self.words;
+        match stall {
+            Stall::Held => &words.why_held,
+            Stall::Prequeue => &words.why_prequeue,
+            Stall::Lot => &words.why_lot,
+            Stall::Draw => &words.why_draw,
+            Stall::Full => &words.why_full,
+            Stall::Busy => &words.why_busy,
+            Stall::Resting => &words.why_resting,
+            Stall::Opening => &words.why_opening,
+            Stall::Healing => &words.why_healing,
+            Stall::CutOff => &words.why_cut_off,
+            Stall::Slower => &words.why_slower,
+        }
     }
 
     /// The form for `n`, braces still to be filled.

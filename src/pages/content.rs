@@ -288,25 +288,12 @@ fn notice_text(notice: Notice, catalogue: &Catalogue, time: Time) -> Markup {
 }
 
 fn why(stall: Stall, resumes_secs: Option<u32>, catalogue: &Catalogue) -> String {
-    let words = &catalogue.words;
-    let why = match stall {
-        Stall::Held => &words.why_held,
-        Stall::Prequeue => &words.why_prequeue,
-        Stall::Lot => &words.why_lot,
-        Stall::Draw => &words.why_draw,
-        Stall::Full => &words.why_full,
-        Stall::Busy => &words.why_busy,
-        Stall::Resting => &words.why_resting,
-        Stall::Opening => &words.why_opening,
-        Stall::Healing => &words.why_healing,
-        Stall::CutOff => &words.why_cut_off,
-        Stall::Slower => &words.why_slower,
-    };
+    let why = catalogue.reason(stall);
     let Some(high_secs) = resumes_secs else {
-        return why.clone();
+        return why.to_owned();
     };
     let left = estimate_text(Some(Estimate { low_secs: 0, high_secs }), catalogue);
-    format!("{why} {}", fill(&words.time_left, &[("time", &left)]))
+    format!("{why} {}", fill(&catalogue.words.time_left, &[("time", &left)]))
 }
 
 fn good_to_know(line: &InLine<'_>, catalogue: &Catalogue) -> Vec<String> {

@@ -12,8 +12,6 @@ mod kept;
 mod kind;
 mod language;
 mod lot;
-#[cfg(test)]
-mod node;
 mod packed;
 pub mod problem;
 pub mod proof;
@@ -36,6 +34,7 @@ pub use kind::{
 };
 pub use language::{Language, Languages};
 pub use packed::Codings;
+pub use script::FACTS;
 pub use status::{DrawStatus, Opening, State, Status, claim_in};
 pub use stream::frame::{Feeds, StreamFrame, let_in};
 pub use stream::lookout::LOOKS_WITHIN;

@@ -15,7 +15,7 @@ use crate::dates::rfc3339;
 use crate::room::{Phase, RoomName};
 
 /// The facts of one visitor by their names in `static/page.js`, and by those that a page has: these facts are not compressed.
-pub(super) const FACTS: [(&str, &str); 14] = [
+pub const FACTS: [(&str, &str); 14] = [
     ("check_in", "i"),
     ("check", "c"),
     ("refresh", "f"),
@@ -32,11 +32,36 @@ pub(super) const FACTS: [(&str, &str); 14] = [
     ("text", "t"),
 ];
 
-/// The page's script with the short names. There a fact is read as `page.name` alone.
-pub(super) fn short_facts(script: &str) -> String {
-    FACTS.iter().fold(script.to_owned(), |script, (name, short)| {
-        script.replace(&format!("page.{name}"), &format!("page.{short}"))
-    })
+/// Its words likewise, apart from the sentences of reasons, which have the reasons' names.
+pub(super) const WORDS: [(&str, &str); 17] = [
+    ("minutes_range", "n"),
+    ("hours_range", "i"),
+    ("unknown", "u"),
+    ("minutes", "m"),
+    ("updated", "d"),
+    ("offline", "o"),
+    ("let_in", "l"),
+    ("slower", "w"),
+    ("title", "t"),
+    ("first", "f"),
+    ("ahead", "a"),
+    ("hours", "h"),
+    ("soon", "s"),
+    ("turn", "y"),
+    ("back", "b"),
+    ("left", "g"),
+    ("rest", "r"),
+];
+
+/// The page's script with the short names. There a fact is read as `page.name` alone, and a word as `terms.name`.
+pub(super) fn short_names(script: &str) -> String {
+    let facts = FACTS.iter().map(|names| ("page", names));
+    let words = WORDS.iter().map(|names| ("terms", names));
+    facts
+        .chain(words)
+        .fold(script.to_owned(), |script, (of, (name, short))| {
+            script.replace(&format!("{of}.{name}"), &format!("{of}.{short}"))
+        })
 }
 
 /// Seconds, without a fraction where there is none.
@@ -80,7 +105,7 @@ struct Data<'a> {
 }
 
 #[derive(Serialize)]
-struct Turn {
+struct Turn<'a> {
     #[serde(rename = "p", skip_serializing_if = "Option::is_none")]
     place: Option<u64>,
     #[serde(rename = "a", skip_serializing_if = "Option::is_none")]
@@ -94,6 +119,9 @@ struct Turn {
     high: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Stall>,
+    /// The sentence for it, where [`common`] has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_text: Option<&'a str>,
     /// Seconds until calls go on, at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumes: Option<u32>,
@@ -107,7 +135,7 @@ pub(super) fn data(
     (kind, of_many): (PageKind, bool),
     facts: &PageFacts<'_>,
     line: &LineFacts<'_>,
-    here: &str,
+    (here, catalogue): (&str, &Catalogue),
 ) -> String {
     let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
     let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
@@ -138,6 +166,10 @@ pub(super) fn data(
             low: turn.estimate.map(|estimate| estimate.low_secs),
             high: turn.estimate.map(|estimate| estimate.high_secs),
             why: turn.stall,
+            why_text: turn
+                .stall
+                .filter(|why| !why.has_words_on_every_page())
+                .map(|why| catalogue.reason(why)),
             resumes: turn.resumes_secs,
             let_in: turn.let_in,
         })
@@ -180,7 +212,7 @@ struct Texts<'a> {
 /// facts. The text ends in the address of the first, see [`way_on`], or where it goes later, before its seconds.
 pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, catalogue: &Catalogue) -> String {
     let here = path_on_this_host(facts.here);
-    let data = data((kind, true), facts, line, here);
+    let data = data((kind, true), facts, line, (here, catalogue));
     // In line, the script says so by the numbers.
     let ahead = line.turn.as_ref().and_then(|turn| turn.ahead);
     let place = ahead
@@ -246,13 +278,6 @@ pub(super) fn common(alike: &Alike<'_>, line: &InLine<'_>, words: &str) -> Strin
     } else if line.next == Some(Next::Calls) {
         now.insert("prequeue", &*catalogue.words.why_prequeue);
     }
-    // Before its draw no visitor is called, and the page after it is another one.
-    if line.follows && !undrawn {
-        now.extend([
-            ("busy", &*catalogue.words.why_busy),
-            ("resting", &catalogue.words.why_resting),
-        ]);
-    }
     let comma = if now.is_empty() { "" } else { "," };
     let common = json(&Common {
         kind: alike.kind.name(),
@@ -267,30 +292,43 @@ pub(super) fn common(alike: &Alike<'_>, line: &InLine<'_>, words: &str) -> Strin
     format!("{common}{comma}{rest}}}")
 }
 
-/// The words that the script puts numbers into.
+/// The words that the script puts numbers into; for the names see [`WORDS`].
 #[derive(Serialize)]
 struct Words<'a> {
+    #[serde(rename = "t")]
     title: &'a str,
+    #[serde(rename = "f")]
     first: &'a str,
+    #[serde(rename = "a")]
     ahead: &'a Forms,
+    #[serde(rename = "u")]
     unknown: &'a str,
+    #[serde(rename = "s")]
     soon: &'a str,
+    #[serde(rename = "m")]
     minutes: &'a Forms,
+    #[serde(rename = "n")]
     minutes_range: &'a Forms,
+    #[serde(rename = "h")]
     hours: &'a Forms,
+    #[serde(rename = "i")]
     hours_range: &'a Forms,
+    #[serde(rename = "l")]
     let_in: &'a Forms,
+    #[serde(rename = "d")]
     updated: &'a str,
+    #[serde(rename = "o")]
     offline: &'a str,
+    #[serde(rename = "y")]
     turn: &'a str,
-    held: &'a str,
     full: &'a str,
-    opening: &'a str,
-    healing: &'a str,
-    cut_off: &'a str,
+    #[serde(rename = "b")]
     back: &'a str,
+    #[serde(rename = "w")]
     slower: &'a str,
+    #[serde(rename = "g")]
     left: &'a str,
+    #[serde(rename = "r")]
     rest: &'a str,
 }
 
@@ -311,11 +349,7 @@ pub(super) fn words(catalogue: &Catalogue) -> String {
         updated: &words.updated,
         offline: &words.offline,
         turn: &words.your_turn,
-        held: &words.why_held,
         full: &words.why_full,
-        opening: &words.why_opening,
-        healing: &words.why_healing,
-        cut_off: &words.why_cut_off,
         back: &words.why_back,
         slower: &words.why_slower,
         left: &catalogue.page(PageKind::Left).heading,

@@ -66,6 +66,9 @@ pub struct Status<'a> {
     /// Why no visitor is called just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Stall>,
+    /// The sentence for it in the visitor's language: for apps, and for a page that may not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_text: Option<&'a str>,
     /// While opening or healing, after how many seconds calls go on at the latest, in whole minutes.
     #[serde(rename = "resumes", skip_serializing_if = "Option::is_none")]
     pub resumes_secs: Option<u32>,
@@ -155,6 +158,7 @@ impl Status<'_> {
             refresh_ms,
             message: None,
             why: None,
+            why_text: None,
             resumes_secs: None,
             reachable: None,
             won: None,

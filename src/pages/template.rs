@@ -14,7 +14,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use super::brand::Brand;
 use super::catalogue::Catalogue;
 use super::content::{Alike, BrandValues, Content, Piece, Shape, Shared, content, own, spared_secs};
-use super::kind::{PageFacts, PageKind};
+use super::kind::{PageFacts, PageKind, Stall};
 use super::language::{Language, Languages};
 use super::packed::{self, Coding, Codings};
 use super::script;
@@ -127,6 +127,12 @@ impl Pages {
     #[must_use]
     pub fn languages(&self) -> &Languages {
         &self.languages
+    }
+
+    /// The sentence for a reason, as pages have it.
+    #[must_use]
+    pub fn reason(&self, stall: Stall, language: Language) -> &str {
+        self.shared[language.0].catalogue.reason(stall)
     }
 
     /// One page as it is.
@@ -375,9 +381,9 @@ static INLINE: LazyLock<[(&str, Value); 5]> = LazyLock::new(|| {
         ("bare_style", squeeze::style(BARE_STYLE)),
         (
             "script",
-            squeeze::short_script(&script::short_facts(&without_countdown(SCRIPT))),
+            squeeze::short_script(&script::short_names(&without_countdown(SCRIPT))),
         ),
-        ("counting_script", squeeze::short_script(&script::short_facts(SCRIPT))),
+        ("counting_script", squeeze::short_script(&script::short_names(SCRIPT))),
         ("guard", squeeze::script(GUARD)),
         ("countdown_script", squeeze::short_script(COUNTDOWN)),
     ]
@@ -463,4 +469,4 @@ pub mod preview;
 mod sample;
 pub mod squeeze;
 #[cfg(test)]
-mod tests;
+pub(in crate::pages) mod tests;

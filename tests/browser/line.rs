@@ -198,12 +198,23 @@ async fn who_leaves_gives_the_place_to_the_next() {
     let mut behind = Guest::new(&gate.address);
     behind.visit("/seats").await;
     assert_eq!(behind.status(ROOM).await["position"], 2);
+    // In a second tab.
+    let first = hall::hide(&browser).await;
+    browser.open(&gate.at("/seats")).await;
+    browser.shows("You are next").await;
     browser.click("details:has(#leave) summary").await;
     browser.screenshot("leaving").await;
     browser.click("#leave button").await;
     browser.shows("You left the line").await;
     browser.screenshot("left").await;
     assert_eq!(behind.status(ROOM).await["position"], 1);
+    // The first one says the same, and no more that it lets in.
+    browser.client.switch_to_window(first).await.expect("the first tab");
+    browser.shows("You left the line").await;
+    let left = browser
+        .run("return document.querySelector('main').innerText.trim()")
+        .await;
+    assert_eq!(left, "You left the line");
 }
 
 #[tokio::test]

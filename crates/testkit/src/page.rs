@@ -1,8 +1,10 @@
 //! A waiting page as a visitor reads it: what it says itself, and what its script shows.
 
+use ropeline::pages::FACTS;
 use serde_json::{Map, Value};
 
-/// The facts in the page's blocks of JSON: those that many visitors share, and the visitor's own. Empty on a page without them.
+/// The facts in the page's blocks of JSON, by their names in `static/page.js`: those that many visitors share, and the visitor's own.
+/// Empty on a page without them.
 pub fn facts(page: &str) -> Map<String, Value> {
     let block = |id: &str| {
         let (_, rest) = page.split_once(&format!(" id=\"{id}\">"))?;
@@ -10,7 +12,11 @@ pub fn facts(page: &str) -> Map<String, Value> {
         serde_json::from_str::<Map<String, Value>>(json).ok()
     };
     let mut facts = block("words").unwrap_or_default();
-    facts.extend(block("data").unwrap_or_default());
+    let named = |(key, value): (String, Value)| {
+        let name = FACTS.iter().find(|(_, short)| *short == key);
+        (name.map_or(key, |(name, _)| (*name).to_owned()), value)
+    };
+    facts.extend(block("data").unwrap_or_default().into_iter().map(named));
     facts
 }
 

@@ -1,7 +1,7 @@
 //! A room's pages in the languages it offers; the gate's own in all there are.
 
 use crate::config;
-use crate::pages::{self, Page, PageFacts, PageKind, TemplateError};
+use crate::pages::{self, Language, Page, PageFacts, PageKind, Stall, TemplateError};
 
 use crate::gate::request::visit::Visit;
 
@@ -26,6 +26,16 @@ impl Pages {
         })
     }
 
+    /// The sentence for a reason, in the visitor's language.
+    #[must_use]
+    pub fn reason(&self, stall: Stall, visit: &Visit) -> &str {
+        self.pages.reason(stall, self.language(visit))
+    }
+
+    fn language(&self, visit: &Visit) -> Language {
+        self.pages.languages().negotiate(visit.languages())
+    }
+
     /// One page, in the visitor's language and in a coding that the browser takes, with the host that the visitor asked for.
     #[must_use]
     pub fn render(&self, kind: PageKind, facts: &PageFacts<'_>, visit: &Visit) -> Page {
@@ -33,7 +43,7 @@ impl Pages {
             host: visit.host(),
             ..*facts
         };
-        let language = self.pages.languages().negotiate(visit.languages());
-        self.pages.render_as(visit.codings(), kind, &facts, language)
+        self.pages
+            .render_as(visit.codings(), kind, &facts, self.language(visit))
     }
 }

@@ -36,7 +36,8 @@ impl Forms {
     }
 }
 
-/// For the page's script: the sentence alone where there is one form only; else the forms, `other` always among them.
+/// For the page's script: the sentence alone where there is one form only; else the forms that differ from `other`, and
+/// `other`.
 impl Serialize for Forms {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let own = [
@@ -49,6 +50,7 @@ impl Serialize for Forms {
         let own: Vec<(&str, &str)> = own
             .into_iter()
             .filter_map(|(name, form)| Some((name, form.as_deref()?)))
+            .filter(|(_, form)| *form != self.usual())
             .collect();
         if own.is_empty() {
             return serializer.serialize_str(self.usual());
@@ -100,11 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn the_script_gets_one_sentence_or_all_forms_with_other_among_them() {
+    fn the_script_gets_one_sentence_or_other_and_the_forms_that_differ() {
         let forms = |text| serde_json::to_value(toml::from_str::<Forms>(text).unwrap()).unwrap();
         assert_eq!(forms("other = \"n\""), json!("n"));
         assert_eq!(forms("one = \"1\"\nother = \"n\""), json!({ "one": "1", "other": "n" }));
-        let russian = json!({ "one": "{n} минута", "few": "{n} минуты", "many": "{n} минут", "other": "{n} минут" });
+        // `many` is what stands for `other` here.
+        let russian = json!({ "one": "{n} минута", "few": "{n} минуты", "other": "{n} минут" });
         assert_eq!(forms(RUSSIAN), russian);
     }
 }

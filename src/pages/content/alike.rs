@@ -35,8 +35,7 @@ pub(in crate::pages) struct InLine<'a> {
     pub claim_deadline_ms: u64,
     pub session_ms: u64,
     pub session_max_ms: u64,
-    /// Whether the room has load control, and whether it has a draw.
-    pub follows: bool,
+    /// Whether the room has a draw.
     pub draws: bool,
     /// When the room opens, where it is not open yet, and what comes next there.
     pub opens: Option<Wall>,
@@ -133,7 +132,6 @@ impl<'a> InLine<'a> {
             claim_deadline_ms: settings.claim_deadline_ms,
             session_ms: settings.session_ms,
             session_max_ms: settings.session_max_ms,
-            follows: settings.load_control.is_some(),
             draws: settings.draw.is_some(),
             opens: stage.map(|stage| stage.window.opens),
             next: stage.map(|stage| match stage.phase {

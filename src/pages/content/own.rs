@@ -101,7 +101,12 @@ pub(in crate::pages) fn own<'a>(alike: &Alike<'a>, facts: &PageFacts<'a>) -> Own
             _ => {}
         }
         own.reference = line.turn.as_ref().and_then(|turn| turn.reference).map(Piece::of);
-        own.data = Some(Piece::Markup(script::data((alike.kind, false), facts, line, here)));
+        own.data = Some(Piece::Markup(script::data(
+            (alike.kind, false),
+            facts,
+            line,
+            (here, catalogue),
+        )));
     }
     own
 }

@@ -5,9 +5,7 @@ use std::sync::LazyLock;
 use crate::pages::kind::{
     LineFacts, Message, Notice, PageFacts, PageKind, ProofFacts, Reload, Stall, StockFacts, TurnFacts,
 };
-use crate::room::{
-    Bounds, Controller, Drawing, Estimate, LineName, LoadControl, Phase, RoomName, Settings, Stage, Wall, Window,
-};
+use crate::room::{Drawing, Estimate, LineName, Phase, RoomName, Settings, Stage, Wall, Window};
 
 /// A page with its name, which is the request id too, so that no two samples are equal.
 pub struct Case {
@@ -20,17 +18,9 @@ static ROOM: LazyLock<RoomName> = LazyLock::new(|| RoomName::new("shop").expect(
 static LINE: LazyLock<LineName> = LazyLock::new(|| LineName::new("<événement> 7").expect("plain text, short enough"));
 static ONLY: LineName = LineName::ONLY;
 static SETTINGS: LazyLock<Settings> = LazyLock::new(Settings::default);
-static FOLLOWING: LazyLock<Settings> = LazyLock::new(|| Settings {
-    load_control: Some(LoadControl::by(Controller::Adaptive(Bounds::default()))),
-    ..Settings::default()
-});
 static DRAWING: LazyLock<Settings> = LazyLock::new(|| Settings {
     draw: Some(Drawing::default()),
     ..Settings::default()
-});
-static FOLLOWING_DRAWING: LazyLock<Settings> = LazyLock::new(|| Settings {
-    draw: Some(Drawing::default()),
-    ..FOLLOWING.clone()
 });
 
 /// 28 October 2026, 13:07 UTC.
@@ -43,7 +33,7 @@ const HERE: &str = "/event/7?date=2026-11-20&seats=2";
 /// Every kind, and the waiting page in every state it knows.
 pub fn cases() -> Vec<Case> {
     let mut cases = waiting();
-    cases.extend(following());
+    cases.extend(loaded());
     cases.extend(other_lines());
     cases.extend(shut());
     cases.extend(PageKind::ALL.into_iter().filter(|kind| !kind.follows()).map(plain));
@@ -237,8 +227,8 @@ fn undrawn(stall: Stall, reference: &'static str) -> LineFacts<'static> {
     }
 }
 
-/// A room with load control has sentences of its own on every page.
-fn following() -> Vec<Case> {
+/// What only a room with load control says.
+fn loaded() -> Vec<Case> {
     let busy = TurnFacts {
         stall: Some(Stall::Busy),
         ..somewhere(94)
@@ -247,40 +237,15 @@ fn following() -> Vec<Case> {
         stall: Some(Stall::Resting),
         ..turn(95, "K74-4T0-W", None)
     };
-    let follows = |line| LineFacts {
-        settings: &FOLLOWING,
-        ..line
-    };
     let streamed = LineFacts {
         check_in_ms: Some(60_000),
         fresh: true,
         ..line(Some(resting))
     };
-    let mut cases = vec![
-        case(
-            "waiting-busy",
-            PageKind::Waiting,
-            Some(MESSAGE),
-            follows(line(Some(busy))),
-        ),
-        case("waiting-resting", PageKind::Waiting, None, follows(streamed)),
-    ];
-    let forms = forming(turn(96, "K74-5W8-W", None));
-    cases.push(Case {
-        name: "waiting-prequeue-following",
-        facts: PageFacts {
-            request_id: "waiting-prequeue-following",
-            line: forms.facts.line.map(follows),
-            ..forms.facts
-        },
-        ..forms
-    });
-    let drawn = LineFacts {
-        settings: &FOLLOWING_DRAWING,
-        ..undrawn(Stall::Lot, "K74-6YG-S")
-    };
-    cases.push(case("waiting-lot-following", PageKind::Waiting, None, drawn));
-    cases
+    vec![
+        case("waiting-busy", PageKind::Waiting, Some(MESSAGE), line(Some(busy))),
+        case("waiting-resting", PageKind::Waiting, None, streamed),
+    ]
 }
 
 const fn stage(phase: Phase) -> Stage {

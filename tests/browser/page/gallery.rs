@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use ropeline::pages::{Pages, previews, states};
+use ropeline::pages::wording::Wording;
+use ropeline::pages::{Brand, Languages, Page, Pages, preview, previews, states};
 
 use super::served::serve;
 use crate::harness::browser::Browser;
@@ -20,6 +21,11 @@ const FOLDER: &str = "ROPELINE_GALLERY";
 /// Width, height, and whether the fonts are a phone's. 320 px is also a wide window at 400 % (WCAG 2.2, 1.4.10).
 const SCREENS: [(&str, u32, u32); 2] = [("phone", 320, 640), ("desktop", 1_280, 800)];
 const COLOURS: [&str; 2] = ["light", "dark"];
+
+/// A language made from English, longer than it, and one from right to left: what is not in square brackets is a text that no
+/// catalogue has.
+#[path = "../../../src/pages/catalogue/pseudo.rs"]
+mod pseudo;
 
 /// What is wrong with the page as it is shown now, in words.
 const LOOK: &str = include_str!("gallery.js");
@@ -35,10 +41,45 @@ async fn no_page_is_cut_off_or_pale_in_any_language() {
         let state = preview.name.split('.').next().unwrap_or_default();
         let row = states.iter().position(|name| *name == state).expect("a state");
         if folder.is_some() || (at + row) % 5 == 0 {
-            let body = String::from_utf8(preview.page.body.to_vec()).expect("markup");
-            bodies.insert(format!("/{}", preview.name), body);
+            bodies.insert(format!("/{}", preview.name), markup(&preview.page));
         }
     }
+    look_at(bodies, folder.as_deref()).await;
+}
+
+#[tokio::test]
+async fn every_sentence_is_a_catalogues_and_fits_where_it_is_two_fifths_longer() {
+    let words = tempfile::tempdir().expect("a folder");
+    let english = include_str!("../../../static/locales/en.toml");
+    for (tag, right_to_left) in PSEUDO {
+        let file = words.path().join(format!("{tag}.toml"));
+        std::fs::write(file, pseudo::file(english, right_to_left)).expect("written");
+    }
+    let wording = Wording::read(words.path()).expect("two languages");
+    let languages = Languages::with(&wording);
+    let pages = Pages::in_languages(None, &Brand::default(), languages.clone()).expect("the built-in page");
+    let folder = folder();
+    let mut bodies = BTreeMap::new();
+    for (row, state) in states().into_iter().enumerate() {
+        for (at, (tag, _)) in PSEUDO.into_iter().enumerate() {
+            if folder.is_some() || (row + at) % PSEUDO.len() == 0 {
+                let language = languages.find(tag).expect("one of them");
+                let page = preview(&pages, state, language).expect("a state");
+                bodies.insert(format!("/{state}.{tag}"), markup(&page));
+            }
+        }
+    }
+    look_at(bodies, folder.as_deref()).await;
+}
+
+const PSEUDO: [(&str, bool); 2] = [("en-XA", false), ("ar-XB", true)];
+
+fn markup(page: &Page) -> String {
+    String::from_utf8(page.body.to_vec()).expect("markup")
+}
+
+/// Looks at these pages, by their addresses, on each screen in each theme.
+async fn look_at(bodies: BTreeMap<String, String>, folder: Option<&Path>) {
     let names: Vec<String> = bodies.keys().cloned().collect();
     let address = serve(bodies).await;
     let browser = Browser::start(Look::default()).await;
@@ -52,7 +93,7 @@ async fn no_page_is_cut_off_or_pale_in_any_language() {
                 if wrong != json!([]) {
                     found.push(format!("{name} on a {screen}, {colours}: {wrong:#}"));
                 }
-                if let Some(folder) = &folder {
+                if let Some(folder) = folder {
                     keep(&browser, &folder.join(format!("{screen}-{colours}")), name).await;
                 }
             }

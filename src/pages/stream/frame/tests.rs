@@ -156,7 +156,7 @@ fn in_node(expression: &str, input: &Value) -> Option<Value> {
     let program = format!(
         "{body}\nconst input = JSON.parse(require('fs').readFileSync(0));\nconsole.log(JSON.stringify({expression}))"
     );
-    crate::pages::node::run(&program, "", input.to_string().as_bytes())
+    crate::pages::template::tests::node::run(&program, "", input.to_string().as_bytes())
 }
 
 #[test]

@@ -110,17 +110,21 @@ fn no_compressed_page_has_a_secret_and_an_address() {
     assert!(both >= 2, "a proof's page and the one about a code");
 }
 
+const TRIES: u32 = 1_000;
+
 /// What a stranger puts into the address of a page of the line changes its length by its own length alone.
 #[test]
 fn an_address_that_repeats_a_fact_takes_as_much_as_any_other() {
     let pages = built_in();
     let mut case = sample::cases().into_iter().find(|case| case.name == "waiting").unwrap();
     for accepted in [GZIP, BROTLI] {
+        // Until the beginning is compressed a page is compressed as a whole: other tests may keep the worker busy.
+        let stored = |page: &Page| page.body.windows(9).any(|part| part == b"K74-80R-1");
         let lens = ["/K74-T70-C/K74-T70-C", "/Q3Z-9W1-X/Q3Z-9W1-X", "/K74-T70-C/9W1X-0-ZQ"].map(|here| {
             case.facts.here = here;
-            compressed(&pages, accepted, (case.kind, &case.facts), Language::ENGLISH)
-                .body
-                .len()
+            let mut pages =
+                (0..TRIES).map(|_| compressed(&pages, accepted, (case.kind, &case.facts), Language::ENGLISH));
+            pages.find(stored).expect("the facts as they are").body.len()
         });
         assert!(lens.iter().all(|len| *len == lens[0]), "{accepted}: {lens:?}");
     }

@@ -1,11 +1,20 @@
 //! Pages in a language made from English: each English sentence that is left is one that no catalogue has.
 
 use super::*;
-use crate::pages::catalogue::{Direction, built_in, pseudo};
+use crate::pages::catalogue::{Direction, built_in, changed, pseudo};
+
+fn catalogue(direction: Direction) -> Arc<Catalogue> {
+    let (tag, right_to_left) = match direction {
+        Direction::Ltr => ("en-XA", false),
+        Direction::Rtl => ("ar-XB", true),
+    };
+    let file = pseudo::file(include_str!("../../../../static/locales/en.toml"), right_to_left);
+    Arc::new(changed(tag, &file).unwrap())
+}
 
 fn pages(custom: Option<&str>, direction: Direction) -> Pages {
     let english = Arc::clone(&built_in()[0]);
-    let languages = Languages::of(vec![english, Arc::new(pseudo::catalogue(direction))]);
+    let languages = Languages::of(vec![english, catalogue(direction)]);
     Pages::in_languages(custom, &Brand::default(), languages).unwrap()
 }
 
@@ -82,12 +91,7 @@ fn a_page_from_right_to_left_says_so_and_has_the_numbers_of_its_language() {
 
 #[test]
 fn a_part_that_a_template_has_for_one_language_is_tried() {
-    let languages = || {
-        Languages::of(vec![
-            Arc::clone(&built_in()[0]),
-            Arc::new(pseudo::catalogue(Direction::Ltr)),
-        ])
-    };
+    let languages = || Languages::of(vec![Arc::clone(&built_in()[0]), catalogue(Direction::Ltr)]);
     let own = |part: &str| {
         let template = format!("{{% if lang == 'en-XA' %}}{part}{{% endif %}}<p>{{{{ heading }}}}</p>");
         Pages::in_languages(Some(&template), &Brand::default(), languages())

@@ -13,7 +13,7 @@ const FAULTS: &str = include_str!("faults.js");
 
 /// What `scenario` prints of the page `name`; `None` where node is not installed.
 fn in_node<T: serde::de::DeserializeOwned>(scenario: &str, name: &str, argument: &str) -> Option<T> {
-    crate::pages::node::run(&[WORLD, scenario].concat(), argument, &page_of(name).body)
+    node::run(&[WORLD, scenario].concat(), argument, &page_of(name).body)
 }
 
 #[test]
