@@ -1,5 +1,5 @@
 // Keeps a waiting page up to date and moves it on. Written for old WebViews (ES5); whatever fails ends in polling.
-// Lines that are comments are left out of the page; a comment never shares a line with code. It may stand before what it shows.
+// A page has it as `scripts/minify` writes it. It may stand before what it shows.
 document.addEventListener('DOMContentLoaded', function () {
 'use strict';
 // Pure part: no document, no clock. The tests run it by itself.

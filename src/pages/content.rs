@@ -209,7 +209,7 @@ fn add_proof(content: &mut Content<'_>, proof: &ProofFacts<'_>, catalogue: &Cata
     content
         .notices
         .push(Markup(escape(&fill(&catalogue.words.proof_without, &[("n", &wait)]))));
-    content.script = Some(Markup(crate::pages::proof::SCRIPT.clone()));
+    content.script = Some(Markup(crate::pages::proof::SCRIPT.to_owned()));
 }
 
 /// How a moment is shown, with or without its date.

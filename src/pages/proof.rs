@@ -8,14 +8,13 @@ use sha2::{Digest, Sha256};
 
 use super::addresses::{MAX_CARRIED, api, check_url, query};
 use super::kind::{LineFacts, PageKind, ProofFacts};
-use super::template::squeeze;
 use super::text::{json, json_for_script, percent_encode};
 
 /// The worker's script, which is the same for everybody.
-pub static WORKER: LazyLock<String> = LazyLock::new(|| squeeze::script(include_str!("../../static/proof-worker.js")));
+pub const WORKER: &str = include_str!("../../static/small/proof-worker.js");
 
 /// The page's own, inline.
-pub(super) static SCRIPT: LazyLock<String> = LazyLock::new(|| squeeze::script(include_str!("../../static/proof.js")));
+pub(super) const SCRIPT: &str = include_str!("../../static/small/proof.js");
 
 /// Where the worker's script is: another one at another address, so that it may be kept for a day.
 static WORKER_URL: LazyLock<String> = LazyLock::new(|| {

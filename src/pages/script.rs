@@ -53,10 +53,11 @@ pub(super) const WORDS: [(&str, &str); 17] = [
     ("rest", "r"),
 ];
 
-/// The page's script with the short names. There a fact is read as `page.name` alone, and a word as `terms.name`.
+/// The page's script with the short names. There a fact is read as `page.name` alone, and a word as `terms.name`, which
+/// `scripts/minify` makes `P.name` and `T.name`.
 pub(super) fn short_names(script: &str) -> String {
-    let facts = FACTS.iter().map(|names| ("page", names));
-    let words = WORDS.iter().map(|names| ("terms", names));
+    let facts = FACTS.iter().map(|names| ("P", names));
+    let words = WORDS.iter().map(|names| ("T", names));
     facts
         .chain(words)
         .fold(script.to_owned(), |script, (of, (name, short))| {
@@ -243,7 +244,7 @@ pub(super) fn end(kind: PageKind, facts: &PageFacts<'_>, line: &LineFacts<'_>, c
         format!("{};url={}", reload_secs(line, facts.now), way_on(line.room))
     };
     format!(
-        "{later}{}{query}{any}\"></noscript><script type=\"application/json\" id=\"data\">{data},{}</script>\n",
+        "{later}{}{query}{any}\"></noscript><script type=\"text/json\" id=\"data\">{data},{}</script>\n",
         percent_encode(here),
         json_for_script(shown.trim_start_matches('{')),
     )

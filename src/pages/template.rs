@@ -35,9 +35,11 @@ const BUILT_IN: &str = include_str!("../../static/page.html");
 const STYLE: &str = include_str!("../../static/page.css");
 const BARE: &str = include_str!("../../static/bare.html");
 const BARE_STYLE: &str = include_str!("../../static/bare.css");
-const SCRIPT: &str = include_str!("../../static/page.js");
-const COUNTDOWN: &str = include_str!("../../static/countdown.js");
-const GUARD: &str = include_str!("../../static/guard.js");
+/// Of a page that counts nothing down, and of one that does.
+const SCRIPT: &str = include_str!("../../static/small/page.js");
+const COUNTING_SCRIPT: &str = include_str!("../../static/small/page-counting.js");
+const COUNTDOWN: &str = include_str!("../../static/small/countdown.js");
+const GUARD: &str = include_str!("../../static/small/guard.js");
 
 /// Why a template cannot be used; `line` counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -297,7 +299,7 @@ const TRIED_IN_EACH: [&str; 4] = ["waiting-missed", "waiting-bare", "early", "bu
 /// The built-in style in the brand's colour.
 fn style(brand: &Brand) -> String {
     let accent = brand.accent.map(|accent| accent.style());
-    squeeze::style(STYLE) + &accent.unwrap_or_default()
+    squeeze::style(&(STYLE.to_owned() + &accent.unwrap_or_default()))
 }
 
 impl Template {
@@ -379,13 +381,10 @@ const NAME: &str = "page";
 static INLINE: LazyLock<[(&str, Value); 5]> = LazyLock::new(|| {
     [
         ("bare_style", squeeze::style(BARE_STYLE)),
-        (
-            "script",
-            squeeze::short_script(&script::short_names(&without_countdown(SCRIPT))),
-        ),
-        ("counting_script", squeeze::short_script(&script::short_names(SCRIPT))),
-        ("guard", squeeze::script(GUARD)),
-        ("countdown_script", squeeze::short_script(COUNTDOWN)),
+        ("script", script::short_names(SCRIPT)),
+        ("counting_script", script::short_names(COUNTING_SCRIPT)),
+        ("guard", GUARD.to_owned()),
+        ("countdown_script", COUNTDOWN.to_owned()),
     ]
     .map(|(name, text)| (name, Value::from_safe_string(text)))
 });
@@ -404,16 +403,6 @@ fn environment(source: &str, style: &str) -> Result<Environment<'static>, Templa
         .add_template_owned(NAME, source.to_owned())
         .map_err(|error| wrong(&error))?;
     Ok(environment)
-}
-
-/// The script of a page that counts nothing down.
-fn without_countdown(script: &str) -> String {
-    let (before, rest) = script.split_once("// Countdown:").unwrap_or((script, ""));
-    [
-        before,
-        rest.split_once("// End of the countdown.").unwrap_or_default().1,
-    ]
-    .concat()
 }
 
 fn wrong(error: &minijinja::Error) -> TemplateError {

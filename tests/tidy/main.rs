@@ -8,6 +8,7 @@ mod name;
 mod named;
 mod recipes;
 mod sentences;
+mod small;
 mod structure;
 
 use std::fs;

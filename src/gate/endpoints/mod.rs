@@ -188,7 +188,7 @@ fn health() -> Answer {
 /// The same for every visitor, at a separate address for each version.
 fn worker() -> Answer {
     let content_type = "text/javascript; charset=utf-8";
-    let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.clone());
+    let mut response = json(StatusCode::OK, "ok", content_type, proof::WORKER.to_owned());
     let kept = HeaderValue::from_static("public, max-age=86400");
     response.headers_mut().insert(CACHE_CONTROL, kept);
     response.headers_mut().remove(VARY);

@@ -26,7 +26,7 @@ pub fn read(coding: Coding, bytes: &[u8]) -> Vec<u8> {
 
 const TEXT: &str = concat!(
     include_str!("../../../static/page.css"),
-    include_str!("../../../static/page.js")
+    include_str!("../../../static/small/page.js")
 );
 
 /// The page is read as it is in both codings.

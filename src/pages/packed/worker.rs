@@ -1,9 +1,10 @@
-//! One thread of the process that compresses the beginnings of pages: some 30 ms each, which no request waits for.
+//! One thread of the process that compresses the beginnings of pages: some 60 ms each, which no request waits for.
 
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+
+use crate::time::uptime;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -31,12 +32,14 @@ pub fn settle() {
     done.recv().expect("the thread goes on");
 }
 
-/// SECURITY: so long the thread rests after each. Strangers who ask for every page in every language take a seventh of a core.
-const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 200 });
+/// SECURITY: so many times as long as a job took the thread rests after it. Strangers who ask for every page in every language take a
+/// seventh of a core.
+const REST: u32 = if cfg!(test) { 0 } else { 6 };
 
 fn work(jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
+        let began = uptime();
         job();
-        thread::park_timeout(PAUSE);
+        thread::park_timeout(REST * uptime().saturating_sub(began));
     }
 }

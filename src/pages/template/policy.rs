@@ -102,9 +102,8 @@ impl Inline {
     }
 
     fn blocks_for(&mut self, tag: &Tag<'_>) -> Option<&mut BTreeSet<String>> {
-        let data = tag
-            .attribute("type")
-            .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+        let is_json = |kind: &str| JSON.iter().any(|json| kind.eq_ignore_ascii_case(json));
+        let data = tag.attribute("type").is_some_and(is_json);
         match tag.name {
             name if name.eq_ignore_ascii_case("style") => Some(&mut self.styles),
             name if name.eq_ignore_ascii_case("script") && !data => Some(&mut self.scripts),
@@ -261,6 +260,9 @@ fn refuse_load(tag: &Tag<'_>) -> Result<(), String> {
         tag.name
     ))
 }
+
+/// Both are JSON (WHATWG, MIME Sniffing, section 4.6), the second is shorter.
+const JSON: [&str; 2] = ["application/json", "text/json"];
 
 #[cfg(test)]
 mod tests {

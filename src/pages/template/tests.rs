@@ -73,7 +73,7 @@ fn every_page_has_one_heading_a_language_and_nothing_from_outside() {
 /// The facts that the script reads: those that many visitors share, if they stand apart, and the visitor's own.
 fn facts(page: &str) -> serde_json::Value {
     let block = |id: &str| {
-        let (_, rest) = page.split_once(&format!("<script type=\"application/json\" id=\"{id}\">"))?;
+        let (_, rest) = page.split_once(&format!("<script type=\"text/json\" id=\"{id}\">"))?;
         serde_json::from_str::<serde_json::Value>(rest.split_once("</script>")?.0).ok()
     };
     let mut facts = block("words").unwrap_or_else(|| serde_json::json!({}));

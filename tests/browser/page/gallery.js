@@ -32,7 +32,7 @@ function contrast(a, b) {
 
 // In a language made for tests each sentence stands in brackets, apart from what a shop and the gate write and what CLDR has.
 var isPseudo = /-X[AB]$/.test(document.documentElement.lang);
-var OTHERS = '#host,#message,#reference,#request,#figures,header,time';
+var OTHERS = 'bdi,#host,#message,#reference,#request,#figures,header,time';
 
 var walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), node;
 while ((node = walker.nextNode())) {

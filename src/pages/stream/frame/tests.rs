@@ -144,15 +144,11 @@ fn estimate_at(points: &Value, ahead: u64) -> Option<(u64, u64)> {
     Some((a.1 + part * (b.1 - a.1) / wide, a.2 + part * (b.2 - a.2) / wide))
 }
 
-/// Runs the pure part of the page's script, as it is sent; `None` where node is not installed.
+/// Runs the pure part of the page's script; `None` where node is not installed.
 fn in_node(expression: &str, input: &Value) -> Option<Value> {
-    let script = crate::pages::template::squeeze::script(
-        include_str!("../../../../static/page.js")
-            .split("// End of the pure part.")
-            .next()
-            .unwrap(),
-    );
-    let body = script.split_once("'use strict';").unwrap().1;
+    let script = include_str!("../../../../static/page.js");
+    let (script, _) = script.split_once("// End of the pure part.").unwrap();
+    let (_, body) = script.split_once("'use strict';").unwrap();
     let program = format!(
         "{body}\nconst input = JSON.parse(require('fs').readFileSync(0));\nconsole.log(JSON.stringify({expression}))"
     );

@@ -46,7 +46,7 @@ fn name_logo_colour_host_and_links_are_on_every_whole_page_of_its_language() {
             "href=\"mailto:help@marigold.example?subject=a&amp;body=b\"",
             "href=\"&#x2f;legal\"",
             "href=\"https:&#x2f;&#x2f;marigold.example&#x2f;privacy\"",
-            "}:root{--mark:#7a3e9d}@media (prefers-color-scheme:dark){:root{--mark:#",
+            "}:root{--m:#7a3e9d}@media (prefers-color-scheme:dark){:root{--m:#",
         ] {
             assert!(page.contains(part), "{}: no {part}", preview.name);
         }
@@ -104,7 +104,7 @@ fn a_template_of_ones_own_shows_what_is_set_and_learns_what_is_not() {
     let branded = shown(&Pages::branded(Some(own), &brand()).unwrap(), "waiting", "ko");
     assert!(branded.starts_with("<img src=\"data:image/svg+xml"), "{branded}");
     assert!(
-        branded.contains("마리골드|shop.example|mailto:") && branded.contains("--mark:#7a3e9d"),
+        branded.contains("마리골드|shop.example|mailto:") && branded.contains("--m:#7a3e9d"),
         "{branded}"
     );
 }
