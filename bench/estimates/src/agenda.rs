@@ -38,10 +38,22 @@ impl Agenda {
         }
         due
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
-    }
 }
 
 const STEP: u64 = 250;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deeds_come_in_order_of_time_and_none_before_it() {
+        let mut agenda = Agenda::default();
+        agenda.put(1_000, 1, Deed::Claim);
+        agenda.put(600, 2, Deed::Renew);
+        agenda.put(501, 3, Deed::Done);
+        assert_eq!(agenda.take(749), []);
+        assert_eq!(agenda.take(999), [(2, Deed::Renew), (3, Deed::Done)]);
+        assert_eq!(agenda.take(5_000), [(1, Deed::Claim)]);
+    }
+}

@@ -5,7 +5,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// A generator of random numbers (SplitMix64; Steele, Lea and Flood 2014).
+/// A generator of random numbers (`SplitMix64`; Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 

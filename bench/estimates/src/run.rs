@@ -1,6 +1,6 @@
 //! One run of a pattern: its crowd in the real room, on virtual time.
 
-use crate::agenda::{Agenda, Deed};
+use crate::agenda::Agenda;
 use crate::chance::Chance;
 use crate::crowd::{self, Person};
 use crate::gate::{Gate, Moment, News, Seat, Served, Stands};
@@ -427,14 +427,7 @@ mod tests {
         assert!((50..90).contains(&outcome.calls), "{}", outcome.calls);
         assert!(outcome.looks.iter().all(|look| look.wait.is_some()));
         // Nobody looks after leaving.
-        let last = |person| {
-            outcome
-                .looks
-                .iter()
-                .filter(|look| look.person == person)
-                .next_back()
-                .copied()
-        };
+        let last = |person| outcome.looks.iter().rfind(|look| look.person == person).copied();
         let leavers = (0..100)
             .filter_map(last)
             .filter(|look| look.wait.is_some_and(|wait| wait > 2 * EVERY));

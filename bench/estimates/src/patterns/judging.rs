@@ -53,7 +53,7 @@ pub const JUDGING: [Pattern; 20] = [
         },
         drift: &[(0, 800), (30 * HOUR, 1_200)],
         step: 2 * SEC,
-        watched: 200,
+        watched: 600,
         ..PLAIN
     },
     Pattern {
@@ -228,7 +228,6 @@ pub const JUDGING: [Pattern; 20] = [
         finish: 350,
         no_show: 80,
         step: 2 * SEC,
-        watched: 600,
         ..PLAIN
     },
     Pattern {
@@ -247,6 +246,7 @@ pub const JUDGING: [Pattern; 20] = [
             mean: 20 * MIN,
         },
         finish: 750,
+        watched: 2_000,
         ..PLAIN
     },
     Pattern {
@@ -266,6 +266,7 @@ pub const JUDGING: [Pattern; 20] = [
         },
         no_show: 40,
         finish: 650,
+        watched: 2_000,
         ..PLAIN
     },
     Pattern {
@@ -390,7 +391,7 @@ pub const JUDGING: [Pattern; 20] = [
         },
         no_show: 150,
         step: 2 * SEC,
-        watched: 200,
+        watched: 600,
         ..PLAIN
     },
     Pattern {
@@ -413,6 +414,7 @@ pub const JUDGING: [Pattern; 20] = [
         },
         changes: &[(22 * MIN, Change::Capacity(9_000))],
         say_so: 250,
+        watched: 2_000,
         ..PLAIN
     },
 ];

@@ -203,6 +203,7 @@ pub const fn arrive(share: u16, shape: Shape, from: u64, over: u64) -> Arrivals 
 
 impl Pattern {
     /// People and bots.
+    #[cfg(test)]
     pub fn everybody(&self) -> u32 {
         self.visitors + self.bots(self.bots.never) + self.bots(self.bots.stay)
     }

@@ -70,6 +70,7 @@ pub const WORKING: [Pattern; 20] = [
         visitors: 200_000,
         arrivals: &[arrive(1_000, Spike, 0, 15 * MIN)],
         finish: 600,
+        watched: 2_000,
         ..PLAIN
     },
     Pattern {
@@ -91,7 +92,6 @@ pub const WORKING: [Pattern; 20] = [
             long: 12 * MIN,
             share: 150,
         },
-        watched: 300,
         ..PLAIN
     },
     Pattern {
