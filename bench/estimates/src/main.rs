@@ -13,6 +13,7 @@
 mod agenda;
 mod chance;
 mod crowd;
+#[cfg(test)]
 mod frozen;
 mod gate;
 mod judge;

@@ -254,12 +254,9 @@ impl Run<'_> {
                     Record::Told => self.gate.told(lane, ahead),
                     Record::Waits => None,
                 };
-                let stopped = self.record == Record::Told && told.is_none() && !moment.calls_possible;
-                let kind = match () {
-                    () if !settled => Kind::Changed,
-                    () if stopped => Kind::Stopped,
-                    () => Kind::Counts,
-                };
+                // For the oracle, which is told nothing, true waits count in any case.
+                let quiet = self.record == Record::Told && told.is_none();
+                let kind = kind(settled, quiet, moment.calls_possible);
                 self.looks.push(Look {
                     person: *person,
                     lane,
@@ -319,6 +316,15 @@ impl Run<'_> {
             calls: self.gate.moment().calls,
             longest_line: self.longest,
         }
+    }
+}
+
+/// Where calls are possible, a visitor who is told nothing counts.
+fn kind(settled: bool, quiet: bool, calls_possible: bool) -> Kind {
+    match () {
+        () if !settled => Kind::Changed,
+        () if quiet && !calls_possible => Kind::Stopped,
+        () => Kind::Counts,
     }
 }
 
@@ -403,6 +409,11 @@ mod tests {
             let ends = |look: &Look| look.at + look.wait.unwrap();
             assert_eq!(ends(pair[0]), ends(pair[1]));
         }
+        let end = |person| {
+            let look = outcome.looks.iter().find(|look| look.person == person).unwrap();
+            look.at + look.wait.unwrap()
+        };
+        assert!(end(20) + 2 * MIN < end(50) && end(50) + 2 * MIN < end(90));
         // Ten visits at once, of a minute and some seconds: ninety others take nine times as long.
         let last = outcome
             .looks
@@ -414,24 +425,32 @@ mod tests {
     }
 
     #[test]
-    fn a_leavers_looks_are_judged_by_when_calls_pass_the_place() {
-        let pattern = Pattern {
-            leaving: Leaving::Steady {
-                share: 500,
-                mean: 2 * MIN,
-            },
-            say_so: 1_000,
-            ..SMALL
-        };
-        let outcome = run(&pattern, 1, Record::Told);
-        assert!((50..90).contains(&outcome.calls), "{}", outcome.calls);
-        assert!(outcome.looks.iter().all(|look| look.wait.is_some()));
-        // Nobody looks after leaving.
-        let last = |person| outcome.looks.iter().rfind(|look| look.person == person).copied();
-        let leavers = (0..100)
-            .filter_map(last)
-            .filter(|look| look.wait.is_some_and(|wait| wait > 2 * EVERY));
-        assert!(leavers.count() > 10);
+    fn a_leavers_looks_end_with_leaving_and_are_judged_by_when_calls_pass_the_place() {
+        for say_so in [0, 1_000] {
+            let pattern = Pattern {
+                leaving: Leaving::Steady {
+                    share: 500,
+                    mean: 2 * MIN,
+                },
+                say_so,
+                ..SMALL
+            };
+            let (people, outcome) = (crowd::draw(&pattern, 1), run(&pattern, 1, Record::Told));
+            assert!(outcome.looks.iter().all(|look| look.wait.is_some()));
+            let gives_up = |look: &Look| people[look.person as usize].patience.until(0, 0);
+            assert!(
+                outcome
+                    .looks
+                    .iter()
+                    .all(|look| gives_up(look).is_none_or(|at| look.at <= at + SEC))
+            );
+            // Most leavers would have had to wait longer than they did.
+            let last = |person| outcome.looks.iter().rfind(|look| look.person == person).copied();
+            let leavers = (0..100)
+                .filter_map(last)
+                .filter(|look| look.wait.is_some_and(|wait| wait > 2 * EVERY));
+            assert!(leavers.count() > 10);
+        }
     }
 
     #[test]
@@ -495,6 +514,14 @@ mod tests {
         let within = |from: u64, to: u64| calls.iter().filter(|at| (from..to).contains(*at)).count();
         assert_eq!(within(5 * MIN + 10 * SEC, 10 * MIN - 10 * SEC), 0);
         assert!(within(0, 5 * MIN) > 0 && within(10 * MIN, 60 * MIN) > 0);
+    }
+
+    #[test]
+    fn nothing_told_counts_where_calls_are_possible_and_what_is_told_always() {
+        assert_eq!(kind(true, true, true), Kind::Counts);
+        assert_eq!(kind(true, true, false), Kind::Stopped);
+        assert_eq!(kind(true, false, false), Kind::Counts);
+        assert_eq!(kind(false, false, true), Kind::Changed);
     }
 
     #[test]
