@@ -108,6 +108,7 @@ mod tests {
         };
         let points = [
             (look(Some((50, 70))), Some(Told::NOTHING)),
+            (look(Some((0, 99))), None),
             (look(Some((90, 99))), None),
             (look(None), None),
         ];
@@ -116,7 +117,7 @@ mod tests {
             let count = |class: &str| svg.matches(&format!("class=\"{class}\"")).count();
             assert_eq!(
                 (count("a"), count("b"), count("o"), svg.matches("<circle").count()),
-                (1, 1, 1, 3)
+                (2, 1, 1, 4)
             );
         }
     }
