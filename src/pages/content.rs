@@ -243,14 +243,18 @@ fn add_line<'a>(content: &mut Content<'a>, alike: &Alike<'_>, line: &InLine<'_>,
 }
 
 /// The stock left for the visitor, or the visitor's result.
-fn add_stock(content: &mut Content<'_>, line: &InLine<'_>, (catalogue, time): (&Catalogue, Time)) {
+fn add_stock<'a>(content: &mut Content<'a>, line: &InLine<'_>, (catalogue, time): (&'a Catalogue, Time)) {
     let words = &catalogue.words;
-    let won = line
-        .stock
-        .won
-        .map(|won| if won { &words.stock_won } else { &words.stock_lost });
-    let beyond = line.stock.beyond.then_some(&words.stock_beyond);
-    let said = won.or(beyond).map(|text| Markup(escape(text)));
+    let said = match line.stock.won {
+        // Nobody who has one is to read "sold out" first.
+        Some(true) => {
+            content.heading = &words.stock_won;
+            None
+        }
+        Some(false) => Some(&words.stock_lost),
+        None => line.stock.beyond.then_some(&words.stock_beyond),
+    };
+    let said = said.map(|text| Markup(escape(text)));
     let results = line
         .stock
         .results

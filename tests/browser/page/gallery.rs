@@ -94,7 +94,7 @@ async fn look_at(bodies: BTreeMap<String, String>, folder: Option<&Path>) {
                     found.push(format!("{name} on a {screen}, {colours}: {wrong:#}"));
                 }
                 if let Some(folder) = folder {
-                    keep(&browser, &folder.join(format!("{screen}-{colours}")), name).await;
+                    keep(&browser, width, &folder.join(format!("{screen}-{colours}")), name).await;
                 }
             }
         }
@@ -141,11 +141,15 @@ async fn shown(browser: &Browser, width: u32, height: u32, colours: &str) {
         .await;
 }
 
-/// Keeps a picture of the whole page.
-async fn keep(browser: &Browser, folder: &Path, name: &str) {
+/// Keeps a picture of the whole page, on a screen as high as it. One from beyond the screen would begin too far to the left where a
+/// page goes from right to left.
+async fn keep(browser: &Browser, width: u32, folder: &Path, name: &str) {
     std::fs::create_dir_all(folder).expect("a folder");
-    let whole = json!({ "format": "webp", "quality": 60, "captureBeyondViewport": true });
-    let picture = browser.devtools("Page.captureScreenshot", whole).await;
+    let height = browser.run("return document.documentElement.scrollHeight").await;
+    let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    browser.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    let format = json!({ "format": "webp", "quality": 60 });
+    let picture = browser.devtools("Page.captureScreenshot", format).await;
     let picture = picture["data"].as_str().map(decoded).expect("a picture");
     std::fs::write(folder.join(format!("{}.webp", &name[1..])), picture).expect("written");
 }
