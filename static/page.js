@@ -106,7 +106,7 @@ function reason(s) {
     terms[s.why] = '';
     setTimeout(ask, 1e4 * Math.random());
   }
-  return (terms[s.why] || '') + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
+  return (terms[s.why] || '') + (terms[s.why] && s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
 }
 
 function stamp() { text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') })); }

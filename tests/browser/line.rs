@@ -212,7 +212,7 @@ async fn who_leaves_gives_the_place_to_the_next() {
     browser.client.switch_to_window(first).await.expect("the first tab");
     browser.shows("You left the line").await;
     let left = browser
-        .run("return [...document.querySelectorAll('main>:not(#said)')].map(one => one.innerText).join('').trim()")
+        .run("return [...document.querySelectorAll('main>:not(#said):not([hidden])')].map(one => one.innerText).join('').trim()")
         .await;
     assert_eq!(left, "You left the line");
 }

@@ -3,8 +3,7 @@
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-
-use crate::time::uptime;
+use std::time::Duration;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -32,14 +31,12 @@ pub fn settle() {
     done.recv().expect("the thread goes on");
 }
 
-/// SECURITY: so many times as long as a job took the thread rests after it. Strangers who ask for every page in every language take a
-/// seventh of a core.
-const REST: u32 = if cfg!(test) { 0 } else { 6 };
+/// SECURITY: so long the thread rests after each. Strangers who ask for every page in every language take a seventh of a core.
+const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 400 });
 
 fn work(jobs: &Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
-        let began = uptime();
         job();
-        thread::park_timeout(REST * uptime().saturating_sub(began));
+        thread::park_timeout(PAUSE);
     }
 }

@@ -126,7 +126,7 @@ async fn nobody_reads_who_has_won_before_the_results_are_out() {
 
     set(&gate, "--results-at", "now");
     let page = reads(wins, &gate, "You got one").await;
-    assert!(page.contains("Sold out"), "{page}");
+    assert!(page.contains("Everything has been sold"), "{page}");
     tells_no_results(&reads(late, &gate, "Sold out").await);
 }
 
