@@ -219,12 +219,11 @@ impl<'a> PageFacts<'a> {
 }
 
 impl PageFacts<'_> {
-    /// Where no script runs, the whole page leads on with no delay. Only a visitor with a ticket is known to keep cookies, or is asked
-    /// for it on the way: for another the way could lead back here for ever. Time is left to read what the page says once.
+    /// Where no script runs, the whole page leads on with no delay, but for what it says once: time is left to read that.
     #[must_use]
     pub fn leads_on_at_once(&self) -> bool {
-        let turn = self.line.as_ref().and_then(|line| line.turn.as_ref());
-        turn.is_some_and(|turn| turn.notice.is_none()) && !self.not_sent
+        let says_once = |line: &LineFacts<'_>| line.turn.as_ref().is_some_and(|turn| turn.notice.is_some());
+        self.line.as_ref().is_some_and(|line| !says_once(line)) && !self.not_sent
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use sha2::{Digest, Sha256};
 
-/// `scripts/minify` writes down the SHA-256 of what it read and wrote.
+/// `scripts/minify` writes down the SHA-256 of what it read and wrote. Half of one is enough to find a change.
 #[test]
 fn the_small_scripts_are_those_of_their_sources() {
     let sums = fs::read_to_string("static/small/sums").unwrap();
@@ -16,8 +16,8 @@ fn the_small_scripts_are_those_of_their_sources() {
             None => format!("static/{name}"),
         };
         let found = Sha256::digest(fs::read(&path).unwrap());
-        let found: String = found.iter().map(|byte| format!("{byte:02x}")).collect();
-        if found != sum {
+        let wanted = u128::from_str_radix(&sum[..32], 16).unwrap();
+        if found[..16] != wanted.to_be_bytes() {
             stale.push(path);
         }
     }

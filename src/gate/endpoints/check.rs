@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
-use crate::pages::{PageFacts, PageKind, path_on_this_host};
+use crate::pages::{PageFacts, PageKind, Reload, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::router::OWN_PREFIX;
 
@@ -21,7 +21,9 @@ use crate::gate::seat::told_wait;
 use crate::gate::verdict::answers::{Answer, page};
 
 /// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
-/// page about cookies without one, unless any will do. SECURITY: `to` is only ever a path on this host.
+/// page about cookies without one, unless any will do. Where that page leads here at once, a browser that keeps no cookies would go
+/// round without end: so the mark of a bare page is set first, and looked for by coming here once more. SECURITY: `to` is only ever a
+/// path on this host.
 pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let query = head.uri.query().unwrap_or_default();
     let to = parameter(query, "to")
@@ -29,8 +31,11 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         .or_else(|| came_from(&head.headers))
         .unwrap_or_default();
     let to = path_on_this_host(&to);
-    let any = parameter(query, "ticket").as_deref() == Some(b"any");
-    if !any && seat.shown.ticket().is_none() && seat.shown.pass().is_none() {
+    let is = |name: &str, value: &[u8]| parameter(query, name).as_deref() == Some(value);
+    let known = seat.shown.ticket().is_some() || seat.shown.pass().is_some();
+    let marked = seat.shown.reload() != Reload::Automatic;
+    let unsure = !known && !marked && is("ticket", b"any") && is("reload", b"bare") && !is_cross_site(&head.headers);
+    if (!known && !is("ticket", b"any")) || (unsure && is("again", b"1")) {
         let id = visit.id.as_str();
         let facts = PageFacts::new(id, visit.wall, to);
         let page = page(
@@ -40,10 +45,11 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         );
         return Answer::new(Outcome::Own, page);
     }
+    let once_more = unsure.then(|| format!("{}?{query}&again=1", head.uri.path()));
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();
-    headers.insert(LOCATION, location::to(to));
+    headers.insert(LOCATION, location::to(once_more.as_deref().unwrap_or(to)));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
     // SECURITY: another site's link neither stops a page from coming again nor changes the wait that it shows.

@@ -140,8 +140,8 @@ fn gzip_of(text: &str) -> Option<Vec<u8>> {
     let mut deflate = DeflateEncoder::new(THOROUGHLY, BlockType::Dynamic, gzip);
     deflate.write_all(text.as_bytes()).ok()?;
     // A last block of nothing, so that what the text takes ends with a block of its own.
-    deflate.write(&[]).ok()?;
-    flushed(deflate.finish().ok()?, text)
+    let nothing = deflate.write(&[]).ok()?;
+    flushed(deflate.finish().ok()?, text).filter(|_| nothing == 0)
 }
 
 /// Some 3 % smaller than zlib's best level; more tries than this take their time and save no more than two bytes.
@@ -177,7 +177,8 @@ fn flushed(mut gzip: Vec<u8>, text: &str) -> Option<Vec<u8>> {
     inflate
         .decompress_vec(&gzip[GZIP_HEAD.len()..], &mut read, FlushDecompress::Sync)
         .ok()?;
-    (read == text.as_bytes() && inflate.total_in() as usize == gzip.len() - GZIP_HEAD.len()).then_some(gzip)
+    let whole = inflate.total_in() == (gzip.len() - GZIP_HEAD.len()) as u64;
+    (whole && read == text.as_bytes()).then_some(gzip)
 }
 
 /// The length of an empty stored block, and its complement.

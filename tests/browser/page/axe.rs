@@ -92,8 +92,18 @@ fn is_without() -> bool {
 const RUN: &str = "document.querySelectorAll('details').forEach(one => { one.open = true; });\
 return axe.run(document).then(found => found.violations.map(one => [one.id, one.nodes.map(node => node.failureSummary + node.html)]))";
 
-/// The page as a browser shows it that runs no script. Its `meta` leads on, at once in most states, which no rule forbids; where
-/// something is to be read first it waits some seconds, a limit that `docs/reports/accessibility.md` names.
+/// Words of what became of a turn, a session, a line and a form.
+const SAID_ONCE: [&str; 6] = [
+    "Your turn came at",
+    "You missed your turn,",
+    "Your time inside is over",
+    "The line was restarted",
+    "did not go through",
+    "We do not know whether",
+];
+
+/// The page as a browser shows it that runs no script. Its `meta` leads on at once, which no rule forbids, and would lead away from
+/// here. What is said once waits some seconds, a limit that `docs/reports/accessibility.md` names.
 fn without_scripts(page: &str) -> String {
     let mut left = String::new();
     let mut rest = page;
@@ -106,5 +116,10 @@ fn without_scripts(page: &str) -> String {
     let Some((before, meta)) = left.split_once("<meta http-equiv=\"refresh\"") else {
         return left;
     };
-    [before, meta.split_once('>').expect("an element that ends").1].concat()
+    let (meta, after) = meta.split_once('>').expect("an element that ends");
+    assert!(
+        meta.contains("content=\"0;") || SAID_ONCE.iter().any(|said| left.contains(said)),
+        "{meta}"
+    );
+    [before, after].concat()
 }

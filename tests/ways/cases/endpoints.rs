@@ -251,6 +251,26 @@ async fn a_browser_that_refuses_cookies_is_told_so() {
     assert!(!answer.field("location").unwrap().starts_with("//"), "{}", answer.head);
 }
 
+/// A page that leads on at once, for a browser without scripts and without a place: those that keep no cookies do not go round.
+#[tokio::test]
+async fn a_browser_without_a_place_shows_once_that_it_keeps_cookies() {
+    let (house, _inside) = House::full().await;
+    let target = "/.ropeline/rooms/shop/check?reload=bare&to=/seats&ticket=any";
+    let mut keeps = house.guest();
+    let answer = keeps.once("GET", target, PAGE, "").await.unwrap();
+    let again = format!("{target}&again=1");
+    assert_eq!((answer.status(), answer.field("location")), (303, Some(again.as_str())));
+    let answer = keeps.page(&again).await;
+    assert_eq!((answer.status(), answer.field("location")), (303, Some("/seats")));
+    let answer = house.guest().page(&again).await;
+    assert_eq!((answer.status(), answer.word()), (200, "cookies_refused"));
+    // Whoever is marked, or has a place, comes here once.
+    for guest in [&mut keeps, &mut house.in_line().await] {
+        let answer = guest.once("GET", target, PAGE, "").await.unwrap();
+        assert_eq!((answer.status(), answer.field("location")), (303, Some("/seats")));
+    }
+}
+
 /// As at a gate that has not read another one's latest numbers: the log may know the number, so the leave is recorded.
 #[tokio::test]
 async fn leaving_with_a_number_that_the_view_does_not_know_is_recorded_all_the_same() {
