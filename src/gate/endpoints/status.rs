@@ -160,10 +160,8 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
         (status.estimate, status.why) = (shown, why);
         status.by = (kept.by > 0).then(|| kept.by.div_ceil(1_000));
     }
-    // A page has the usual ones.
-    let unsaid = status
-        .why
-        .filter(|why| seat.shown.is_app() || !why.has_words_on_every_page());
+    // Every page has the usual one.
+    let unsaid = status.why.filter(|why| seat.shown.is_app() || *why != Stall::Full);
     status.why_text = unsaid.map(|why| seat.rules.pages.reason(why, visit));
     status.lot = room_view.sale.stage() | facts.mark();
     status.reachable = facts.beyond.then_some(false);

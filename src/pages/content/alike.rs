@@ -94,7 +94,7 @@ impl<'a> Alike<'a> {
     }
 
     /// The facts that many visitors share of a page that ends with each one's own; `None` for another page. It leads on
-    /// where no script runs, and a page with a place in line does so at once: nobody misses what the script would show.
+    /// where no script runs, and one with a place in line only if it does so at once: nobody misses what the script would show.
     pub fn of_many(mut self, facts: &PageFacts<'a>) -> Option<Self> {
         let leads_on = facts.line.as_ref()?.reload == Reload::Automatic && facts.here.len() <= MAX_CARRIED;
         if !self.kind.follows() || !leads_on || facts.proof.is_some() {

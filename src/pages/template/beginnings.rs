@@ -90,7 +90,10 @@ impl Beginning {
         }
         let beginning = Arc::clone(self);
         let taken = worker::run(move || {
-            beginning.packed.get_or_init(|| Packed::new(&beginning.text));
+            let packed = beginning.packed.get_or_init(|| Packed::new(&beginning.text));
+            if packed.is_none() {
+                tracing::warn!("a page could not be compressed beforehand: it is sent as gzip only");
+            }
         });
         self.taken.store(taken, Ordering::Relaxed);
     }

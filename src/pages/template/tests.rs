@@ -560,3 +560,26 @@ fn whoever_may_not_be_noted_is_promised_neither_that_nor_a_place() {
         assert!(noted.contains(part) && !crowded.contains(part), "{part}: {crowded}");
     }
 }
+
+/// What is not a whole name of the table stays: a property of something else, a longer name, a text.
+#[test]
+fn short_names_stand_for_whole_names_of_the_page_and_its_words_alone() {
+    for script in [SCRIPT, COUNTING_SCRIPT] {
+        for (of, names) in [("P.", &script::FACTS[..]), ("T.", &script::WORDS[..])] {
+            for (at, _) in script.match_indices(of) {
+                let before = script[..at].chars().next_back().unwrap();
+                assert!(
+                    !before.is_alphanumeric() && !"_$.'\"".contains(before),
+                    "{}",
+                    &script[at - 9..at + 9]
+                );
+                let name = script[at + of.len()..]
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next();
+                let name = name.unwrap();
+                let replaced = names.iter().find(|(long, _)| name.starts_with(long));
+                assert!(replaced.is_none_or(|(long, _)| *long == name), "{name}");
+            }
+        }
+    }
+}

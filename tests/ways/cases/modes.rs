@@ -20,7 +20,12 @@ async fn on_hold_everybody_new_waits_and_nobody_is_called_and_those_inside_go_on
     let mut waiting = house.in_line().await;
     assert_turned_away(&house.guest().script("GET", "/api").await);
     assert!(inside.page("/").await.is_the_shops());
-    assert_eq!(waiting.own("GET", "status").await.json()["why"], "held");
+    let status = waiting.own("GET", "status").await.json();
+    assert_eq!(status["why"], "held");
+    assert_eq!(
+        status["why_text"],
+        "The organiser has paused the line. Your place is safe."
+    );
     house.gate.set("{\"mode\": \"auto\"}").await;
     house.until_state(&mut waiting, "called").await;
     assert!(waiting.page("/").await.is_the_shops());

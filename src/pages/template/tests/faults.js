@@ -20,5 +20,19 @@ if (fault === 'cut') {
   clock += 60e3;
   sources[0].hears.called({ data: JSON.stringify({ state: 'called', claim_in: 90 }) });
   pass(5e3);
+} else if (fault === 'reason') {
+  // Events name a reason whose sentence the page has not; the first question for it fails. Counts as a reload what it shows then.
+  const place = JSON.parse(blocks.data).p;
+  const say = (why) => sources[0].hears.status({ data: JSON.stringify({ waiting: 9, revision: 1, base: place, why, estimate: [] }) });
+  answer = { status: 0, responseText: '' };
+  pass(5e3);
+  say('held');
+  pass(31e3);
+  answer = { status: 200, responseText: '{"state":"waiting","ahead":0,"waiting":9,"estimate":null,"why":"held","why_text":"Paused.","refresh":20}' };
+  for (let at = 0; at < 4; at++) {
+    say('held');
+    pass(20e3);
+  }
+  reloads += elements.why.textContent === 'Paused.' ? 1 : 0;
 }
 console.log(JSON.stringify([asked.length, reloads]));

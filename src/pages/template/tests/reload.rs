@@ -14,7 +14,8 @@ fn reloading_without_javascript_can_be_stopped_and_switched_off() {
     let off = page("waiting-reload-off.en");
     for page in [&page("waiting-reload-stopped.en"), &off] {
         assert!(
-            page.contains("<p>Automatic reloading is off. Use “Check now”") && !page.contains("It updates itself"),
+            page.contains("<p><noscript>Automatic reloading is off. Use “Check now”")
+                && page.contains("<span id=\"lead\" hidden>Keep this page open. It updates itself"),
             "{page}"
         );
     }

@@ -30,6 +30,12 @@ fn a_page_asks_on_and_claims_its_turn_whatever_fails_around_it() {
     assert!(reloads > 0, "a sound that fails does not cost the turn");
     let (_, reloads) = run("late").unwrap();
     assert!(reloads > 0, "a call that comes late is claimed at once");
+    let (asked, shown) = run("reason").unwrap();
+    assert_eq!(
+        shown, 1,
+        "the sentence of a reason comes, whatever fails the first time"
+    );
+    assert!((2..=6).contains(&asked), "in two minutes: {asked} questions");
 }
 
 #[test]
