@@ -221,6 +221,8 @@ impl World {
                 let joins = self.people[at].joins;
                 self.people[at] = kept[at];
                 self.people[at].joins = joins;
+                // The request was forwarded all the same, and the session is what counts from now on.
+                self.people[at].steady &= !matches!(step.act, Act::ComeIn(_));
                 if matches!(step.act, Act::Join(_)) {
                     self.people[at].ticket = kept[at].ticket.or(id);
                 }

@@ -137,7 +137,7 @@ fn slot(world: &World, view: &View) -> Option<String> {
         let honoured = world.honours(&pass, view).is_some();
         // The room ends the session as of the request before, which it has heard of.
         let unheard = pass.unheard && standing == Standing::Ended;
-        if !holds && !unheard && !(world.lost && honoured) {
+        if !(holds || unheard || world.lost && honoured) {
             return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
         }
     }

@@ -58,6 +58,7 @@ fn larger_worlds_as_deep_as_time_allows() {
         ),
     ];
     let share = Duration::from_secs(60 * minutes.unwrap_or(1)) / u32::try_from(sizes.len()).unwrap();
+    let mut broken = 0;
     for (what, size) in sizes {
         let over = Arc::new(AtomicBool::new(false));
         let (done, ends) = channel::<()>();
@@ -76,7 +77,11 @@ fn larger_worlds_as_deep_as_time_allows() {
         timer.join().unwrap();
         match found {
             Ok(found) => println!("{what}: {found:?}"),
-            Err(trace) => panic!("{what}: {trace}"),
+            Err(trace) => {
+                println!("{what}: {trace}");
+                broken += 1;
+            }
         }
     }
+    assert_eq!(broken, 0);
 }

@@ -197,7 +197,6 @@ impl World {
             hello: [true; 2],
         };
         world.change(Change::Configure(settings(size.slots)));
-        world.second_gate_comes();
         // The log's beginning is out of mind.
         world.go_on(START + 2 * MEMORY);
         world
@@ -504,7 +503,9 @@ impl Person {
             }
         }
         bytes.push(u8::from(old.is_some()));
-        old.into_iter().for_each(|number| put(&mut bytes, number));
+        if let Some(number) = old {
+            put(&mut bytes, number);
+        }
         // How long a visitor has been away matters only of one who has lost nothing so far.
         bytes.push(u8::from(self.steady));
         if self.steady {
