@@ -22,6 +22,14 @@ fn larger_worlds_as_deep_as_time_allows() {
     let sizes = [
         ("1 gate, 2 visitors, 1 slot, no faults", SMALL),
         (
+            "1 gate, 1 visitor, 1 slot, one fault of each kind",
+            Size {
+                visitors: 1,
+                faults: FAULTS,
+                ..SMALL
+            },
+        ),
+        (
             "1 gate, 2 visitors, 1 slot, one fault of each kind",
             Size {
                 faults: FAULTS,
