@@ -5,6 +5,8 @@
 //! chain, the position, gates' serials, checkpoints, totals, the pace of calls, and dates for people. It holds for rooms without
 //! rate, schedule, stock or load control, with one lane, and in a world where no gate votes on a checkpoint.
 
+use std::sync::Arc;
+
 use crate::codec::Writer;
 use crate::state::State;
 use ropeline_ids::Clock;
@@ -14,6 +16,7 @@ impl State {
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.roster.forget_serials();
+        Arc::make_mut(&mut self.context.past).forget_ends();
         let now = self.context.clock;
         self.rooms.all_mut().for_each(|room| room.forget_totals(now));
         self.published = None;

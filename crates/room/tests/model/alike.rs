@@ -15,12 +15,13 @@ static TWINS: LazyLock<Vec<(Size, Way, Way)>> = LazyLock::new(|| {
     for faults in faults {
         let size = Size {
             faults,
-            joins: 2,
+            joins: 1,
             ..SMALL
         };
         let mut search = Search::new(size, Broken::Nothing);
+        search.twins_wanted = 100;
         let bound = Bound {
-            states: 3_000,
+            states: 4_000,
             ..Bound::NONE
         };
         search.run(bound, || true).unwrap();

@@ -69,6 +69,7 @@ pub struct Search {
     pub steps: u64,
     /// Two ways to one form, for the property test.
     pub twins: Vec<(Way, Way)>,
+    pub twins_wanted: usize,
 }
 
 const NOT_SERVED: &str =
@@ -106,6 +107,7 @@ impl Search {
             known: HashMap::from([(key, 0)]),
             steps: 0,
             twins: Vec::new(),
+            twins_wanted: 0,
         }
     }
 
@@ -209,12 +211,15 @@ impl Search {
         at
     }
 
-    /// Now and then keeps two ways to one form.
+    /// Now and then keeps two ways to one form that took different times, so that the states are not the same.
     fn note_twins(&mut self, from: usize, step: Step, to: usize) {
-        if to != from && self.steps.is_multiple_of(97) && self.twins.len() < 300 {
-            let mut other = self.way(from);
-            other.push(step);
-            self.twins.push((self.way(to), other));
+        if to == from || self.twins.len() >= self.twins_wanted || !self.steps.is_multiple_of(11) {
+            return;
+        }
+        let (one, mut other) = (self.way(to), self.way(from));
+        other.push(step);
+        if go(&one, self.size).wall != go(&other, self.size).wall {
+            self.twins.push((one, other));
         }
     }
 
