@@ -33,6 +33,9 @@ pub(crate) trait Codec: Sized {
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     pub bytes: Vec<u8>,
+    /// Times are written against this clock, at most so many milliseconds back.
+    #[cfg(any(test, feature = "testing"))]
+    against: Option<(u64, u64)>,
 }
 
 /// Reads from the front; every method fails with where it stood.
@@ -50,6 +53,40 @@ const MAX_VAR: usize = 10;
 pub(crate) type Read<T> = Result<T, DecodeError>;
 
 impl Writer {
+    /// Writes times against a clock, at most `memory_ms` back, and no dates: not to be read again.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn against(now: ropeline_ids::Clock, memory_ms: u64) -> Self {
+        Self {
+            bytes: Vec::new(),
+            against: Some((now.0, memory_ms)),
+        }
+    }
+
+    /// Writes behind these bytes.
+    pub fn onto(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            #[cfg(any(test, feature = "testing"))]
+            against: None,
+        }
+    }
+
+    pub fn clock(&mut self, ms: u64) {
+        #[cfg(any(test, feature = "testing"))]
+        if let Some((now, memory_ms)) = self.against {
+            return self.var(ms.saturating_add(memory_ms).saturating_sub(now));
+        }
+        self.var(ms);
+    }
+
+    pub fn date(&mut self, ms: u64) {
+        #[cfg(any(test, feature = "testing"))]
+        if self.against.is_some() {
+            return;
+        }
+        self.var(ms);
+    }
+
     pub fn put<T: Codec>(&mut self, value: &T) {
         value.write(self);
     }

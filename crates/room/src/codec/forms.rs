@@ -179,9 +179,27 @@ macro_rules! tuples {
 }
 tuples!((A B) (A B C));
 
+impl Codec for Clock {
+    fn write(&self, w: &mut Writer) {
+        w.clock(self.0);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        r.get().map(Self)
+    }
+}
+
+impl Codec for Wall {
+    fn write(&self, w: &mut Writer) {
+        w.date(self.0);
+    }
+
+    fn read(r: &mut Reader) -> Read<Self> {
+        r.get().map(Self)
+    }
+}
+
 codec! {
-    struct Clock(ms);
-    struct Wall(ms);
     struct Epoch(epoch);
     struct Edition(edition);
     struct Place(place);

@@ -24,7 +24,7 @@ impl Entry {
     fn write_head(&self) -> Writer {
         // PERF: most entries fit.
         let bytes = Vec::with_capacity(256);
-        let mut w = Writer { bytes };
+        let mut w = Writer::onto(bytes);
         w.put(&self.version);
         w.put(&self.position);
         w.put(&self.gate);

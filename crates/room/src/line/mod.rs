@@ -77,6 +77,18 @@ impl Line {
         line
     }
 
+    /// Without what is only counted or shown, for a form of the state.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_totals(&mut self, settings: &Settings, now: Clock) {
+        self.totals = Totals::default();
+        self.calls = Calls::new(settings, now);
+        self.busy = now;
+        // A generation without marks has not begun.
+        if !self.has_marks() {
+            self.generation = now;
+        }
+    }
+
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
     }

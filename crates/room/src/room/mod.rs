@@ -311,6 +311,24 @@ impl Room {
         self.repaint();
     }
 
+    /// Without what is only counted or shown, for a form of the state.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_totals(&mut self, now: Clock) {
+        let settings = self.terms.in_force();
+        self.lines.all_mut().for_each(|line| line.forget_totals(settings, now));
+    }
+
+    /// When the clock alone changes a line next.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn next_due(&mut self, m: &Context) -> Option<Clock> {
+        let rules = rules(&self.terms, &self.healing);
+        let allowance = self.load.allowance();
+        let lines = self.lines.iter_mut();
+        lines
+            .filter_map(|(name, line)| line.next_due(&rules, allowance, m, name.is_only()))
+            .min()
+    }
+
     /// Publishes every line anew.
     pub fn repaint(&mut self) {
         self.published.touch_lines(self.lines.iter().map(|(name, _)| name));

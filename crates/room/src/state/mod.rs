@@ -8,6 +8,8 @@ pub(crate) mod bootstrap;
 pub(crate) mod chain;
 pub(crate) mod checkpoints;
 pub(crate) mod context;
+#[cfg(any(test, feature = "testing"))]
+mod form;
 mod head;
 pub(crate) mod past;
 pub(crate) mod rooms;

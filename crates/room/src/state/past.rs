@@ -127,6 +127,12 @@ impl Past {
         }
     }
 
+    /// Without how long the epochs were, for a form of the state: only whether an end is known counts.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_ends(&mut self) {
+        self.epochs.values_mut().for_each(|known| known.end = known.end.min(1));
+    }
+
     /// The sequence at which an epoch ended, as far as is known; `None` for one unknown, or that has not.
     pub fn ended_at(&self, epoch: Epoch) -> Option<u64> {
         let known = self.epochs.get(&epoch).filter(|_| epoch < self.epoch())?;

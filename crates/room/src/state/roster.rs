@@ -195,6 +195,16 @@ impl Roster {
         gates.peek().is_some() && gates.all(|knows| knows >= version)
     }
 
+    /// Without what is only counted, for a form of the state.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_serials(&mut self) {
+        for gate in self.gates.values_mut() {
+            gate.joined.clear();
+            (gate.told.serial, gate.told.applied, gate.told.lag_us) = (0, 0, 0);
+        }
+        self.gone.values_mut().for_each(|gone| gone.serial = 0);
+    }
+
     fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) -> Vec<GateId> {
         let gone = self.gates.values().filter(|gate| goes(gate));
         let gone: Vec<RosterGate> = gone.map(|gate| gate.told.clone()).collect();

@@ -1,0 +1,156 @@
+//! What has to hold in every state that is reached.
+
+use std::sync::Arc;
+
+use ropeline_room::testing::log::room;
+use ropeline_room::{Figures, LineName, Number, Standing, View};
+
+use crate::acts::{Act, Came, Fate, Step};
+use crate::world::{Broken, Faults, Person, Ticket, World, place, stands};
+
+/// What was before a step.
+pub struct Before {
+    view: Arc<View>,
+    numbers: Vec<Number>,
+}
+
+impl Before {
+    pub fn of(world: &mut World) -> Self {
+        Self {
+            view: world.state.view(),
+            numbers: numbers(world),
+        }
+    }
+}
+
+/// The law that the step broke, in plain words.
+pub fn broken_by(step: Step, came: Came, before: &Before, world: &mut World) -> Option<String> {
+    let view = world.state.view();
+    capacity(step, before, world, &view)
+        .or_else(|| uniqueness(came, before, world, &view))
+        .or_else(|| order(step, before, world, &view))
+        .or_else(|| lost(came, world, &view))
+        .or_else(|| slot(world, &view))
+}
+
+/// Called and inside are never more than the slots, but for sessions that were lost or cut off and came back; and no call is
+/// made while they are.
+fn capacity(step: Step, before: &Before, world: &World, view: &View) -> Option<String> {
+    let (was, is) = (figures(&before.view)?, figures(view)?);
+    let held = is.called + is.inside;
+    let Faults { cut, replay, .. } = world.left;
+    let all = world.size.faults;
+    let may_exceed = world.lost || cut < all.cut || replay < all.replay;
+    if held > world.size.slots + if may_exceed { is.excess } else { 0 } {
+        return Some(format!(
+            "capacity: {held} are called or inside, with {} slots",
+            world.size.slots
+        ));
+    }
+    let same_log = before.view.position.epoch == view.position.epoch;
+    if same_log && is.calls > was.calls && held > world.size.slots && !matches!(step.act, Act::Time(_)) {
+        return Some(format!("capacity: a call was made while {held} are called or inside"));
+    }
+    None
+}
+
+/// No number is given twice, no two visitors have one, and each that is called or inside holds a slot of its own.
+fn uniqueness(came: Came, before: &Before, world: &World, view: &View) -> Option<String> {
+    if let Some(number) = came.numbered.filter(|number| before.numbers.contains(number)) {
+        return Some(format!("uniqueness: number {} is given a second time", number.n));
+    }
+    let mut own: Vec<Number> = world.people.iter().filter_map(Person::number).collect();
+    let olds = world.people.iter().filter_map(|person| Some(person.old?.0));
+    let all = own.len();
+    own.sort_unstable();
+    own.dedup();
+    if own.len() < all || olds.into_iter().any(|old| own.contains(&old)) {
+        return Some("uniqueness: two visitors have one number".to_owned());
+    }
+    let held = own.iter().filter(|number| {
+        let standing = stands(view, **number);
+        matches!(standing, Standing::Called(_) | Standing::Inside(_))
+    });
+    let (held, counted) = (held.count(), figures(view).map_or(0, |is| is.called + is.inside));
+    (held > usize::try_from(counted).unwrap())
+        .then(|| format!("uniqueness: {held} are called or inside, and {counted} slots are counted for them"))
+}
+
+/// Nobody is called before a present visitor who stands ahead.
+fn order(step: Step, before: &Before, world: &World, view: &View) -> Option<String> {
+    if step.fate == Fate::Lost || step.act == Act::LoseEverything {
+        return None;
+    }
+    let all = numbers(world);
+    let is_called = |view: &View, number: Number| matches!(stands(view, number), Standing::Called(_));
+    let new = all
+        .iter()
+        .filter(|number| is_called(view, **number) && !is_called(&before.view, **number));
+    for called in new {
+        let present = |number: &&Number| matches!(stands(view, **number), Standing::Waiting(waits) if waits.present);
+        let ahead = |number: &Number| match world.broken {
+            Broken::Order => place(view, *number) > place(view, *called),
+            _ => place(view, *number) < place(view, *called),
+        };
+        if let Some(passed) = all.iter().filter(present).find(|number| ahead(number)) {
+            return Some(format!(
+                "order: number {} is called before {}, who is present",
+                called.n, passed.n
+            ));
+        }
+    }
+    None
+}
+
+/// Who has joined, and is never away for half of `grace`, is in line, called or inside; present, if they have asked since.
+fn lost(came: Came, world: &World, view: &View) -> Option<String> {
+    if let Some(name) = came.thrown_out {
+        return Some(format!(
+            "nobody lost: {name} was never away, and is told that the place is lost"
+        ));
+    }
+    for person in world.people.iter().filter(|person| person.steady) {
+        let Some(Ticket::Numbered(number)) = person.ticket else {
+            continue;
+        };
+        match stands(view, number) {
+            // Present from the first time that they ask; before that, for `firm_within`.
+            Standing::Waiting(waits) if waits.present || !person.asked => {}
+            Standing::Called(_) | Standing::Inside(_) => {}
+            // Nobody has told the new log of them yet.
+            Standing::Unknown if world.lost => {}
+            other => return Some(format!("nobody lost: {} was never away, and is {other:?}", person.name)),
+        }
+    }
+    None
+}
+
+/// A pass that has not run out lets its visitor in, who holds a slot unless a log was lost.
+fn slot(world: &World, view: &View) -> Option<String> {
+    let inside = world
+        .people
+        .iter()
+        .filter_map(|person| Some((person.name, person.pass?)));
+    for (name, pass) in inside.filter(|(_, pass)| pass.until > world.wall) {
+        let standing = stands(view, pass.number);
+        let holds = matches!(standing, Standing::Inside(_));
+        let honoured = world.honours(&pass, view).is_some();
+        // The room ends the session as of the request before, which it has heard of.
+        let unheard = pass.unheard && standing == Standing::Ended;
+        if !(holds || unheard || world.lost && honoured) {
+            return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
+        }
+    }
+    None
+}
+
+fn figures(view: &View) -> Option<Figures> {
+    Some(view.rooms.get(&room())?.line(&LineName::ONLY)?.figures)
+}
+
+/// All numbers that any visitor has, or had.
+fn numbers(world: &World) -> Vec<Number> {
+    let own = world.people.iter().filter_map(Person::number);
+    let olds = world.people.iter().filter_map(|person| Some(person.old?.0));
+    own.chain(olds).collect()
+}
