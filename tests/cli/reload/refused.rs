@@ -165,7 +165,7 @@ fn a_changed_logo_and_name_are_on_the_next_page() {
     for part in [
         "fill=%22red%22",
         "<b>Spring &lt;Sale&gt;</b>",
-        ":root{--mark:#7a3e9d}",
+        ":root{--m:#7a3e9d}",
         "<span id=\"host\"></span>",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
