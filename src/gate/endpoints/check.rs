@@ -34,7 +34,8 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     let is = |name: &str, value: &[u8]| parameter(query, name).as_deref() == Some(value);
     let known = seat.shown.ticket().is_some() || seat.shown.pass().is_some();
     let marked = seat.shown.reload() != Reload::Automatic;
-    let unsure = !known && !marked && is("ticket", b"any") && is("reload", b"bare") && !is_cross_site(&head.headers);
+    let from_elsewhere = is_cross_site(&head.headers);
+    let unsure = !known && !marked && is("ticket", b"any") && is("reload", b"bare") && !from_elsewhere;
     if (!known && !is("ticket", b"any")) || (unsure && parameter(query, "again").is_some()) {
         let id = visit.id.as_str();
         let facts = PageFacts::new(id, visit.wall, to);
@@ -53,7 +54,7 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(ROPELINE_STATUS, HeaderValue::from_static("check"));
     // SECURITY: another site's link neither stops a page from coming again nor changes the wait that it shows.
-    if is_cross_site(&head.headers) {
+    if from_elsewhere {
         return Answer::new(Outcome::Own, response);
     }
     match parameter(query, "reload").as_deref() {

@@ -133,12 +133,16 @@ fn folder() -> Option<PathBuf> {
 
 /// Shows the page on such a screen.
 async fn shown(browser: &Browser, width: u32, height: u32, colours: &str) {
-    let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-    browser.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    sized(browser, width, u64::from(height)).await;
     let features = json!([{ "name": "prefers-color-scheme", "value": colours }]);
     browser
         .devtools("Emulation.setEmulatedMedia", json!({ "features": features }))
         .await;
+}
+
+async fn sized(browser: &Browser, width: u32, height: u64) {
+    let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    browser.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
 }
 
 /// Keeps a picture of the whole page, on a screen as high as it. One from beyond the screen would begin too far to the left where a
@@ -146,8 +150,7 @@ async fn shown(browser: &Browser, width: u32, height: u32, colours: &str) {
 async fn keep(browser: &Browser, width: u32, folder: &Path, name: &str) {
     std::fs::create_dir_all(folder).expect("a folder");
     let height = browser.run("return document.documentElement.scrollHeight").await;
-    let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-    browser.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
+    sized(browser, width, height.as_u64().expect("pixels")).await;
     let format = json!({ "format": "webp", "quality": 60 });
     let picture = browser.devtools("Page.captureScreenshot", format).await;
     let picture = picture["data"].as_str().map(decoded).expect("a picture");
