@@ -1,7 +1,7 @@
 //! Judges the room's estimates on frozen patterns of crowds. `scripts/estimates` runs it; `docs/reports/estimates.md` says how
 //! it judges.
 //!
-//! `estimates work|judge|check [--commit ID] [--plots FOLDER] [PATTERN]...`: a table on standard output, progress beside it.
+//! `estimates work|draft|judge|check [--commit ID] [--plots FOLDER] [PATTERN]...`: a table on standard output, progress beside it.
 #![allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -13,6 +13,7 @@
 mod agenda;
 mod chance;
 mod crowd;
+mod draft;
 #[cfg(test)]
 mod frozen;
 mod gate;
@@ -49,6 +50,8 @@ struct Order {
 enum What {
     Work,
     Judge,
+    /// A few runs of the working patterns, with the oracle's figures from the report.
+    Draft,
     /// Runs every pattern once and says nothing of its scores.
     Check,
 }
@@ -67,6 +70,10 @@ fn main() -> ExitCode {
     };
     let (list, origin) = match (order.what, &order.commit) {
         (What::Work, _) => (WORKING.iter().filter(wanted).collect::<Vec<_>>(), Origin::Working),
+        (What::Draft, _) => {
+            print!("{}", draft::table(&WORKING.iter().filter(wanted).collect::<Vec<_>>()));
+            return ExitCode::SUCCESS;
+        }
         (What::Judge, Some(commit)) => (JUDGING.iter().filter(wanted).collect(), Origin::Commit(commit.clone())),
         (What::Check | What::Judge, _) => {
             check(&WORKING.iter().chain(&JUDGING).filter(wanted).collect::<Vec<_>>());
@@ -91,9 +98,10 @@ fn main() -> ExitCode {
 fn order(mut args: impl Iterator<Item = String>) -> Result<Order, String> {
     let what = match args.next().as_deref() {
         Some("work") => What::Work,
+        Some("draft") => What::Draft,
         Some("judge") => What::Judge,
         Some("check") => What::Check,
-        _ => return Err("the first word is work, judge or check".to_owned()),
+        _ => return Err("the first word is work, draft, judge or check".to_owned()),
     };
     let mut order = Order {
         what,

@@ -32,6 +32,7 @@
 mod codec;
 pub mod draw;
 mod entry;
+mod forecast;
 mod lane;
 mod line;
 mod load;

@@ -153,6 +153,11 @@ impl Lane {
         true
     }
 
+    /// One past the highest place called.
+    pub fn head(&self) -> Place {
+        self.head
+    }
+
     /// The horizon: places below are void.
     pub fn horizon(&self) -> Place {
         self.horizon

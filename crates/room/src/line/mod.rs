@@ -21,10 +21,13 @@ use std::sync::Arc;
 
 use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
+use crate::forecast::flow::MASS;
+use crate::forecast::{Curve, Forecast};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
 use crate::lane::slots::Held;
+use crate::forecast::stays::Times;
 use crate::line::accounts::{Accounts, MAX_TAGS};
 use crate::line::calling::{Calls, Scope};
 use crate::line::counts::Counts;
@@ -53,12 +56,14 @@ pub(crate) struct Line {
     deadlines: Deadlines,
     /// The accounts of the tagged places.
     accounts: Accounts,
+    /// When calls will reach those who wait.
+    forecast: Forecast,
 }
 
 codec! {
     struct Line {
         lanes, totals, calls, tally, generation, busy,
-    } derived { deadlines, accounts } then derived;
+    } derived { deadlines, accounts, forecast } then derived;
 }
 
 impl Line {
@@ -72,6 +77,7 @@ impl Line {
             busy: now,
             deadlines: Deadlines::default(),
             accounts: Accounts::default(),
+            forecast: Forecast::default(),
         };
         line.grow(settings, past);
         line
@@ -190,6 +196,32 @@ impl Line {
         }
         self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
+        self.foresee(rules.settings, m);
+    }
+
+    fn foresee(&mut self, settings: &Settings, m: &Context) {
+        if self.is_empty() {
+            return;
+        }
+        let calls = self.lane_calls(settings);
+        let step_ms = Times::of(settings).step_ms;
+        let tokens = settings.rate_per_minute.map(|rate| {
+            let now = self.calls.bucket().at(settings, m.clock).tokens(settings);
+            (now * MASS, u64::from(rate) * MASS * step_ms / 60_000)
+        });
+        self.forecast.watch(&self.lanes, &calls, (settings, tokens), m.clock);
+    }
+
+    /// The calls of each lane so far.
+    fn lane_calls(&self, settings: &Settings) -> Vec<u64> {
+        if settings.lanes.len() > 1 {
+            return self.lanes.iter().map(|lane| lane.pulse.total()).collect();
+        }
+        vec![self.totals.calls; self.lanes.len()]
+    }
+
+    pub fn curve(&self) -> Option<&Arc<Curve>> {
+        self.forecast.curve.as_ref()
     }
 
     /// A new sale begins; those called and inside stay. Says which epochs are forgotten.

@@ -26,6 +26,9 @@ impl LineView {
         if stopped || now < self.quiet_until || !self.is_reachable(lane, ahead) {
             return None;
         }
+        if let Some(estimate) = self.foreseen(lane, ahead, now) {
+            return Some(estimate);
+        }
         let fewest = self.calls_until(lane, ahead, true);
         // Some of those ahead leave, some are called twice.
         let likely = self.to_come(fewest);
@@ -56,6 +59,28 @@ impl LineView {
             .max(slowest.of(to_come));
         let doubt = doubt(pace, to_come, pace.of(to_come)) + unsteady;
         Some(within(least_ms, most_ms, doubt).no_less(tokens_ms))
+    }
+
+    fn foreseen(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
+        let at = usize::from(lane.0);
+        let calls = if self.settings.lanes.len() > 1 {
+            self.lane(lane)?.pulse.total()
+        } else {
+            self.figures.calls
+        };
+        let curve = self.curve.as_ref()?;
+        let times = curve.passes(at, (ahead, calls), now)?;
+        let likely = times.likely;
+        let chance = likely * 1_280 / ((ahead + 1).saturating_mul(1_000_000)).isqrt().max(1);
+        let drift = likely * 40 / 1_000;
+        let step = curve.step_ms() / 2;
+        let with = |away: u64| (away * away + chance * chance + drift * drift + step * step).isqrt();
+        let low_ms = likely.saturating_sub(with(likely.saturating_sub(times.fast)));
+        let high_ms = likely + with(times.slow.saturating_sub(likely));
+        Some(Estimate {
+            low_secs: u32::try_from(low_ms / 1_000).unwrap_or(u32::MAX),
+            high_secs: u32::try_from(high_ms.div_ceil(1_000)).unwrap_or(u32::MAX),
+        })
     }
 
     /// Number of calls until this many visitors have left the line, at the past ratio of calls to departures.

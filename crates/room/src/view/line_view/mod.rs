@@ -17,6 +17,7 @@ use crate::lane::record::{Call, Record, Session};
 use crate::lane::slots::Slots;
 use crate::line::Line;
 use crate::line::figures::Figures;
+use crate::forecast::Curve;
 use crate::line::pulse::Pulse;
 use crate::line::rate::Bucket;
 use crate::line::rules::Rules;
@@ -38,6 +39,7 @@ pub struct LineView {
     lanes: Vec<Lane>,
     bucket: Bucket,
     pulse: Pulse,
+    curve: Option<Arc<Curve>>,
     last_call: Option<Wall>,
     settings: Arc<Settings>,
     past: Arc<Past>,
@@ -74,6 +76,7 @@ impl LineView {
             lanes: line.lanes().to_vec(),
             bucket: line.calls().bucket(),
             pulse: line.calls().pulse().clone(),
+            curve: line.curve().cloned(),
             last_call: line.calls().last(),
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),

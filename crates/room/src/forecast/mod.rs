@@ -1,0 +1,216 @@
+//! The forecast of a line: when its calls will reach those who wait.
+//!
+//! `stays` learns how sessions go on, `queue` who leaves, `flow` works out the hours to come, and a [`Curve`] is what the view keeps
+//! of it. All of it follows from the entries that this replica has applied, and from the state's records; it is no part of the state's
+//! bytes, since no call depends on it.
+
+pub(crate) mod ages;
+pub(crate) mod flow;
+pub(crate) mod queue;
+pub(crate) mod stays;
+
+use std::sync::Arc;
+
+use crate::forecast::ages::SURE;
+use crate::forecast::flow::{Flow, LaneFlow, MASS, Start};
+use crate::forecast::queue::Queue;
+use crate::forecast::stays::{Stays, Times};
+use crate::lane::Lane;
+use crate::lane::record::Record;
+use crate::settings::Settings;
+use ropeline_ids::Clock;
+
+#[derive(Debug, Default)]
+pub(crate) struct Forecast {
+    pub stays: Option<Box<Stays>>,
+    queues: Vec<Queue>,
+    watched: Clock,
+    /// The first watch has been.
+    begun: bool,
+    pub curve: Option<Arc<Curve>>,
+}
+
+/// How many of those who wait will have been passed when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Curve {
+    at: Clock,
+    step_ms: u64,
+    lanes: Vec<[Passing; 3]>,
+    /// Calls of each lane until then.
+    calls: Vec<u64>,
+}
+
+/// How many have been passed by the end of each step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Passing(Vec<u32>);
+
+/// Times from now on in milliseconds: as it is likely, if all goes fast, and if all goes slowly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Times3 {
+    pub likely: u64,
+    pub fast: u64,
+    pub slow: u64,
+}
+
+impl Passing {
+    fn of(lane: &LaneFlow) -> Self {
+        let whole = |mass: &u64| u32::try_from(mass * 16 / MASS).unwrap_or(u32::MAX);
+        Self(lane.curve.iter().map(whole).collect())
+    }
+
+    /// When so many, in sixteenths, have been passed.
+    fn when(&self, passed: u64, step_ms: u64) -> u64 {
+        let steps = &self.0;
+        let at = steps.partition_point(|sum| u64::from(*sum) < passed);
+        let sum = |at: usize| steps.get(at).map_or(0, |sum| u64::from(*sum));
+        let count = |at: usize| u64::try_from(at).unwrap_or(0);
+        if at < steps.len() {
+            let before = if at == 0 { 0 } else { sum(at - 1) };
+            let part = (passed - before) * step_ms / (sum(at) - before).max(1);
+            return count(at) * step_ms + part;
+        }
+        // Beyond the last step it goes on as in the second half of them.
+        let (last, half) = (steps.len().saturating_sub(1), steps.len() / 2);
+        let pace = sum(last).saturating_sub(sum(half));
+        let more = (passed - sum(last)).saturating_mul(count(last - half) * step_ms);
+        count(steps.len()) * step_ms + more / pace.max(1)
+    }
+}
+
+impl Curve {
+    /// When calls pass the place with so many before it in the lane, from `now` on.
+    pub fn passes(&self, lane: usize, (ahead, calls): (u64, u64), now: Clock) -> Option<Times3> {
+        let lanes = self.lanes.get(lane)?;
+        let since = calls.saturating_sub(*self.calls.get(lane)?);
+        let passed = (ahead + 1 + since) * 16;
+        let gone = now.since(self.at);
+        let of = |one: &Passing| one.when(passed, self.step_ms).saturating_sub(gone);
+        let [likely, fast, slow] = lanes;
+        Some(Times3 {
+            likely: of(likely),
+            fast: of(fast),
+            slow: of(slow),
+        })
+    }
+
+    pub fn step_ms(&self) -> u64 {
+        self.step_ms
+    }
+}
+
+impl Forecast {
+    /// What is learnt of sessions; begins where the settings' times have changed.
+    pub fn learn(&mut self, settings: &Settings) -> &mut Stays {
+        if self.stays.as_ref().is_none_or(|stays| stays.times != Times::of(settings)) {
+            self.stays = Some(Box::new(Stays::new(settings)));
+            self.begun = false;
+        }
+        self.stays.as_mut().expect("it was just made")
+    }
+
+    /// Looks at the line, and forecasts anew once a step.
+    pub fn watch(&mut self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, Option<(u64, u64)>), now: Clock) {
+        let step_ms = self.learn(settings).times.step_ms;
+        let passed = now.since(self.watched);
+        if self.begun && passed < step_ms {
+            return;
+        }
+        let passed = if self.begun { passed } else { 0 };
+        (self.watched, self.begun) = (now, true);
+        let stays = self.stays.as_mut().expect("it was just made");
+        for lane in lanes {
+            stays.watch(&lane.slots, passed, now);
+        }
+        while self.queues.len() < lanes.len() {
+            self.queues.push(Queue::new(&lanes[self.queues.len()]));
+        }
+        for (queue, lane) in self.queues.iter_mut().zip(lanes) {
+            queue.watch(lane, step_ms, passed.max(1), now);
+            queue.fade();
+        }
+        stays.fade(passed.max(1));
+        let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
+        self.curve = waiting.then(|| Arc::new(self.forecast(lanes, calls, (settings, tokens), now)));
+    }
+
+    fn forecast(&self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, Option<(u64, u64)>), now: Clock) -> Curve {
+        let stays = self.stays.as_ref().expect("it was just made");
+        let times = stays.times;
+        let idle_steps = usize::try_from(times.steps(times.hold_ms.saturating_sub(times.idle_ms))).unwrap_or(0);
+        let groups: Vec<_> = self.queues.iter().map(|queue| queue.groups(times.step_ms, now)).collect();
+        let several = lanes.len() > 1;
+        let leans = [(0, (1, 1)), (100, (5, 4)), (-100, (4, 5))];
+        let runs = leans.map(|(lean, leaving)| {
+            let chances = stays.chances(lean);
+            let start = start(lanes, stays, &chances, settings, tokens, now);
+            let leaves = self.queues.iter().map(Queue::chances).collect();
+            let mut flows: Vec<LaneFlow> = (0..lanes.len())
+                .map(|at| {
+                    let weight = settings.lane_weights.get(at).copied().unwrap_or(1);
+                    let arrivals = if several { self.queues[at].arrivals } else { 0 };
+                    LaneFlow::new(&groups[at], u64::from(weight), arrivals)
+                })
+                .collect();
+            Flow::new(&start, &chances, leaves, idle_steps, leaving).run(&mut flows);
+            flows.iter().map(Passing::of).collect::<Vec<_>>()
+        });
+        let [likely, fast, slow] = runs;
+        let each = likely.into_iter().zip(fast).zip(slow);
+        Curve {
+            at: now,
+            step_ms: times.step_ms,
+            lanes: each.map(|((likely, fast), slow)| [likely, fast, slow]).collect(),
+            calls: calls.to_vec(),
+        }
+    }
+}
+
+fn start(
+    lanes: &[Lane],
+    stays: &Stays,
+    chances: &stays::Chances,
+    settings: &Settings,
+    tokens: Option<(u64, u64)>,
+    now: Clock,
+) -> Start {
+    let times = stays.times;
+    let mut start = Start {
+        called: vec![0; chances.claim.len()],
+        capacity: u64::from(settings.capacity),
+        tokens,
+        ..Start::default()
+    };
+    let place = |list: &mut Vec<u64>, at: u64, mass: u64| {
+        let at = usize::try_from(at).unwrap_or(usize::MAX).min(4_096);
+        if list.len() <= at {
+            list.resize(at + 1, 0);
+        }
+        list[at] += mass;
+    };
+    let mut active = Vec::new();
+    for (_, record) in lanes.iter().flat_map(|lane| lane.slots.iter()) {
+        match record {
+            Record::Called(call) => {
+                let left = times.steps(call.deadline.since(now)).saturating_add(1);
+                let at = start.called.len() - usize::try_from(left).unwrap_or(1).min(start.called.len());
+                start.called[at] += MASS;
+            }
+            Record::Inside(session) => {
+                let idle_ms = now.since(session.renewed);
+                let due = times.steps(session.due().since(now));
+                if session.ending || session.expires >= session.ends_by {
+                    place(&mut start.due, due, MASS);
+                } else if idle_ms < times.idle_ms {
+                    place(&mut active, times.age(session, now), MASS);
+                } else {
+                    let back = MASS * Stays::back(chances, times, idle_ms) / SURE;
+                    place(&mut start.due, due, MASS - back);
+                    place(&mut active, times.age(session, now), back);
+                }
+            }
+            _ => {}
+        }
+    }
+    start.active = active.into();
+    start
+}
