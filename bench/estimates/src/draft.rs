@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::judge::in_parallel;
-use crate::looks::Look;
+use crate::looks::{Kind, Look};
 use crate::patterns::{MIN, Pattern};
 use crate::run::{Outcome, Record, run};
 use crate::score::{Score, Told, broken, mean, score};
@@ -59,7 +59,19 @@ fn over_time(outcome: &Outcome, from: u64, to: u64) -> String {
     if score.looks == 0.0 {
         return " -".to_owned();
     }
-    format!(" {:.0}/{:.2}/{:.0}%", score.holds * 100.0, score.interval, score.middle * 100.0)
+    format!(" {:.0}/{:.2}/{:+.0}%", score.holds * 100.0, score.interval, bias(&alike) * 100.0)
+}
+
+/// By how much the middle is too late (or too early: below zero), by the wait, at the median of the looks.
+fn bias(looks: &[Look]) -> f64 {
+    let counted = looks.iter().filter(|look| look.kind == Kind::Counts);
+    let of = |look: &Look| {
+        let wait = look.wait? as f64;
+        Some((look.told.map_or(0.0, |told| Told::of(told).middle) - wait) / wait.max(1_000.0))
+    };
+    let mut biases: Vec<f64> = counted.filter_map(of).collect();
+    biases.sort_by(f64::total_cmp);
+    biases.get(biases.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The oracle's figures, as the report has them.

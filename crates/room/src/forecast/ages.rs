@@ -37,7 +37,14 @@ impl Rate {
     pub fn chance(self, prior: u64, weight: u64) -> u64 {
         let prior = prior.max(1);
         let events = self.events.saturating_add(weight * ONE);
-        let exposure = self.exposure.saturating_add(weight * ONE * SURE / prior);
+        let exposure = (self.exposure + self.events / 2).saturating_add(weight * ONE * SURE / prior);
+        (events.saturating_mul(SURE) / exposure.max(1)).min(SURE * 15 / 16)
+    }
+
+    /// As [`Rate::chance`], with what was supposed weighing so many steps.
+    pub fn chance_in(self, prior: u64, steps: u64) -> u64 {
+        let events = self.events.saturating_add(steps * ONE * prior / SURE);
+        let exposure = (self.exposure + self.events / 2).saturating_add(steps * ONE);
         (events.saturating_mul(SURE) / exposure.max(1)).min(SURE * 15 / 16)
     }
 

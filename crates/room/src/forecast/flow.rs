@@ -11,7 +11,7 @@ use crate::forecast::stays::Chances;
 pub(crate) const MASS: u64 = 1 << 16;
 
 /// Most steps that are worked out.
-const STEPS: usize = 480;
+const STEPS: usize = 960;
 
 /// Who holds a slot now, and what may become free.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,8 @@ pub(crate) struct LaneFlow {
     /// Those who come later.
     later: u64,
     arrivals: u64,
+    /// Arrivals have gone on for so many steps.
+    since: u64,
     passed: u64,
     /// Passed by the end of each step.
     pub curve: Vec<u64>,
@@ -50,7 +52,7 @@ struct Moving {
 }
 
 impl LaneFlow {
-    pub fn new(groups: &[Group], weight: u64, arrivals: u64) -> Self {
+    pub fn new(groups: &[Group], weight: u64, (arrivals, since): (u64, u64)) -> Self {
         let moving = |group: &Group| Moving {
             mass: group.present * MASS,
             stands: group.present * MASS,
@@ -62,6 +64,7 @@ impl LaneFlow {
             weight: weight.max(1),
             later: 0,
             arrivals,
+            since,
             passed: 0,
             curve: Vec::new(),
         }
@@ -144,15 +147,16 @@ impl<'a> Flow<'a> {
     /// The passed of each lane by the end of each step, until all have been, or the steps run out.
     pub fn run(mut self, lanes: &mut [LaneFlow]) {
         let mut held = self.called.iter().chain(&self.active).chain(&self.due).sum::<u64>();
-        for _ in 0..STEPS {
+        for at in 0..STEPS {
+            let at = u64::try_from(at).unwrap_or(0);
             if lanes.iter().all(LaneFlow::is_done) {
                 return;
             }
-            let free = self.step();
+            let free = self.step(self.level(at));
             held = held.saturating_sub(free);
             for (lane, leaves) in lanes.iter_mut().zip(&self.leaves) {
                 lane.leave(leaves, self.lean);
-                lane.later += lane.arrivals * (MASS / ONE);
+                lane.later += lane.arrivals * (MASS / ONE) * lane.since / (lane.since + at + 1);
             }
             let tokens = match &mut self.tokens {
                 Some((now, step)) => {
@@ -177,8 +181,21 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// By how much more or less often sessions end in a step to come: as now, and the trend goes on for a while.
+    fn level(&self, at: u64) -> u64 {
+        let (level, trend) = self.chances.level;
+        let hold = self.chances.hold.max(1);
+        let at = at * 6 * hold / (at + 6 * hold);
+        let level = if trend >= ONE {
+            level + (trend - ONE) * at / (2 * hold)
+        } else {
+            level * ONE / (ONE + (ONE - trend) * at / (2 * hold))
+        };
+        level.clamp(ONE / 3, ONE * 3)
+    }
+
     /// One step of those who hold slots; says how many become free.
-    fn step(&mut self) -> u64 {
+    fn step(&mut self, level: u64) -> u64 {
         let mut free = self.due.pop_front().unwrap_or(0);
         let mut came = 0;
         let last = self.called.len() - 1;
@@ -204,8 +221,8 @@ impl<'a> Flow<'a> {
                 free += std::mem::take(mass);
                 continue;
             };
-            let ended = *mass * end / SURE;
-            let fell = *mass * idle / SURE;
+            let ended = *mass * end / SURE * level / ONE;
+            let fell = *mass * idle / SURE * level / ONE;
             let fell = fell - fell * self.back / SURE;
             ends += ended;
             idles += fell;

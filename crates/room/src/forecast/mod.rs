@@ -52,6 +52,9 @@ pub(crate) struct Times3 {
     pub slow: u64,
 }
 
+/// Waits are told up to this one: eleven days.
+const LONGEST_MS: u64 = 1_000_000_000;
+
 impl Passing {
     fn of(lane: &LaneFlow) -> Self {
         let whole = |mass: &u64| u32::try_from(mass * 16 / MASS).unwrap_or(u32::MAX);
@@ -84,7 +87,7 @@ impl Curve {
         let since = calls.saturating_sub(*self.calls.get(lane)?);
         let passed = (ahead + 1 + since) * 16;
         let gone = now.since(self.at);
-        let of = |one: &Passing| one.when(passed, self.step_ms).saturating_sub(gone);
+        let of = |one: &Passing| one.when(passed, self.step_ms).min(LONGEST_MS).saturating_sub(gone);
         let [likely, fast, slow] = lanes;
         Some(Times3 {
             likely: of(likely),
@@ -109,7 +112,7 @@ impl Forecast {
     }
 
     /// Looks at the line, and forecasts anew once a step.
-    pub fn watch(&mut self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, Option<(u64, u64)>), now: Clock) {
+    pub fn watch(&mut self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, [Option<(u64, u64)>; 3]), now: Clock) {
         let step_ms = self.learn(settings).times.step_ms;
         let passed = now.since(self.watched);
         if self.begun && passed < step_ms {
@@ -125,7 +128,7 @@ impl Forecast {
             self.queues.push(Queue::new(&lanes[self.queues.len()]));
         }
         for (queue, lane) in self.queues.iter_mut().zip(lanes) {
-            queue.watch(lane, step_ms, passed.max(1), now);
+            queue.watch(lane, (step_ms, settings.grace_ms / step_ms), passed.max(1), now);
             queue.fade();
         }
         stays.fade(passed.max(1));
@@ -133,27 +136,50 @@ impl Forecast {
         self.curve = waiting.then(|| Arc::new(self.forecast(lanes, calls, (settings, tokens), now)));
     }
 
-    fn forecast(&self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, Option<(u64, u64)>), now: Clock) -> Curve {
+    fn forecast(&self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, [Option<(u64, u64)>; 3]), now: Clock) -> Curve {
         let stays = self.stays.as_ref().expect("it was just made");
         let times = stays.times;
         let idle_steps = usize::try_from(times.steps(times.hold_ms.saturating_sub(times.idle_ms))).unwrap_or(0);
         let groups: Vec<_> = self.queues.iter().map(|queue| queue.groups(times.step_ms, now)).collect();
         let several = lanes.len() > 1;
-        let leans = [(0, (1, 1)), (100, (5, 4)), (-100, (4, 5))];
-        let runs = leans.map(|(lean, leaving)| {
+        let doubt = self.queues.iter().map(Queue::doubt).max().unwrap_or(0);
+        let leans = [
+            (0, (1, 1), 0),
+            (100, (SURE + doubt, SURE), 1),
+            (-100, (SURE, SURE + doubt), 2),
+        ];
+        let runs = leans.map(|(lean, leaving, at)| {
             let chances = stays.chances(lean);
-            let start = start(lanes, stays, &chances, settings, tokens, now);
-            let leaves = self.queues.iter().map(Queue::chances).collect();
+            let start = start(lanes, stays, &chances, settings, tokens[at], now);
+            let leaves = self.queues.iter().map(|queue| queue.chances(settings.grace_ms / times.step_ms)).collect();
             let mut flows: Vec<LaneFlow> = (0..lanes.len())
                 .map(|at| {
                     let weight = settings.lane_weights.get(at).copied().unwrap_or(1);
-                    let arrivals = if several { self.queues[at].arrivals } else { 0 };
+                    let arrivals = if several { self.queues[at].arrivals(times.step_ms, now) } else { (0, 0) };
                     LaneFlow::new(&groups[at], u64::from(weight), arrivals)
                 })
                 .collect();
             Flow::new(&start, &chances, leaves, idle_steps, leaving).run(&mut flows);
             flows.iter().map(Passing::of).collect::<Vec<_>>()
         });
+        if std::env::var_os("DBG").is_some() {
+            let c = stays.chances(0);
+            let p = |at: usize| runs[0][0].0.get(at).copied().unwrap_or(0) / 16;
+            let st = start(lanes, stays, &c, settings, tokens[0], now);
+            let sum = |v: &[u64]| v.iter().sum::<u64>() / MASS;
+            let act: u64 = st.active.iter().sum::<u64>() / MASS;
+            let rec: u64 = c.recall * 1000 / SURE;
+            let miss = c.claim.iter().fold(1000.0, |a, p| a * (1.0 - *p as f64 / 65536.0));
+            let mut s = 1.0; let mut life = 0.0; let mut endw = 0.0;
+            for (e, i) in c.end.iter().zip(&c.idle) { life += s; let (e, i) = (*e as f64 / 65536.0, *i as f64 / 65536.0); endw += s * e; s *= 1.0 - e - i * (1.0 - c.back[0] as f64 / 65536.0); }
+            eprintln!("t {} calls {} step {} pred+60 {} +120 {} +240 {} called {} active {} due {} recall {} miss {:.0} life {:.1} endw {:.2} back {:.3} delay {} wait {} level {}", now.0/1000, calls[0], times.step_ms, p(59), p(119), p(239), sum(&st.called), act, sum(&st.due), rec, miss, life, endw, c.back[0] as f64/65536.0, c.delay, lanes[0].presence.waiting(), stays.level().0);
+        }
+        if std::env::var_os("DBQ").is_some() && now.0 / 1000 % 120 < 6 {
+            let q = &self.queues[0];
+            let ch = q.chances(settings.grace_ms / times.step_ms);
+            eprintln!("q {} wait {} events {} ch {:?}", now.0 / 1000, lanes[0].presence.waiting(), q.events(), ch.iter().step_by(4).collect::<Vec<_>>());
+            eprintln!("   {:?}", q.groups(times.step_ms, now).iter().step_by(6).map(|g| (g.present, g.age, g.factor)).collect::<Vec<_>>());
+        }
         let [likely, fast, slow] = runs;
         let each = likely.into_iter().zip(fast).zip(slow);
         Curve {

@@ -1,8 +1,7 @@
 //! What a lane learns of those who wait: in cohorts by when they joined, how many leave.
 
-use crate::forecast::ages::{CLASSES, ONE, Rate, class};
+use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
 use crate::lane::Lane;
-use crate::settings::Settings;
 use ropeline_ids::{Clock, Place};
 
 /// Most cohorts of a lane; the smallest neighbours are joined.
@@ -29,7 +28,9 @@ pub(crate) struct Queue {
     leaves: Vec<Rate>,
     /// Places issued when last counted, and how many come in a step, in parts of [`ONE`].
     next: Place,
-    pub arrivals: u64,
+    arrivals: u64,
+    /// Since when visitors come.
+    since: Clock,
 }
 
 /// Cohorts as a forecast takes them: present, age in steps, and the factor of its chances to leave, in parts of [`ONE`].
@@ -47,16 +48,20 @@ impl Queue {
             leaves: vec![Rate::default(); CLASSES],
             next: lane.epochs.next(),
             arrivals: 0,
+            since: Clock(0),
         }
     }
 
-    pub fn watch(&mut self, lane: &Lane, step_ms: u64, passed_ms: u64, now: Clock) {
+    pub fn watch(&mut self, lane: &Lane, (step_ms, grace_steps): (u64, u64), passed_ms: u64, now: Clock) {
         let passed = passed_ms.saturating_mul(ONE) / step_ms;
         let next = lane.epochs.next();
         let came = next.0.saturating_sub(self.next.0);
         // The mean of about five minutes.
         let rate = came.saturating_mul(ONE).saturating_mul(ONE) / passed.max(1);
         self.arrivals = (self.arrivals * 59 + rate) / 60;
+        if self.arrivals < ONE / 64 {
+            self.since = now;
+        }
         if came > 0 || self.cohorts.is_empty() {
             let from = if self.cohorts.is_empty() { Place(0) } else { self.next };
             self.cohorts.push(Cohort {
@@ -69,12 +74,13 @@ impl Queue {
             });
         }
         self.next = next;
-        self.count(lane, step_ms, passed, now);
+        self.count(lane, (step_ms, grace_steps), passed, now);
         self.tidy(lane);
     }
 
     /// Counts who is present of each cohort.
-    fn count(&mut self, lane: &Lane, step_ms: u64, passed: u64, now: Clock) {
+    fn count(&mut self, lane: &Lane, (step_ms, grace_steps): (u64, u64), passed: u64, now: Clock) {
+        let chances = self.chances(grace_steps);
         let head = lane.head();
         let ends = self.cohorts.iter().skip(1).map(|cohort| cohort.from).chain([self.next]).collect::<Vec<_>>();
         let mut below = self.cohorts.first().map_or(0, |cohort| lane.presence.ahead(cohort.from));
@@ -83,13 +89,14 @@ impl Queue {
             let present = until - below;
             below = until;
             if cohort.known && cohort.from >= head {
-                let rate = &mut self.leaves[class(now.since(cohort.joined) / step_ms)];
+                let class = class(now.since(cohort.joined) / step_ms);
+                let rate = &mut self.leaves[class];
                 let left = cohort.present.saturating_sub(present) * ONE;
-                let chance = rate.chance(64, 2);
                 rate.exposure += cohort.present * passed;
                 rate.events += left;
+                let chance = chances[class];
                 cohort.left += left;
-                cohort.expected += cohort.present * passed * chance / crate::forecast::ages::SURE;
+                cohort.expected += cohort.present * passed * chance / SURE;
                 if cohort.left + cohort.expected > 256 * ONE {
                     cohort.left -= cohort.left / 64;
                     cohort.expected -= cohort.expected / 64;
@@ -129,6 +136,11 @@ impl Queue {
         self.cohorts.iter().map(group).collect()
     }
 
+    /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
+    pub fn arrivals(&self, step_ms: u64, now: Clock) -> (u64, u64) {
+        (self.arrivals, now.since(self.since) / step_ms)
+    }
+
     pub fn fade(&mut self) {
         let all = self.leaves.iter().map(|rate| rate.events).sum::<u64>();
         if all > 2_048 * ONE {
@@ -136,16 +148,39 @@ impl Queue {
         }
     }
 
+    /// By how much more or less may leave than the chances say, in parts of `SURE`.
+    pub fn doubt(&self) -> u64 {
+        let all = self.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE;
+        SURE / 4 + SURE / (all + 1).isqrt()
+    }
+
+    pub fn events(&self) -> u64 {
+        self.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE
+    }
+
     /// The chance to leave in one step, by class of age. At ages that nobody has reached yet it falls as the age grows.
-    pub fn chances(&self) -> Vec<u64> {
+    pub fn chances(&self, grace_steps: u64) -> Vec<u64> {
+        let missed = coarse(grace_steps * 3 / 4);
         let mut last = 64;
-        let mut chances = Vec::new();
-        for (at, rate) in self.leaves.iter().enumerate() {
-            // A class of a doubled age has half of the chance.
-            let prior = if at < 16 { last } else { last * 11 / 12 };
-            last = rate.chance(prior.max(1), 6);
-            chances.push(last);
+        let mut chances = vec![0; CLASSES];
+        for coarse in 0..CLASSES / WIDE {
+            let classes = coarse * WIDE..(coarse + 1) * WIDE;
+            let all = self.leaves[classes.clone()].iter().fold(Rate::default(), |sum, rate| Rate {
+                events: sum.events + rate.events,
+                exposure: sum.exposure + rate.exposure,
+            });
+            // Who closes the page is missed only after the grace: as many as say that they leave.
+            let prior = if coarse == missed { last * 2 } else { last - last / 16 };
+            last = all.chance(prior, 10).max(1);
+            chances[classes].fill(last);
         }
         chances
     }
+}
+
+/// Classes of age that are taken together.
+const WIDE: usize = 4;
+
+fn coarse(age: u64) -> usize {
+    class(age) / WIDE
 }

@@ -30,6 +30,14 @@ pub(crate) struct Stays {
     delay: Rate,
     /// Second calls, by all calls.
     recalls: Rate,
+    /// Sessions that ended or fell idle lately, and how many would have by the table.
+    lately: u64,
+    expected: u64,
+    table: Vec<u64>,
+    /// For how long it has learnt.
+    learnt_ms: u64,
+    /// What of it was seen, in parts of [`ONE`].
+    seen: Vec<u64>,
 }
 
 /// The spans that chances are counted in.
@@ -95,6 +103,11 @@ impl Stays {
             backs: vec![Rate::default(); usize::try_from(IDLE_PARTS).unwrap_or(0)],
             delay: Rate::default(),
             recalls: Rate::default(),
+            lately: 0,
+            expected: 0,
+            table: vec![0; CLASSES],
+            learnt_ms: 0,
+            seen: vec![0; CLASSES],
         }
     }
 
@@ -115,7 +128,9 @@ impl Stays {
 
     /// A session is to end so long from now.
     pub fn note_end(&mut self, session: &Session, after_ms: u64, now: Clock) {
-        self.ends[class(self.times.age(session, now))] += ONE;
+        let class = class(self.times.age(session, now));
+        self.ends[class] += ONE;
+        self.lately += self.seen[class];
         self.delay.events += ONE;
         self.delay.exposure += self.times.steps(after_ms.saturating_mul(ONE));
     }
@@ -131,6 +146,13 @@ impl Stays {
     /// Counts the time that has passed for all who hold a slot, and those who fell idle in it.
     pub fn watch(&mut self, slots: &Slots, passed_ms: u64, now: Clock) {
         let passed = passed_ms.saturating_mul(ONE) / self.times.step_ms;
+        let (end, idle) = self.by_age(0);
+        self.table = end.iter().zip(&idle).map(|(end, idle)| end + idle).collect();
+        let seen = |(table, exposure): (&u64, &u64)| {
+            let expected = exposure * table / SURE;
+            ONE * expected / (expected + 16 * ONE)
+        };
+        self.seen = self.table.iter().zip(&self.exposure).map(seen).collect();
         for (_, record) in slots.iter() {
             match record {
                 Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += passed,
@@ -145,16 +167,25 @@ impl Stays {
         let class = class(self.times.age(session, now));
         if idle_ms < self.times.idle_ms {
             self.exposure[class] += passed;
+            self.expected += passed * self.table[class] / SURE * self.seen[class] / ONE;
             return;
         }
         if idle_ms - self.times.idle_ms < passed_ms {
             self.idles[class] += ONE;
+            self.lately += self.seen[class];
         }
         self.backs[self.times.idle_part(idle_ms)].exposure += passed;
     }
 
     /// Old events count less, where there are many.
     pub fn fade(&mut self, passed_ms: u64) {
+        self.learnt_ms += passed_ms;
+        if self.learnt_ms < 2 * self.times.hold_ms {
+            (self.lately, self.expected) = (0, 0);
+        }
+        let parts = (self.times.hold_ms / passed_ms.max(1)).max(2);
+        self.lately -= self.lately / parts;
+        self.expected -= self.expected / parts;
         let all = self.ends.iter().chain(&self.idles).sum::<u64>();
         if all < MANY {
             return;
@@ -179,24 +210,26 @@ impl Stays {
             end: spread(&end),
             idle: spread(&idle),
             back: self.back_chances(),
+            level: self.level(),
+            hold: self.times.steps(self.times.hold_ms),
             delay: self.delay.exposure / self.delay.events.max(1),
             recall: self.recalls.events.saturating_mul(SURE) / self.recalls.exposure.max(ONE * 16),
         }
     }
 
     fn by_age(&self, lean: i64) -> (Vec<u64>, Vec<u64>) {
-        // Both together: once in six tenths of a session.
-        let usual = SURE * self.times.step_ms / (self.times.hold_ms / 2).max(1) / 2;
+        // Each of the two once in twice the usual visit.
+        let usual = SURE * self.times.step_ms / (2 * (VISIT_MS + self.times.hold_ms / 6));
         let all = self.ends.iter().chain(&self.idles).sum::<u64>() / ONE;
         let (mut ends, mut idles) = (Vec::new(), Vec::new());
         let (mut end, mut idle) = (usual, usual);
         let first_idle = self.times.steps(self.times.idle_ms);
         for (at, exposure) in self.exposure.iter().copied().enumerate() {
             let rate = |events| Rate { events, exposure };
-            end = rate(self.ends[at]).chance(u64::midpoint(end, usual), PRIOR);
+            end = rate(self.ends[at]).chance((end * 7 + usual) / 8, PRIOR);
             let can_idle = at > class(first_idle.saturating_sub(1));
             if can_idle {
-                idle = rate(self.idles[at]).chance(u64::midpoint(idle, usual), PRIOR);
+                idle = rate(self.idles[at]).chance((idle * 7 + usual) / 8, PRIOR);
             }
             // The part of the chance that was seen, and not supposed.
             let expected = exposure.saturating_mul(end + idle) / SURE / ONE;
@@ -217,7 +250,7 @@ impl Stays {
             let ms = step * self.times.step_ms;
             let prior = if ms < 30_000 { (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2) } else { SURE / 50 };
             let part = part(ms, self.times.claim_ms, CLAIM_PARTS);
-            self.claims[part].chance(prior, 2)
+            self.claims[part].chance_in(prior, 4)
         };
         (0..steps).map(of).collect()
     }
@@ -228,7 +261,7 @@ impl Stays {
         let mut stays = SURE;
         let mut backs = Vec::new();
         for rate in self.backs.iter().rev() {
-            let chance = rate.chance(SURE / 1_000, 1);
+            let chance = rate.chance_in(SURE / 1_000, 50);
             for _ in 0..steps.max(1) {
                 stays -= stays * chance / SURE;
             }
@@ -236,6 +269,19 @@ impl Stays {
         }
         backs.reverse();
         backs
+    }
+
+    /// Ends lately by those expected, in parts of [`ONE`], and the part of that which is no chance.
+    pub fn level(&self) -> (u64, u64) {
+        let (lately, expected) = (self.lately + 30 * ONE, self.expected + 30 * ONE);
+        let level = lately * ONE / expected;
+        let chance = 3 * ONE / (2 * (expected / ONE).isqrt().max(1));
+        let sure = if level > ONE {
+            level.saturating_sub(chance).max(ONE)
+        } else {
+            (level + chance).min(ONE)
+        };
+        (level, sure)
     }
 
     pub fn back(chances: &Chances, times: Times, idle_ms: u64) -> u64 {
@@ -253,8 +299,11 @@ fn lean_by(chance: u64, doubt: u64, lean: i64) -> u64 {
     }
 }
 
+/// A usual visit lasts so long, and a sixth of a session.
+const VISIT_MS: u64 = 120_000;
+
 /// Events that the usual chance weighs.
-const PRIOR: u64 = 4;
+const PRIOR: u64 = 2;
 
 /// Steps of age that are told apart.
 const OLDEST: u64 = 2_048;
@@ -271,6 +320,10 @@ pub(crate) struct Chances {
     pub back: Vec<u64>,
     /// From the word to the end, in steps.
     pub delay: u64,
+    /// By how much more or less often sessions end now than the chances say, and the trend of that, in parts of [`ONE`].
+    pub level: (u64, u64),
+    /// Steps of a slot's time.
+    pub hold: u64,
     /// Of a call to be of a visitor who missed a turn before.
     pub recall: u64,
 }

@@ -34,7 +34,7 @@ use crate::line::counts::Counts;
 use crate::line::deadlines::{Deadlines, Due};
 use crate::line::figures::{Figures, Totals};
 use crate::line::one_place::tags;
-use crate::line::pulse::Pulse;
+use crate::line::pulse::{Pace, Pulse};
 use crate::line::rules::Rules;
 use crate::line::stock::Tally;
 use crate::load::Allowance;
@@ -196,19 +196,28 @@ impl Line {
         }
         self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
-        self.foresee(rules.settings, m);
+        self.foresee(rules.settings, scope.allowance, m);
     }
 
-    fn foresee(&mut self, settings: &Settings, m: &Context) {
+    fn foresee(&mut self, settings: &Settings, allowance: Option<Allowance>, m: &Context) {
         if self.is_empty() {
             return;
         }
         let calls = self.lane_calls(settings);
         let step_ms = Times::of(settings).step_ms;
-        let tokens = settings.rate_per_minute.map(|rate| {
-            let now = self.calls.bucket().at(settings, m.clock).tokens(settings);
-            (now * MASS, u64::from(rate) * MASS * step_ms / 60_000)
-        });
+        let tokens = match allowance {
+            None => [settings.rate_per_minute.map(|rate| {
+                let now = self.calls.bucket().at(settings, m.clock).tokens(settings);
+                (now * MASS, u64::from(rate) * MASS * step_ms / 60_000)
+            }); 3],
+            Some(allowance) => {
+                let of = |pace: Pace| pace.made * MASS * step_ms / pace.ms.max(1);
+                let now = allowance.step_milli() * MASS / 1_000 * step_ms / settings.call_every_ms.max(1);
+                let paces = self.calls.pulse().paces(u64::from(settings.capacity), m.clock);
+                let (fastest, slowest) = paces.map_or((now * 2, now / 2), |(fastest, slowest)| (of(fastest), of(slowest)));
+                [now, fastest.max(now), slowest.min(now).max(now / 4)].map(|step| Some((0, step)))
+            }
+        };
         self.forecast.watch(&self.lanes, &calls, (settings, tokens), m.clock);
     }
 

@@ -72,7 +72,7 @@ impl LineView {
         let times = curve.passes(at, (ahead, calls), now)?;
         let likely = times.likely;
         let chance = likely * 1_280 / ((ahead + 1).saturating_mul(1_000_000)).isqrt().max(1);
-        let drift = likely * 40 / 1_000;
+        let drift = likely * 60 / 1_000;
         let step = curve.step_ms() / 2;
         let with = |away: u64| (away * away + chance * chance + drift * drift + step * step).isqrt();
         let low_ms = likely.saturating_sub(with(likely.saturating_sub(times.fast)));
