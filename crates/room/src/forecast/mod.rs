@@ -5,6 +5,7 @@
 //! bytes, since no call depends on it.
 
 pub(crate) mod ages;
+pub(crate) mod errors;
 pub(crate) mod flow;
 pub(crate) mod queue;
 pub(crate) mod stays;
@@ -12,12 +13,13 @@ pub(crate) mod stays;
 use std::sync::Arc;
 
 use crate::forecast::ages::SURE;
+use crate::forecast::errors::{Errors, WHOLE};
 use crate::forecast::flow::{Flow, LaneFlow, MASS, Start};
 use crate::forecast::queue::Queue;
 use crate::forecast::stays::{Stays, Times};
 use crate::lane::Lane;
 use crate::lane::record::Record;
-use crate::settings::Settings;
+use crate::settings::{Mode, Settings};
 use ropeline_ids::Clock;
 
 #[derive(Debug, Default)]
@@ -28,6 +30,9 @@ pub(crate) struct Forecast {
     /// The first watch has been.
     begun: bool,
     pub curve: Option<Arc<Curve>>,
+    errors: Errors,
+    /// What an operator sets, as of the last watch.
+    under: (u32, Option<u32>, Mode),
 }
 
 /// How many of those who wait will have been passed when.
@@ -38,6 +43,7 @@ pub(crate) struct Curve {
     lanes: Vec<[Passing; 3]>,
     /// Calls of each lane until then.
     calls: Vec<u64>,
+    errors: Errors,
 }
 
 /// How many have been passed by the end of each step.
@@ -45,12 +51,15 @@ pub(crate) struct Curve {
 struct Passing(Vec<u32>);
 
 /// Times from now on in milliseconds: as it is likely, if all goes fast, and if all goes slowly.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Times3 {
     pub likely: u64,
     pub fast: u64,
     pub slow: u64,
 }
+
+/// What no forecast knows, in thousandths of the wait.
+const DRIFT: u64 = 60;
 
 /// Waits are told up to this one: eleven days.
 const LONGEST_MS: u64 = 1_000_000_000;
@@ -72,11 +81,13 @@ impl Passing {
             let part = (passed - before) * step_ms / (sum(at) - before).max(1);
             return count(at) * step_ms + part;
         }
-        // Beyond the last step it goes on as in the second half of them.
-        let (last, half) = (steps.len().saturating_sub(1), steps.len() / 2);
-        let pace = sum(last).saturating_sub(sum(half));
-        let more = (passed - sum(last)).saturating_mul(count(last - half) * step_ms);
-        count(steps.len()) * step_ms + more / pace.max(1)
+        // Behind the last of them it goes on as in the second half.
+        let all = steps.last().copied().unwrap_or(0);
+        let end = steps.partition_point(|sum| *sum < all);
+        let half = end / 2;
+        let pace = u64::from(all).saturating_sub(sum(half)).max(1);
+        let more = passed.saturating_sub(u64::from(all)).saturating_mul(count(end - half) * step_ms);
+        count(end + 1) * step_ms + more / pace
     }
 }
 
@@ -96,8 +107,23 @@ impl Curve {
         })
     }
 
-    pub fn step_ms(&self) -> u64 {
-        self.step_ms
+    /// The interval of a wait, in milliseconds, with so many visitors to pass.
+    pub fn interval(&self, times: Times3, passed: u64) -> (u64, u64) {
+        let (longer, width) = self.errors.factors(times.likely);
+        let scaled = |ms: u64| ms.saturating_mul(longer) / WHOLE;
+        let (likely, fast, slow) = (scaled(times.likely), scaled(times.fast), scaled(times.slow));
+        let chance = likely * 1_280 / passed.max(1).saturating_mul(1_000_000).isqrt().max(1);
+        let drift = likely * DRIFT / 1_000;
+        let step = self.step_ms / 2;
+        let with = |away: u64| (away * away + chance * chance + drift * drift + step * step).isqrt() * width / WHOLE;
+        let low = likely.saturating_sub(with(likely.saturating_sub(fast)));
+        (low, likely + with(slow.saturating_sub(likely)))
+    }
+
+    fn passed_in(&self, lane: usize, ms: u64) -> Option<u64> {
+        let at = usize::try_from(ms / self.step_ms).ok()?;
+        let [likely, ..] = self.lanes.get(lane)?;
+        likely.0.get(at).map(|sum| u64::from(*sum / 16))
     }
 }
 
@@ -133,7 +159,24 @@ impl Forecast {
         }
         stays.fade(passed.max(1));
         let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
+        let under = (settings.capacity, settings.rate_per_minute, settings.mode);
+        if std::mem::replace(&mut self.under, under) != under {
+            self.errors.forget_open();
+        }
+        self.errors.settle(lanes, now);
         self.curve = waiting.then(|| Arc::new(self.forecast(lanes, calls, (settings, tokens), now)));
+        if let Some(curve) = self.curve.clone()
+            && self.errors.is_due(now)
+        {
+            for (at, lane) in lanes.iter().enumerate() {
+                let told = |ahead: u64| {
+                    let times = curve.passes(at, (ahead, calls[at]), now).unwrap_or_default();
+                    let (low, high) = curve.interval(times, ahead + 1);
+                    (times, low, high)
+                };
+                self.errors.note((at, lane), |ms| curve.passed_in(at, ms), told, now);
+            }
+        }
     }
 
     fn forecast(&self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, [Option<(u64, u64)>; 3]), now: Clock) -> Curve {
@@ -174,6 +217,12 @@ impl Forecast {
             for (e, i) in c.end.iter().zip(&c.idle) { life += s; let (e, i) = (*e as f64 / 65536.0, *i as f64 / 65536.0); endw += s * e; s *= 1.0 - e - i * (1.0 - c.back[0] as f64 / 65536.0); }
             eprintln!("t {} calls {} step {} pred+60 {} +120 {} +240 {} called {} active {} due {} recall {} miss {:.0} life {:.1} endw {:.2} back {:.3} delay {} wait {} level {}", now.0/1000, calls[0], times.step_ms, p(59), p(119), p(239), sum(&st.called), act, sum(&st.due), rec, miss, life, endw, c.back[0] as f64/65536.0, c.delay, lanes[0].presence.waiting(), stays.level().0);
         }
+        if std::env::var_os("DBL").is_some() && now.0 < 200_000 {
+            for lane in 0..lanes.len() {
+                let of = |run: usize| (runs[run][lane].0.len(), runs[run][lane].0.last().map(|x| x / 16));
+                eprintln!("l {} lane {lane} wait {} {:?} {:?} {:?} arrivals {:?} calls {}", now.0/1000, lanes[lane].presence.waiting(), of(0), of(1), of(2), self.queues[lane].arrivals(times.step_ms, now), calls[lane]);
+            }
+        }
         if std::env::var_os("DBQ").is_some() && now.0 / 1000 % 120 < 6 {
             let q = &self.queues[0];
             let ch = q.chances(settings.grace_ms / times.step_ms);
@@ -187,6 +236,7 @@ impl Forecast {
             step_ms: times.step_ms,
             lanes: each.map(|((likely, fast), slow)| [likely, fast, slow]).collect(),
             calls: calls.to_vec(),
+            errors: self.errors.clone(),
         }
     }
 }

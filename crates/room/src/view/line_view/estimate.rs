@@ -70,13 +70,7 @@ impl LineView {
         };
         let curve = self.curve.as_ref()?;
         let times = curve.passes(at, (ahead, calls), now)?;
-        let likely = times.likely;
-        let chance = likely * 1_280 / ((ahead + 1).saturating_mul(1_000_000)).isqrt().max(1);
-        let drift = likely * 60 / 1_000;
-        let step = curve.step_ms() / 2;
-        let with = |away: u64| (away * away + chance * chance + drift * drift + step * step).isqrt();
-        let low_ms = likely.saturating_sub(with(likely.saturating_sub(times.fast)));
-        let high_ms = likely + with(times.slow.saturating_sub(likely));
+        let (low_ms, high_ms) = curve.interval(times, ahead + 1);
         Some(Estimate {
             low_secs: u32::try_from(low_ms / 1_000).unwrap_or(u32::MAX),
             high_secs: u32::try_from(high_ms.div_ceil(1_000)).unwrap_or(u32::MAX),
