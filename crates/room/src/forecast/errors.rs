@@ -89,9 +89,9 @@ impl Errors {
             span.width = if hit {
                 span.width - span.width / 40
             } else {
-                span.width + span.width / 8
+                span.width + span.width / 6
             };
-            span.width = span.width.clamp(WHOLE * 3 / 4, WHOLE * 4);
+            span.width = span.width.clamp(WHOLE, WHOLE * 4);
             let ratio = (waited * WHOLE / open.likely.max(1)).clamp(WHOLE / 2, WHOLE * 2);
             span.longer = (span.longer * 15 + ratio) / 16;
             false

@@ -31,6 +31,10 @@ pub(crate) struct Forecast {
     begun: bool,
     pub curve: Option<Arc<Curve>>,
     errors: Errors,
+    pace: u64,
+    paces: u64,
+    paced: Clock,
+    paced_calls: u64,
     /// What an operator sets, as of the last watch.
     under: (u32, Option<u32>, Mode),
 }
@@ -59,7 +63,9 @@ pub(crate) struct Times3 {
 }
 
 /// What no forecast knows, in thousandths of the wait.
-const DRIFT: u64 = 60;
+const DRIFT: u64 = 50;
+const DRIFT_MS: u64 = 30_000;
+const MOST_DRIFT: u64 = 160;
 
 /// Waits are told up to this one: eleven days.
 const LONGEST_MS: u64 = 1_000_000_000;
@@ -113,7 +119,7 @@ impl Curve {
         let scaled = |ms: u64| ms.saturating_mul(longer) / WHOLE;
         let (likely, fast, slow) = (scaled(times.likely), scaled(times.fast), scaled(times.slow));
         let chance = likely * 1_280 / passed.max(1).saturating_mul(1_000_000).isqrt().max(1);
-        let drift = likely * DRIFT / 1_000;
+        let drift = likely * (DRIFT + likely / DRIFT_MS).min(MOST_DRIFT) / 1_000;
         let step = self.step_ms / 2;
         let with = |away: u64| (away * away + chance * chance + drift * drift + step * step).isqrt() * width / WHOLE;
         let low = likely.saturating_sub(with(likely.saturating_sub(fast)));
@@ -135,6 +141,20 @@ impl Forecast {
             self.begun = false;
         }
         self.stays.as_mut().expect("it was just made")
+    }
+
+    /// Mean calls of a step, in masses, while the controller allows calls: of about five minutes.
+    pub fn pace(&mut self, calls: u64, allowed: u64, step_ms: u64, now: Clock) -> u64 {
+        let passed = now.since(self.paced);
+        if passed >= step_ms {
+            let made = calls.saturating_sub(self.paced_calls) * MASS * step_ms / passed;
+            (self.paced, self.paced_calls) = (now, calls);
+            if allowed > 0 {
+                self.paces = (self.paces + 1).min(60);
+                self.pace = (self.pace * (self.paces - 1) + made) / self.paces;
+            }
+        }
+        if allowed == 0 { 0 } else { self.pace }
     }
 
     /// Looks at the line, and forecasts anew once a step.
@@ -160,10 +180,13 @@ impl Forecast {
         stays.fade(passed.max(1));
         let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
         let under = (settings.capacity, settings.rate_per_minute, settings.mode);
-        if std::mem::replace(&mut self.under, under) != under {
+        let stopped = tokens[0].is_some_and(|(now, step)| now + step == 0);
+        if std::mem::replace(&mut self.under, under) != under || stopped {
             self.errors.forget_open();
         }
-        self.errors.settle(lanes, now);
+        if settings.load_control.is_none() {
+            self.errors.settle(lanes, now);
+        }
         self.curve = waiting.then(|| Arc::new(self.forecast(lanes, calls, (settings, tokens), now)));
         if let Some(curve) = self.curve.clone()
             && self.errors.is_due(now)

@@ -34,7 +34,7 @@ use crate::line::counts::Counts;
 use crate::line::deadlines::{Deadlines, Due};
 use crate::line::figures::{Figures, Totals};
 use crate::line::one_place::tags;
-use crate::line::pulse::{Pace, Pulse};
+use crate::line::pulse::Pulse;
 use crate::line::rules::Rules;
 use crate::line::stock::Tally;
 use crate::load::Allowance;
@@ -211,13 +211,16 @@ impl Line {
                 (now * MASS, u64::from(rate) * MASS * step_ms / 60_000)
             }); 3],
             Some(allowance) => {
-                let of = |pace: Pace| pace.made * MASS * step_ms / pace.ms.max(1);
                 let now = allowance.step_milli() * MASS / 1_000 * step_ms / settings.call_every_ms.max(1);
-                let paces = self.calls.pulse().paces(u64::from(settings.capacity), m.clock);
-                let (fastest, slowest) = paces.map_or((now * 2, now / 2), |(fastest, slowest)| (of(fastest), of(slowest)));
-                [now, fastest.max(now), slowest.min(now).max(now / 4)].map(|step| Some((0, step)))
+                let mean = self.forecast.pace(self.totals.calls, now, step_ms, m.clock);
+                let most = mean.max(now.min(mean * 3));
+                let least = mean.min(now.max(mean / 3));
+                [mean, most + most / 8, least - least / 8].map(|step| Some((0, step)))
             }
         };
+        if std::env::var_os("DBA").is_some() {
+            eprintln!("a {} allow {:?} calls {} held {:?} wait {} pace {:?}", m.clock.0 / 1000, allowance.map(|a| a.step_milli()), self.totals.calls, self.held(), self.waiting(), self.calls.pulse().paces(u64::from(settings.capacity), m.clock));
+        }
         self.forecast.watch(&self.lanes, &calls, (settings, tokens), m.clock);
     }
 
