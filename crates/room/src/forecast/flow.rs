@@ -187,9 +187,9 @@ impl<'a> Flow<'a> {
         let hold = self.chances.hold.max(1);
         let at = at * 6 * hold / (at + 6 * hold);
         let level = if trend >= ONE {
-            level + (trend - ONE) * at / (2 * hold)
+            level + (trend - ONE) * at * 3 / (4 * hold)
         } else {
-            level * ONE / (ONE + (ONE - trend) * at / (2 * hold))
+            level * ONE / (ONE + (ONE - trend) * at * 3 / (4 * hold))
         };
         level.clamp(ONE / 3, ONE * 3)
     }

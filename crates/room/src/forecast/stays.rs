@@ -183,14 +183,14 @@ impl Stays {
         if self.learnt_ms < 2 * self.times.hold_ms {
             (self.lately, self.expected) = (0, 0);
         }
-        let parts = (self.times.hold_ms / passed_ms.max(1)).max(2);
+        let parts = (self.times.hold_ms * 2 / 3 / passed_ms.max(1)).max(2);
         self.lately -= self.lately / parts;
         self.expected -= self.expected / parts;
         let all = self.ends.iter().chain(&self.idles).sum::<u64>();
         if all < MANY {
             return;
         }
-        let parts = (self.times.hold_ms * 3 / passed_ms.max(1)).max(2);
+        let parts = (self.times.hold_ms * 2 / passed_ms.max(1)).max(2);
         let lists = [&mut self.exposure, &mut self.ends, &mut self.idles];
         for count in lists.into_iter().flatten() {
             *count -= *count / parts;
