@@ -67,7 +67,7 @@ impl Errors {
     pub fn factors(&self, wait_ms: u64) -> (u64, u64) {
         let known = |at: &usize| self.spans[*at].known >= 5;
         let at = (0..=span(wait_ms)).rev().find(known);
-        at.map_or((WHOLE, WHOLE), |at| (self.spans[at].longer, self.spans[at].width))
+        at.map_or((WHOLE, WHOLE), |at| (u64::midpoint(WHOLE, self.spans[at].longer), self.spans[at].width))
     }
 
     /// Something was changed: what was forecast before says nothing.

@@ -138,7 +138,7 @@ impl Queue {
 
     /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
     pub fn arrivals(&self, step_ms: u64, now: Clock) -> (u64, u64) {
-        (self.arrivals, now.since(self.since) / step_ms)
+        (self.arrivals, (now.since(self.since) / step_ms).max(30))
     }
 
     pub fn fade(&mut self) {
