@@ -49,6 +49,8 @@ struct Moving {
     stands: u64,
     age: u64,
     factor: u64,
+    /// Of those present at first, who stay to the end.
+    stay: u64,
 }
 
 impl LaneFlow {
@@ -58,6 +60,7 @@ impl LaneFlow {
             stands: group.present * MASS,
             age: group.age,
             factor: group.factor,
+            stay: group.present * MASS / 3,
         };
         Self {
             groups: groups.iter().map(moving).collect(),
@@ -79,7 +82,9 @@ impl LaneFlow {
             group.age += 1;
             let chance = chances[crate::forecast::ages::class(group.age)];
             let chance = (chance * group.factor / ONE * lean.0 / lean.1).min(SURE / 2);
-            group.mass -= group.mass * chance / SURE;
+            // Those who would leave become fewer.
+            let movable = group.mass.saturating_sub(group.stay) * 3 / 2;
+            group.mass -= movable.min(group.mass) * chance / SURE;
         }
     }
 
@@ -99,6 +104,7 @@ impl LaneFlow {
             let stands = u64::try_from(u128::from(first.stands) * u128::from(left) / u128::from(first.mass)).unwrap_or(0);
             first.mass -= left;
             first.stands -= stands;
+            first.stay -= u64::try_from(u128::from(first.stay) * u128::from(left) / u128::from(first.mass + left)).unwrap_or(0);
             self.passed += stands;
             return calls;
         }

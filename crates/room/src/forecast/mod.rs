@@ -157,6 +157,11 @@ impl Forecast {
         if allowed == 0 { 0 } else { self.pace }
     }
 
+    /// Steps that the pace is the mean of.
+    pub fn paces(&self) -> u64 {
+        self.paces
+    }
+
     /// Looks at the line, and forecasts anew once a step.
     pub fn watch(&mut self, lanes: &[Lane], calls: &[u64], (settings, tokens): (&Settings, [Option<(u64, u64)>; 3]), now: Clock) {
         let step_ms = self.learn(settings).times.step_ms;

@@ -215,7 +215,8 @@ impl Line {
                 let mean = self.forecast.pace(self.totals.calls, now, step_ms, m.clock);
                 let most = mean.max(now.min(mean * 3));
                 let least = mean.min(now.max(mean / 3));
-                [mean, most + most / 5, least - least / 5].map(|step| Some((0, step)))
+                let paces = self.forecast.paces();
+                [mean, most + most / 5, least * paces / (paces + 15)].map(|step| Some((0, step)))
             }
         };
         if std::env::var_os("DBA").is_some() {
