@@ -54,12 +54,20 @@ fn of(looks: &[Look]) -> Score {
 
 fn over_time(outcome: &Outcome, from: u64, to: u64) -> String {
     let looks = outcome.looks.iter().filter(|look| (from..to).contains(&look.at));
-    let alike: Vec<Look> = (0..).zip(looks).map(|(person, look)| Look { person, ..*look }).collect();
+    let alike: Vec<Look> = (0..)
+        .zip(looks)
+        .map(|(person, look)| Look { person, ..*look })
+        .collect();
     let score = of(&alike);
     if score.looks == 0.0 {
         return " -".to_owned();
     }
-    format!(" {:.0}/{:.2}/{:+.0}%", score.holds * 100.0, score.interval, bias(&alike) * 100.0)
+    format!(
+        " {:.0}/{:.2}/{:+.0}%",
+        score.holds * 100.0,
+        score.interval,
+        bias(&alike) * 100.0
+    )
 }
 
 /// By how much the middle is too late (or too early: below zero), by the wait, at the median of the looks.

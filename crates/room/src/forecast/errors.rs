@@ -4,7 +4,6 @@
 //! Once a minute, for waits of about half a minute, a minute, two, and so on, the forecast of one place is noted. When calls pass that
 //! place, or the interval has ended without, its error is known. Misses widen the intervals of such waits, hits narrow them.
 
-use crate::forecast::Times3;
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
 
@@ -32,6 +31,13 @@ struct Span {
     /// Waits were as many times as long.
     longer: u64,
     known: u64,
+}
+
+/// Factors of a wait's length and of the width of its interval, in parts of [`WHOLE`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Factors {
+    pub longer: u64,
+    pub width: u64,
 }
 
 impl Default for Span {
@@ -62,12 +68,16 @@ fn span(wait_ms: u64) -> usize {
 }
 
 impl Errors {
-    /// The factors for a wait: of its length, and of the width of its interval. Of spans that nothing is known of, those of the next
-    /// shorter one hold.
-    pub fn factors(&self, wait_ms: u64) -> (u64, u64) {
+    /// The factors for a wait. Of spans that nothing is known of, those of the next shorter one hold.
+    pub fn factors(&self, wait_ms: u64) -> Factors {
         let known = |at: &usize| self.spans[*at].known >= 5;
         let at = (0..=span(wait_ms)).rev().find(known);
-        at.map_or((WHOLE, WHOLE), |at| (u64::midpoint(WHOLE, self.spans[at].longer), self.spans[at].width))
+        let span = at.map_or(Span::default(), |at| self.spans[at]);
+        Factors {
+            // Half of it: what was off an hour ago may be right by now.
+            longer: u64::midpoint(WHOLE, span.longer),
+            width: span.width,
+        }
     }
 
     /// Something was changed: what was forecast before says nothing.
@@ -98,26 +108,29 @@ impl Errors {
         });
     }
 
-    /// Notes forecasts of one lane; `passing` says how many will have been passed after a time, `told` the times of a place.
+    /// Notes forecasts of one lane; `passing` says how many will have been passed after a time, `told` the likely
+    /// wait and the interval with so many ahead.
     pub fn note(
         &mut self,
         (at, lane): (usize, &Lane),
         passing: impl Fn(u64) -> Option<u64>,
-        told: impl Fn(u64) -> (Times3, u64, u64),
+        told: impl Fn(u64) -> Option<(u64, (u64, u64))>,
         now: Clock,
     ) {
         for span in 0..SPANS {
             let wait = FIRST_MS * 3 / 4 << span;
             let Some(ahead) = passing(wait) else { return };
             let Some(place) = place(lane, ahead) else { return };
-            let (times, low, high) = told(lane.presence.ahead(place));
-            if self.open.len() < OPEN && times.likely > 0 {
+            let Some((likely, (low, high))) = told(lane.presence.ahead(place)) else {
+                return;
+            };
+            if self.open.len() < OPEN && likely > 0 {
                 self.open.push(Open {
-                    span: self::span(times.likely),
+                    span: self::span(likely),
                     lane: at,
                     place,
                     at: now,
-                    likely: times.likely,
+                    likely,
                     low,
                     high,
                 });

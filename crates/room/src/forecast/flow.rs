@@ -1,19 +1,29 @@
-//! The hours to come, in mean numbers: who holds a slot goes on as chances say, what becomes free is called, and those called go
-//! the same way (a renewal process in discrete time).
+//! The hours to come in mean numbers: holders of slots go on as chances say, free slots are called, and those called go the same way
+//! (a renewal process in discrete time).
+//!
+//! Steps get longer the further ahead they lie, since a forecast of an hour need not know the second. So a forecast of half a day
+//! costs little more than one of ten minutes.
 
 use std::collections::VecDeque;
 
-use crate::forecast::ages::{ONE, SURE};
+use crate::forecast::ages::{ONE, SURE, class};
 use crate::forecast::queue::Group;
 use crate::forecast::stays::Chances;
 
 /// One visitor, in the masses of a flow.
 pub(crate) const MASS: u64 = 1 << 16;
 
-/// Most steps that are worked out.
-const STEPS: usize = 960;
+/// Steps of the first width, and of each further one, which is twice as wide.
+const FINE: usize = 128;
+const COARSE: usize = 64;
 
-/// Who holds a slot now, and what may become free.
+/// Most steps of a forecast.
+const STEPS: usize = FINE + 6 * COARSE;
+
+/// Of those in line so many do not leave, however long it takes: one in three.
+const PATIENT: u64 = 3;
+
+/// The holders of slots now, and the calls that may be made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Start {
     /// Called visitors, by steps since the call.
@@ -21,220 +31,226 @@ pub(crate) struct Start {
     /// Active sessions, by steps of age.
     pub active: VecDeque<u64>,
     /// Slots that become free in each step.
-    pub due: Vec<u64>,
+    pub due: VecDeque<u64>,
     pub capacity: u64,
-    /// Calls that may be made now, and in each step, where something else than slots limits them.
-    pub tokens: Option<(u64, u64)>,
+    pub tokens: Option<Tokens>,
 }
 
-/// A lane, as a flow takes it.
+/// Calls that something else than slots allows, in masses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Tokens {
+    pub now: u64,
+    pub step: u64,
+}
+
+/// One lane of a forecast.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneFlow {
     groups: VecDeque<Moving>,
+    /// The chance to leave in one step, by class of age.
+    leaves: Vec<u64>,
     weight: u64,
     /// Those who come later.
     later: u64,
-    arrivals: u64,
-    /// Arrivals have gone on for so many steps.
-    since: u64,
+    arrivals: Arrivals,
     passed: u64,
     /// Passed by the end of each step.
     pub curve: Vec<u64>,
 }
 
+/// How many come in a step, in parts of [`ONE`], and for how many steps they have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Arrivals {
+    pub rate: u64,
+    pub steps: u64,
+}
+
+/// A group of a lane on its way: the present, those of the first who are not passed yet and of whom they are the rest, and those who
+/// stay to the end.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
-    /// Present, and how many of those present at first they stand for.
     mass: u64,
     stands: u64,
+    stay: u64,
     age: u64,
     factor: u64,
-    /// Of those present at first, who stay to the end.
-    stay: u64,
+}
+
+/// When a step ends, in steps of the first width from the start.
+pub(crate) fn end_of(step: usize) -> u64 {
+    let count = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
+    let Some(beyond) = step.checked_sub(FINE) else {
+        return count(step) + 1;
+    };
+    let width = 2_u64 << (beyond / COARSE);
+    let begun = count(FINE) + (width - 2) * count(COARSE);
+    begun + (count(beyond % COARSE) + 1) * width
+}
+
+/// A part of a mass.
+fn part(mass: u64, of: u64, whole: u64) -> u64 {
+    let part = u128::from(mass) * u128::from(of) / u128::from(whole.max(1));
+    u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 impl LaneFlow {
-    pub fn new(groups: &[Group], weight: u64, (arrivals, since): (u64, u64)) -> Self {
+    pub fn new(groups: &[Group], leaves: Vec<u64>, weight: u64, arrivals: Arrivals) -> Self {
         let moving = |group: &Group| Moving {
             mass: group.present * MASS,
             stands: group.present * MASS,
+            stay: group.present * MASS / PATIENT,
             age: group.age,
             factor: group.factor,
-            stay: group.present * MASS / 3,
         };
         Self {
             groups: groups.iter().map(moving).collect(),
+            leaves,
             weight: weight.max(1),
             later: 0,
             arrivals,
-            since,
             passed: 0,
             curve: Vec::new(),
         }
     }
 
-    fn waiting(&self) -> u64 {
-        self.groups.iter().map(|group| group.mass).sum::<u64>() + self.later
+    fn waits(&self) -> bool {
+        self.later > 0 || self.groups.iter().any(|group| group.mass > 0)
     }
 
-    fn leave(&mut self, chances: &[u64], lean: (u64, u64)) {
+    fn is_done(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// A step of those in line, so wide and so far ahead; leaving is more or less likely by the fraction `lean`.
+    fn wait(&mut self, width: u64, at: u64, lean: (u64, u64)) {
         for group in &mut self.groups {
-            group.age += 1;
-            let chance = chances[crate::forecast::ages::class(group.age)];
-            let chance = (chance * group.factor / ONE * lean.0 / lean.1).min(SURE / 2);
+            group.age += width;
+            let chance = self.leaves[class(group.age)] * group.factor / ONE * lean.0 / lean.1;
             // Those who would leave become fewer.
-            let movable = group.mass.saturating_sub(group.stay) * 3 / 2;
-            group.mass -= movable.min(group.mass) * chance / SURE;
+            let able = group.mass.saturating_sub(group.stay) * PATIENT / (PATIENT - 1);
+            let left = part(able, (chance * width).min(SURE / 2), SURE);
+            group.mass = group.mass.saturating_sub(left);
         }
+        // The longer visitors have come, the longer they will.
+        let come = self.arrivals.rate * (MASS / ONE) * width;
+        self.later += part(come, self.arrivals.steps, self.arrivals.steps + at + 1);
     }
 
     /// Calls so many, if there are as many; says how many.
     fn call(&mut self, calls: u64) -> u64 {
         let mut left = calls;
         while let Some(first) = self.groups.front_mut() {
-            if first.mass <= left {
-                left -= first.mass;
-                self.passed += first.stands;
-                self.groups.pop_front();
-                continue;
-            }
-            if left == 0 {
+            if first.mass > left {
+                let stands = part(first.stands, left, first.mass);
+                first.stay -= part(first.stay, left, first.mass);
+                first.mass -= left;
+                first.stands -= stands;
+                self.passed += stands;
                 return calls;
             }
-            let stands = u64::try_from(u128::from(first.stands) * u128::from(left) / u128::from(first.mass)).unwrap_or(0);
-            first.mass -= left;
-            first.stands -= stands;
-            first.stay -= u64::try_from(u128::from(first.stay) * u128::from(left) / u128::from(first.mass + left)).unwrap_or(0);
-            self.passed += stands;
-            return calls;
+            left -= first.mass;
+            self.passed += first.stands;
+            self.groups.pop_front();
         }
         let later = left.min(self.later);
         self.later -= later;
         calls - (left - later)
     }
-
-    pub fn is_done(&self) -> bool {
-        self.groups.is_empty()
-    }
 }
 
-pub(crate) struct Flow<'a> {
-    pub chances: &'a Chances,
-    pub leaves: Vec<Vec<u64>>,
-    /// Steps from falling idle to the end.
-    pub idle_steps: usize,
-    /// Leaving, times the first by the second.
-    pub lean: (u64, u64),
+/// The line on its way through the steps.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    chances: Chances,
+    /// More or less leaving than the chances say, as a fraction.
+    leaving: (u64, u64),
     called: Vec<u64>,
     active: VecDeque<u64>,
     due: VecDeque<u64>,
     capacity: u64,
-    tokens: Option<(u64, u64)>,
-    /// The chance of a session that falls idle to be used again.
-    back: u64,
+    tokens: Option<Tokens>,
+    width: u64,
 }
 
-impl<'a> Flow<'a> {
-    pub fn new(start: &Start, chances: &'a Chances, leaves: Vec<Vec<u64>>, idle_steps: usize, lean: (u64, u64)) -> Self {
+impl Flow {
+    pub fn new(start: Start, chances: Chances, leaving: (u64, u64)) -> Self {
         Self {
             chances,
-            leaves,
-            idle_steps,
-            lean,
-            called: start.called.clone(),
-            active: start.active.clone(),
-            due: start.due.iter().copied().collect(),
+            leaving,
+            called: start.called,
+            active: start.active,
+            due: start.due,
             capacity: start.capacity * MASS,
-            tokens: start.tokens.map(|(now, step)| (now, step)),
-            back: chances.back.first().copied().unwrap_or(0),
+            tokens: start.tokens,
+            width: 1,
         }
     }
 
-    /// The passed of each lane by the end of each step, until all have been, or the steps run out.
+    /// Works out the passed of each lane by the end of each step, until all have been, or the steps run out.
     pub fn run(mut self, lanes: &mut [LaneFlow]) {
         let mut held = self.called.iter().chain(&self.active).chain(&self.due).sum::<u64>();
-        for at in 0..STEPS {
-            let at = u64::try_from(at).unwrap_or(0);
+        for step in 0..STEPS {
             if lanes.iter().all(LaneFlow::is_done) {
                 return;
             }
-            let free = self.step(self.level(at));
-            held = held.saturating_sub(free);
-            for (lane, leaves) in lanes.iter_mut().zip(&self.leaves) {
-                lane.leave(leaves, self.lean);
-                lane.later += lane.arrivals * (MASS / ONE) * lane.since / (lane.since + at + 1);
+            if step >= FINE && (step - FINE).is_multiple_of(COARSE) {
+                self.widen();
             }
-            let tokens = match &mut self.tokens {
-                Some((now, step)) => {
-                    *now += *step;
-                    *now
-                }
-                None => u64::MAX,
-            };
-            let calls = self.capacity.saturating_sub(held).min(tokens);
-            let first = calls - calls * self.chances.recall / SURE;
-            let made = share(lanes, first);
-            let made = made + made * self.chances.recall / SURE;
-            if let Some((now, _)) = &mut self.tokens {
-                *now -= made.min(*now);
-                *now = (*now).min(MASS);
+            let at = end_of(step) - self.width;
+            held = held.saturating_sub(self.go_on(at));
+            for lane in lanes.iter_mut() {
+                lane.wait(self.width, at, self.leaving);
             }
-            held += made;
-            self.called[0] += made;
+            held += self.call(self.capacity.saturating_sub(held), lanes);
             for lane in lanes.iter_mut() {
                 lane.curve.push(lane.passed);
             }
         }
     }
 
-    /// By how much more or less often sessions end in a step to come: as now, and the trend goes on for a while.
-    fn level(&self, at: u64) -> u64 {
-        let (level, trend) = self.chances.level;
-        let hold = self.chances.hold.max(1);
-        let at = at * 6 * hold / (at + 6 * hold);
-        let level = if trend >= ONE {
-            level + (trend - ONE) * at * 3 / (4 * hold)
-        } else {
-            level * ONE / (ONE + (ONE - trend) * at * 3 / (4 * hold))
-        };
-        level.clamp(ONE / 3, ONE * 3)
+    /// Calls into free slots; says how many.
+    fn call(&mut self, free: u64, lanes: &mut [LaneFlow]) -> u64 {
+        let allowed = self.tokens.map_or(u64::MAX, |tokens| tokens.now + tokens.step);
+        let calls = free.min(allowed);
+        // Some are called a second time.
+        let recall = self.chances.recall;
+        let first = share(lanes, calls - part(calls, recall, SURE));
+        let made = first + part(first, recall, SURE);
+        if let Some(tokens) = &mut self.tokens {
+            // A bucket holds no more than a step's, and the fraction of a token.
+            tokens.now = (allowed - made.min(allowed)).min(MASS);
+        }
+        self.called[0] += made;
+        made
     }
 
     /// One step of those who hold slots; says how many become free.
-    fn step(&mut self, level: u64) -> u64 {
+    fn go_on(&mut self, at: u64) -> u64 {
+        let level = self.chances.level_at(at);
         let mut free = self.due.pop_front().unwrap_or(0);
         let mut came = 0;
         let last = self.called.len() - 1;
         for at in (0..=last).rev() {
             let mass = std::mem::take(&mut self.called[at]);
-            if mass == 0 {
-                continue;
-            }
-            let claims = mass * self.chances.claim[at] / SURE;
+            let claims = part(mass, self.chances.claim[at], SURE);
             came += claims;
-            if at == last {
-                free += mass - claims;
-            } else {
-                self.called[at + 1] = mass - claims;
+            match self.called.get_mut(at + 1) {
+                Some(next) => *next = mass - claims,
+                None => free += mass - claims,
             }
         }
         let (mut ends, mut idles) = (0, 0);
         for (age, mass) in self.active.iter_mut().enumerate() {
-            if *mass == 0 {
-                continue;
-            }
             let (Some(end), Some(idle)) = (self.chances.end.get(age), self.chances.idle.get(age)) else {
                 free += std::mem::take(mass);
                 continue;
             };
-            let ended = *mass * end / SURE * level / ONE;
-            let fell = *mass * idle / SURE * level / ONE;
-            let fell = fell - fell * self.back / SURE;
-            ends += ended;
-            idles += fell;
-            *mass -= (ended + fell).min(*mass);
-            // What is left of a visitor, smaller than counts.
-            if *mass < 4 {
+            let scale = |chance: u64| *mass * (chance * level / ONE).min(SURE * 7 / 16) / SURE;
+            let (ended, fell) = (scale(*end), scale(*idle));
+            (ends, idles) = (ends + ended, idles + fell);
+            *mass -= ended + fell;
+            // The last of a visitor, too small to go on.
+            if *mass < MASS / 4_096 {
                 ends += std::mem::take(mass);
             }
         }
@@ -242,35 +258,55 @@ impl<'a> Flow<'a> {
         while self.active.back() == Some(&0) {
             self.active.pop_back();
         }
-        self.later(usize::try_from(self.chances.delay).unwrap_or(0), ends, &mut free);
-        self.later(self.idle_steps, idles, &mut free);
+        free += self.later(self.chances.delay, ends);
+        free += self.later(self.chances.idle_steps, idles);
         free
     }
 
-    fn later(&mut self, steps: usize, mass: u64, free: &mut u64) {
+    /// Slots that become free so many steps later; those that do at once.
+    fn later(&mut self, steps: u64, mass: u64) -> u64 {
+        let steps = usize::try_from(steps / self.width).unwrap_or(0);
         if steps == 0 {
-            *free += mass;
-            return;
+            return mass;
         }
         if self.due.len() < steps {
             self.due.resize(steps, 0);
         }
         self.due[steps - 1] += mass;
+        0
     }
+
+    /// From now on steps are twice as wide.
+    fn widen(&mut self) {
+        self.width *= 2;
+        self.called = pairs(&self.called, |one, two| one + two).collect();
+        self.active = pairs(self.active.make_contiguous(), |one, two| one + two).collect();
+        self.due = pairs(self.due.make_contiguous(), |one, two| one + two).collect();
+        if let Some(tokens) = &mut self.tokens {
+            tokens.step *= 2;
+        }
+        self.chances.widen();
+    }
+}
+
+/// Each two neighbours made one; the last one alone with nothing.
+pub(crate) fn pairs(of: &[u64], join: impl Fn(u64, u64) -> u64) -> impl Iterator<Item = u64> {
+    of.chunks(2)
+        .map(move |pair| join(pair[0], pair.get(1).copied().unwrap_or(0)))
 }
 
 /// Calls so many, shared among the lanes by their weights; says how many.
 fn share(lanes: &mut [LaneFlow], calls: u64) -> u64 {
     let mut made = 0;
+    // What an emptied lane leaves over is for the others.
     for _ in 0..=lanes.len() {
         let left = calls - made;
-        let open: Vec<bool> = lanes.iter().map(|lane| lane.waiting() > 0).collect();
-        let weights: u64 = lanes.iter().zip(&open).filter(|(_, open)| **open).map(|(lane, _)| lane.weight).sum();
-        if left < 8 || weights == 0 {
-            return made;
+        let weights: u64 = lanes.iter().filter(|lane| lane.waits()).map(|lane| lane.weight).sum();
+        if left < MASS / 1_024 || weights == 0 {
+            break;
         }
-        for (lane, _) in lanes.iter_mut().zip(&open).filter(|(_, open)| **open) {
-            made += lane.call(left * lane.weight / weights);
+        for lane in lanes.iter_mut().filter(|lane| lane.waits()) {
+            made += lane.call(part(left, lane.weight, weights));
         }
     }
     made

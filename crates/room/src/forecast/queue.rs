@@ -1,6 +1,7 @@
 //! What a lane learns of those who wait: in cohorts by when they joined, how many leave.
 
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
+use crate::forecast::flow::Arrivals;
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
 
@@ -82,8 +83,17 @@ impl Queue {
     fn count(&mut self, lane: &Lane, (step_ms, grace_steps): (u64, u64), passed: u64, now: Clock) {
         let chances = self.chances(grace_steps);
         let head = lane.head();
-        let ends = self.cohorts.iter().skip(1).map(|cohort| cohort.from).chain([self.next]).collect::<Vec<_>>();
-        let mut below = self.cohorts.first().map_or(0, |cohort| lane.presence.ahead(cohort.from));
+        let ends = self
+            .cohorts
+            .iter()
+            .skip(1)
+            .map(|cohort| cohort.from)
+            .chain([self.next])
+            .collect::<Vec<_>>();
+        let mut below = self
+            .cohorts
+            .first()
+            .map_or(0, |cohort| lane.presence.ahead(cohort.from));
         for (cohort, end) in self.cohorts.iter_mut().zip(ends) {
             let until = lane.presence.ahead(end);
             let present = until - below;
@@ -110,7 +120,12 @@ impl Queue {
     fn tidy(&mut self, lane: &Lane) {
         let horizon = lane.presence.lowest().unwrap_or(self.next);
         // Those before the first who waits are over.
-        let over = self.cohorts.iter().skip(1).take_while(|cohort| cohort.from <= horizon).count();
+        let over = self
+            .cohorts
+            .iter()
+            .skip(1)
+            .take_while(|cohort| cohort.from <= horizon)
+            .count();
         self.cohorts.drain(..over);
         while self.cohorts.len() > COHORTS {
             let pairs = self.cohorts.windows(2).enumerate().skip(1);
@@ -137,8 +152,11 @@ impl Queue {
     }
 
     /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
-    pub fn arrivals(&self, step_ms: u64, now: Clock) -> (u64, u64) {
-        (self.arrivals, (now.since(self.since) / step_ms).max(30))
+    pub fn arrivals(&self, step_ms: u64, now: Clock) -> Arrivals {
+        Arrivals {
+            rate: self.arrivals,
+            steps: (now.since(self.since) / step_ms).max(30),
+        }
     }
 
     pub fn fade(&mut self) {
@@ -154,10 +172,6 @@ impl Queue {
         SURE / 4 + SURE / (all + 1).isqrt()
     }
 
-    pub fn events(&self) -> u64 {
-        self.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE
-    }
-
     /// The chance to leave in one step, by class of age. At ages that nobody has reached yet it falls as the age grows.
     pub fn chances(&self, grace_steps: u64) -> Vec<u64> {
         let missed = coarse(grace_steps * 3 / 4);
@@ -165,10 +179,12 @@ impl Queue {
         let mut chances = vec![0; CLASSES];
         for coarse in 0..CLASSES / WIDE {
             let classes = coarse * WIDE..(coarse + 1) * WIDE;
-            let all = self.leaves[classes.clone()].iter().fold(Rate::default(), |sum, rate| Rate {
-                events: sum.events + rate.events,
-                exposure: sum.exposure + rate.exposure,
-            });
+            let all = self.leaves[classes.clone()]
+                .iter()
+                .fold(Rate::default(), |sum, rate| Rate {
+                    events: sum.events + rate.events,
+                    exposure: sum.exposure + rate.exposure,
+                });
             // Who closes the page is missed only after the grace: as many as say that they leave.
             let prior = if coarse == missed { last * 2 } else { last - last / 16 };
             last = all.chance(prior, 10).max(1);

@@ -1,44 +1,31 @@
-//! What a line learns of its sessions: how soon the called come in, how long they are active, and how a session ends.
+//! What a line learns of its sessions: how soon called visitors come in, and how sessions end.
 //!
-//! A session is *active* until it has not been renewed for a while, then *idle*: an idle one mostly runs out at its date, which is
-//! known. So what is learnt is, by the age of a session, the chance that it ends by a word, and the chance that it falls idle.
+//! A session is *active* until it has not been renewed for three renewal intervals, then *idle*. An idle session mostly runs out at its
+//! date, which is known. So two chances are learnt by the age of an active session: to end by a word, and to fall idle. They are a life
+//! table of the recent past (see `ages`). The `level` says how far the last minutes are from that table, and where it goes.
 
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
+use crate::forecast::flow::pairs;
 use crate::lane::record::{Call, Record, Session};
 use crate::lane::slots::Slots;
 use crate::settings::Settings;
 use ropeline_ids::Clock;
 
-/// Parts of the time that a called visitor has to come in, and of the time from falling idle to the end.
+/// Parts of the time to come in, and of the time from falling idle to the end.
 const CLAIM_PARTS: u64 = 16;
 const IDLE_PARTS: u64 = 8;
 
 /// Events that count in full; with more of them old ones fade.
 const MANY: u64 = 512 * ONE;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Stays {
-    pub times: Times,
-    claims: Vec<Rate>,
-    /// Time of active sessions, ends by a word, and sessions fallen idle, by class of age.
-    exposure: Vec<u64>,
-    ends: Vec<u64>,
-    idles: Vec<u64>,
-    /// Idle sessions that were used again.
-    backs: Vec<Rate>,
-    /// From the word to the end: events, and steps in all.
-    delay: Rate,
-    /// Second calls, by all calls.
-    recalls: Rate,
-    /// Sessions that ended or fell idle lately, and how many would have by the table.
-    lately: u64,
-    expected: u64,
-    table: Vec<u64>,
-    /// For how long it has learnt.
-    learnt_ms: u64,
-    /// What of it was seen, in parts of [`ONE`].
-    seen: Vec<u64>,
-}
+/// Before anything is known an active session lasts so long, and a sixth of a slot's time more.
+const VISIT_MS: u64 = 120_000;
+
+/// Events that a chance weighs before anything is known of an age.
+const PRIOR: u64 = 2;
+
+/// Most steps of age that are told apart.
+const OLDEST: u64 = 2_048;
 
 /// The spans that chances are counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,8 +34,43 @@ pub(crate) struct Times {
     /// After so long without a renewal a session is idle.
     pub idle_ms: u64,
     pub hold_ms: u64,
-    pub claim_ms: u64,
-    pub max_ms: u64,
+    claim_ms: u64,
+    max_ms: u64,
+}
+
+/// Which of three forecasts: the likely one, or one in which everything ends sooner or later than that by its doubt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Lean {
+    Likely,
+    Fast,
+    Slow,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Stays {
+    pub times: Times,
+    claims: Vec<Rate>,
+    /// Of active sessions by class of age: ends by a word, and sessions fallen idle, each with the time of all.
+    ends: Vec<Rate>,
+    idles: Vec<Rate>,
+    /// Idle sessions that were used again.
+    backs: Vec<Rate>,
+    /// From the word to the end: events, and steps in all.
+    delay: Rate,
+    /// Second calls, by all calls.
+    recalls: Rate,
+    level: Level,
+}
+
+/// Sessions that ended or fell idle lately, and how many would have by the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Level {
+    events: u64,
+    expected: u64,
+    learnt_ms: u64,
+    /// The table as of the last watch: the chance of either event by class of age, and what of it was seen, in parts of [`ONE`].
+    table: Vec<u64>,
+    seen: Vec<u64>,
 }
 
 impl Times {
@@ -64,7 +86,7 @@ impl Times {
     }
 
     pub fn steps(self, ms: u64) -> u64 {
-        ms / self.step_ms
+        ms / self.step_ms.max(1)
     }
 
     /// The age of a session, in steps.
@@ -79,42 +101,53 @@ impl Times {
     }
 
     fn idle_part(self, idle_ms: u64) -> usize {
-        part(
-            idle_ms.saturating_sub(self.idle_ms),
-            self.hold_ms.saturating_sub(self.idle_ms),
-            IDLE_PARTS,
-        )
+        let since = idle_ms.saturating_sub(self.idle_ms);
+        part(since, self.hold_ms.saturating_sub(self.idle_ms), IDLE_PARTS)
     }
 }
 
-fn part(of: u64, whole: u64, parts: u64) -> usize {
-    let part = of.saturating_mul(parts) / whole.max(1);
-    usize::try_from(part.min(parts - 1)).unwrap_or(0)
-}
-
-impl Stays {
-    pub fn new(settings: &Settings) -> Self {
-        Self {
-            times: Times::of(settings),
-            claims: vec![Rate::default(); usize::try_from(CLAIM_PARTS).unwrap_or(0)],
-            exposure: vec![0; CLASSES],
-            ends: vec![0; CLASSES],
-            idles: vec![0; CLASSES],
-            backs: vec![Rate::default(); usize::try_from(IDLE_PARTS).unwrap_or(0)],
-            delay: Rate::default(),
-            recalls: Rate::default(),
-            lately: 0,
-            expected: 0,
-            table: vec![0; CLASSES],
-            learnt_ms: 0,
-            seen: vec![0; CLASSES],
+impl Lean {
+    /// Leaving, more or less than the chances say by its doubt, as a fraction.
+    pub fn leaving(self, doubt: u64) -> (u64, u64) {
+        match self {
+            Self::Likely => (1, 1),
+            Self::Fast => (SURE + doubt, SURE),
+            Self::Slow => (SURE, SURE + doubt),
         }
     }
 
+    fn of(self, chance: u64, doubt: u64) -> u64 {
+        let (times, by) = self.leaving(doubt);
+        chance * times / by
+    }
+}
+
+impl Stays {
+    pub fn new(times: Times) -> Self {
+        let rates = |count: u64| vec![Rate::default(); usize::try_from(count).unwrap_or(0)];
+        Self {
+            times,
+            claims: rates(CLAIM_PARTS),
+            ends: vec![Rate::default(); CLASSES],
+            idles: vec![Rate::default(); CLASSES],
+            backs: rates(IDLE_PARTS),
+            delay: Rate::default(),
+            recalls: Rate::default(),
+            level: Level {
+                events: 0,
+                expected: 0,
+                learnt_ms: 0,
+                table: vec![0; CLASSES],
+                seen: vec![0; CLASSES],
+            },
+        }
+    }
+
+    /// A visitor is called, this often by now.
     pub fn note_call(&mut self, count: u8) {
         self.recalls.exposure += ONE;
         if count > 1 {
-            self.recalls.events += ONE;
+            self.recalls.note();
         }
         if self.recalls.exposure > MANY {
             self.recalls.fade(64);
@@ -126,156 +159,169 @@ impl Stays {
         self.claims[self.times.claim_part(call, now)].note();
     }
 
-    /// A session is to end so long from now.
+    /// A session is to end so long from now. One that was to end before is not counted again.
     pub fn note_end(&mut self, session: &Session, after_ms: u64, now: Clock) {
+        if session.ending {
+            return;
+        }
         let class = class(self.times.age(session, now));
-        self.ends[class] += ONE;
-        self.lately += self.seen[class];
-        self.delay.events += ONE;
+        self.ends[class].note();
+        self.level.events += self.level.seen[class];
+        self.delay.note();
         self.delay.exposure += self.times.steps(after_ms.saturating_mul(ONE));
     }
 
-    /// A session is used after so long.
+    /// A session is used.
     pub fn note_use(&mut self, session: &Session, now: Clock) {
         let idle_ms = now.since(session.renewed);
-        if idle_ms >= self.times.idle_ms {
+        if !session.ending && idle_ms >= self.times.idle_ms {
             self.backs[self.times.idle_part(idle_ms)].note();
         }
     }
 
     /// Counts the time that has passed for all who hold a slot, and those who fell idle in it.
-    pub fn watch(&mut self, slots: &Slots, passed_ms: u64, now: Clock) {
-        let passed = passed_ms.saturating_mul(ONE) / self.times.step_ms;
-        let (end, idle) = self.by_age(0);
-        self.table = end.iter().zip(&idle).map(|(end, idle)| end + idle).collect();
-        let seen = |(table, exposure): (&u64, &u64)| {
-            let expected = exposure * table / SURE;
-            ONE * expected / (expected + 16 * ONE)
-        };
-        self.seen = self.table.iter().zip(&self.exposure).map(seen).collect();
-        for (_, record) in slots.iter() {
+    pub fn watch<'a>(&mut self, slots: impl Iterator<Item = &'a Slots>, passed_ms: u64, now: Clock) {
+        let steps = passed_ms.saturating_mul(ONE) / self.times.step_ms;
+        self.set_table();
+        for (_, record) in slots.flat_map(Slots::iter) {
             match record {
-                Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += passed,
-                Record::Inside(session) if !session.ending => self.watch_one(session, (passed, passed_ms), now),
+                Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += steps,
+                Record::Inside(session) if !session.ending => self.watch_one(session, (steps, passed_ms), now),
                 _ => {}
             }
         }
+        self.fade(passed_ms.max(1));
     }
 
-    fn watch_one(&mut self, session: &Session, (passed, passed_ms): (u64, u64), now: Clock) {
+    fn watch_one(&mut self, session: &Session, (steps, passed_ms): (u64, u64), now: Clock) {
         let idle_ms = now.since(session.renewed);
         let class = class(self.times.age(session, now));
         if idle_ms < self.times.idle_ms {
-            self.exposure[class] += passed;
-            self.expected += passed * self.table[class] / SURE * self.seen[class] / ONE;
+            self.ends[class].exposure += steps;
+            self.idles[class].exposure += steps;
+            self.level.expected += steps * self.level.table[class] / SURE * self.level.seen[class] / ONE;
             return;
         }
         if idle_ms - self.times.idle_ms < passed_ms {
-            self.idles[class] += ONE;
-            self.lately += self.seen[class];
+            self.idles[class].note();
+            self.level.events += self.level.seen[class];
         }
-        self.backs[self.times.idle_part(idle_ms)].exposure += passed;
+        self.backs[self.times.idle_part(idle_ms)].exposure += steps;
     }
 
-    /// Old events count less, where there are many.
-    pub fn fade(&mut self, passed_ms: u64) {
-        self.learnt_ms += passed_ms;
-        if self.learnt_ms < 2 * self.times.hold_ms {
-            (self.lately, self.expected) = (0, 0);
-        }
-        let parts = (self.times.hold_ms * 2 / 3 / passed_ms.max(1)).max(2);
-        self.lately -= self.lately / parts;
-        self.expected -= self.expected / parts;
-        let all = self.ends.iter().chain(&self.idles).sum::<u64>();
+    fn set_table(&mut self) {
+        let (ends, idles) = self.by_age(Lean::Likely);
+        self.level.table = ends.iter().zip(&idles).map(|(end, idle)| end + idle).collect();
+        let seen = |(table, rate): (&u64, &Rate)| {
+            let expected = rate.exposure * table / SURE;
+            ONE * expected / (expected + 16 * ONE)
+        };
+        self.level.seen = self.level.table.iter().zip(&self.ends).map(seen).collect();
+    }
+
+    /// What happened longer ago counts less, where much has happened since.
+    fn fade(&mut self, passed_ms: u64) {
+        let parts = |ms: u64| (ms / passed_ms).max(2);
+        let hold_ms = self.times.hold_ms;
+        self.level.fade(passed_ms, hold_ms, parts(hold_ms * 2 / 3));
+        let all = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>();
         if all < MANY {
             return;
         }
-        let parts = (self.times.hold_ms * 2 / passed_ms.max(1)).max(2);
-        let lists = [&mut self.exposure, &mut self.ends, &mut self.idles];
-        for count in lists.into_iter().flatten() {
-            *count -= *count / parts;
-        }
-        for rate in self.claims.iter_mut().chain(&mut self.backs).chain([&mut self.delay]) {
-            rate.fade(parts);
+        let lists = [&mut self.claims, &mut self.ends, &mut self.idles, &mut self.backs];
+        for rate in lists.into_iter().flatten().chain([&mut self.delay]) {
+            rate.fade(parts(hold_ms * 2));
         }
     }
 
-    /// The chances of one step, with so many of the deviations added.
-    pub fn chances(&self, lean: i64) -> Chances {
-        let steps = self.times.steps(self.times.max_ms).clamp(1, OLDEST);
+    /// The chances of one step.
+    pub fn chances(&self, lean: Lean) -> Chances {
+        let ages = self.times.steps(self.times.max_ms).clamp(1, OLDEST);
+        let back = self.back_chances();
+        let first = back.first().copied().unwrap_or(0);
         let (end, idle) = self.by_age(lean);
-        let spread = |by_class: &[u64]| (0..steps).map(|age| by_class[class(age)]).collect::<Vec<u64>>();
+        let spread = |by_class: &[u64]| (0..ages).map(|age| by_class[class(age)]).collect::<Vec<u64>>();
         Chances {
             claim: self.claim_chances(),
             end: spread(&end),
-            idle: spread(&idle),
-            back: self.back_chances(),
-            level: self.level(),
-            hold: self.times.steps(self.times.hold_ms),
+            idle: spread(&idle).iter().map(|idle| idle - idle * first / SURE).collect(),
+            idle_steps: self.times.steps(self.times.hold_ms.saturating_sub(self.times.idle_ms)),
+            back,
             delay: self.delay.exposure / self.delay.events.max(1),
             recall: self.recalls.events.saturating_mul(SURE) / self.recalls.exposure.max(ONE * 16),
+            level: self.level.of(),
+            hold: self.times.steps(self.times.hold_ms).max(1),
         }
     }
 
-    fn by_age(&self, lean: i64) -> (Vec<u64>, Vec<u64>) {
-        // Each of the two once in twice the usual visit.
+    /// The chances to end by a word and to fall idle, by class of age. What is unknown of an age is as at the age before, and a
+    /// little as usual.
+    fn by_age(&self, lean: Lean) -> (Vec<u64>, Vec<u64>) {
         let usual = SURE * self.times.step_ms / (2 * (VISIT_MS + self.times.hold_ms / 6));
-        let all = self.ends.iter().chain(&self.idles).sum::<u64>() / ONE;
+        let all = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
+        let known = SURE / (all + 4).isqrt();
+        let cannot_idle = class(self.times.steps(self.times.idle_ms).saturating_sub(1));
         let (mut ends, mut idles) = (Vec::new(), Vec::new());
         let (mut end, mut idle) = (usual, usual);
-        let first_idle = self.times.steps(self.times.idle_ms);
-        for (at, exposure) in self.exposure.iter().copied().enumerate() {
-            let rate = |events| Rate { events, exposure };
-            end = rate(self.ends[at]).chance((end * 7 + usual) / 8, PRIOR);
-            let can_idle = at > class(first_idle.saturating_sub(1));
-            if can_idle {
-                idle = rate(self.idles[at]).chance((idle * 7 + usual) / 8, PRIOR);
+        for (at, (end_rate, idle_rate)) in self.ends.iter().zip(&self.idles).enumerate() {
+            end = end_rate.chance((end * 7 + usual) / 8, PRIOR);
+            if at > cannot_idle {
+                idle = idle_rate.chance((idle * 7 + usual) / 8, PRIOR);
             }
             // The part of the chance that was seen, and not supposed.
-            let expected = exposure.saturating_mul(end + idle) / SURE / ONE;
+            let expected = end_rate.exposure.saturating_mul(end + idle) / SURE / ONE;
             let seen = SURE * expected / (expected + 2 * PRIOR);
-            let known = SURE / (all + 4).isqrt();
             let doubt = (seen * known + (SURE - seen) * (SURE / 2)) / SURE;
-            let leans = |chance: u64| lean_by(chance, doubt, lean);
-            ends.push(leans(end));
-            idles.push(if can_idle { leans(idle) } else { 0 });
+            ends.push(lean.of(end, doubt));
+            idles.push(if at > cannot_idle { lean.of(idle, doubt) } else { 0 });
         }
         (ends, idles)
     }
 
-    /// By step since the call.
+    /// By step since the call. Most come in the first half minute.
     fn claim_chances(&self) -> Vec<u64> {
         let steps = self.times.steps(self.times.claim_ms).clamp(1, OLDEST);
         let of = |step: u64| {
             let ms = step * self.times.step_ms;
-            let prior = if ms < 30_000 { (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2) } else { SURE / 50 };
-            let part = part(ms, self.times.claim_ms, CLAIM_PARTS);
-            self.claims[part].chance_in(prior, 4)
+            let soon = (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2);
+            let prior = if ms < 30_000 { soon } else { SURE / 50 };
+            self.claims[part(ms, self.times.claim_ms, CLAIM_PARTS)].chance_in(prior, 4)
         };
         (0..steps).map(of).collect()
     }
 
     /// The chance of an idle session to be used again before it ends, by the part of its time.
     fn back_chances(&self) -> Vec<u64> {
-        let steps = self.times.steps(self.times.hold_ms.saturating_sub(self.times.idle_ms)) / IDLE_PARTS;
+        let idle_ms = self.times.hold_ms.saturating_sub(self.times.idle_ms);
+        let steps = (self.times.steps(idle_ms) / IDLE_PARTS).max(1);
         let mut stays = SURE;
         let mut backs = Vec::new();
         for rate in self.backs.iter().rev() {
             let chance = rate.chance_in(SURE / 1_000, 50);
-            for _ in 0..steps.max(1) {
-                stays -= stays * chance / SURE;
-            }
+            (0..steps).for_each(|_| stays -= stays * chance / SURE);
             backs.push(SURE - stays);
         }
         backs.reverse();
         backs
     }
+}
 
-    /// Ends lately by those expected, in parts of [`ONE`], and the part of that which is no chance.
-    pub fn level(&self) -> (u64, u64) {
-        let (lately, expected) = (self.lately + 30 * ONE, self.expected + 30 * ONE);
-        let level = lately * ONE / expected;
-        let chance = 3 * ONE / (2 * (expected / ONE).isqrt().max(1));
+impl Level {
+    fn fade(&mut self, passed_ms: u64, hold_ms: u64, parts: u64) {
+        self.learnt_ms = self.learnt_ms.saturating_add(passed_ms);
+        self.events -= self.events / parts;
+        self.expected -= self.expected / parts;
+        // While the table is new, it is wrong at ages that are reached for the first time.
+        if self.learnt_ms < hold_ms.saturating_mul(2) {
+            (self.events, self.expected) = (0, 0);
+        }
+    }
+
+    /// Events by those expected, in parts of [`ONE`], and the part of the difference that is no chance.
+    fn of(&self) -> (u64, u64) {
+        let (events, expected) = (self.events + 30 * ONE, self.expected + 30 * ONE);
+        let level = events.saturating_mul(ONE) / expected;
+        let chance = 3 * ONE / (2 * (expected / ONE).isqrt());
         let sure = if level > ONE {
             level.saturating_sub(chance).max(ONE)
         } else {
@@ -283,47 +329,67 @@ impl Stays {
         };
         (level, sure)
     }
-
-    pub fn back(chances: &Chances, times: Times, idle_ms: u64) -> u64 {
-        chances.back[times.idle_part(idle_ms)]
-    }
 }
-
-/// A chance, more or less by so many of its deviations.
-fn lean_by(chance: u64, doubt: u64, lean: i64) -> u64 {
-    let by = doubt * lean.unsigned_abs() / 100;
-    if lean >= 0 {
-        chance * (SURE + by) / SURE
-    } else {
-        chance * SURE / (SURE + by)
-    }
-}
-
-/// A usual visit lasts so long, and a sixth of a session.
-const VISIT_MS: u64 = 120_000;
-
-/// Events that the usual chance weighs.
-const PRIOR: u64 = 2;
-
-/// Steps of age that are told apart.
-const OLDEST: u64 = 2_048;
 
 /// The chances of one step, in parts of [`SURE`].
 #[derive(Clone, Debug)]
 pub(crate) struct Chances {
     /// To come in, by steps since the call; after the last the turn is missed.
     pub claim: Vec<u64>,
-    /// To end by a word, and to fall idle, by steps of age; after the last the session is over.
+    /// To end by a word, and to fall idle for good, by steps of age; after the last the session is over.
     pub end: Vec<u64>,
     pub idle: Vec<u64>,
-    /// To be used again before the end, by part of the idle time.
-    pub back: Vec<u64>,
+    /// Steps from falling idle to the end.
+    pub idle_steps: u64,
     /// From the word to the end, in steps.
     pub delay: u64,
-    /// By how much more or less often sessions end now than the chances say, and the trend of that, in parts of [`ONE`].
-    pub level: (u64, u64),
-    /// Steps of a slot's time.
-    pub hold: u64,
     /// Of a call to be of a visitor who missed a turn before.
     pub recall: u64,
+    /// To be used again before the end, by part of the idle time.
+    back: Vec<u64>,
+    /// By how much more or less often sessions end now than the chances say, and the trend of that, in parts of [`ONE`].
+    level: (u64, u64),
+    /// Steps of a slot's time.
+    hold: u64,
+}
+
+impl Chances {
+    /// The chance of a session that is idle for so long to be used again.
+    pub fn back(&self, times: Times, idle_ms: u64) -> u64 {
+        self.back[times.idle_part(idle_ms)]
+    }
+
+    /// By how much more or less often sessions end in a step to come: as now, and the trend goes on for a while.
+    pub fn level_at(&self, step: u64) -> u64 {
+        let (level, trend) = self.level;
+        let far = 6 * self.hold;
+        let ahead = step * far / (step + far);
+        // The trend is what changed in four thirds of a slot's time.
+        let of = |by: u64| by * ahead * 3 / (4 * self.hold);
+        let level = if trend >= ONE {
+            level + of(trend - ONE)
+        } else {
+            level * ONE / (ONE + of(ONE - trend))
+        };
+        level.clamp(ONE / 3, ONE * 3)
+    }
+
+    /// The chances of two steps, for ages of two steps.
+    pub fn widen(&mut self) {
+        let both = |one: u64, two: u64| one + two - one * two / SURE;
+        self.claim = pairs(&self.claim, both).collect();
+        let ends = pairs(&self.end, |one, two| one + two);
+        let idles = pairs(&self.idle, |one, two| one + two);
+        // In the second step only those are left who have not gone in the first.
+        let rest = |(end, idle): (u64, u64)| {
+            let left = SURE - ((end + idle) / 4).min(SURE / 2);
+            (end * left / SURE, idle * left / SURE)
+        };
+        (self.end, self.idle) = ends.zip(idles).map(rest).unzip();
+    }
+}
+
+fn part(of: u64, whole: u64, parts: u64) -> usize {
+    let part = of.saturating_mul(parts) / whole.max(1);
+    usize::try_from(part.min(parts - 1)).unwrap_or(0)
 }

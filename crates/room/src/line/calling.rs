@@ -33,6 +33,8 @@ codec! {
 pub(crate) struct Scope {
     /// How many calls the room's controller allows, if it has one; the rest is for the room's other lines.
     pub allowance: Option<Allowance>,
+    /// How many lines the room has.
+    pub lines: u64,
     /// Operators' calls with their revisions.
     pub orders: Vec<(u64, CallOrder)>,
     /// How many each of them has called.
@@ -228,7 +230,7 @@ impl Line {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        self.forecast.learn(settings).note_call(call.count);
+        self.forecast.stays(settings).note_call(call.count);
         // The calls of each of several lanes.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;

@@ -75,9 +75,7 @@ impl Line {
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => {
-                if !session.ending {
-                    self.forecast.learn(rules.settings).note_end(&session, 0, m.clock);
-                }
+                self.forecast.stays(rules.settings).note_end(&session, 0, m.clock);
                 self.close((id, place), &session, EndedBy::Word, rules, m);
             }
             Some(Record::Called(call)) => {
@@ -113,10 +111,8 @@ impl Line {
             _ => return false,
         };
         let expires = session.expires.min(m.clock.plus(end.after_ms));
-        if !session.ending {
-            let stays = self.forecast.learn(rules.settings);
-            stays.note_end(&session, expires.since(m.clock), m.clock);
-        }
+        let stays = self.forecast.stays(rules.settings);
+        stays.note_end(&session, expires.since(m.clock), m.clock);
         self.keep(
             (end.lane, place),
             Record::Inside(Session {
@@ -139,7 +135,7 @@ impl Line {
         let session = match lane.slots.get(place).copied() {
             Some(Record::Called(call)) => self.admit(&call, rules, m),
             Some(Record::Inside(session)) => {
-                self.forecast.learn(rules.settings).note_use(&session, m.clock);
+                self.forecast.stays(rules.settings).note_use(&session, m.clock);
                 renewed(session, rules.settings, m)
             }
             _ => return false,
@@ -193,9 +189,7 @@ impl Line {
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
             return false;
         };
-        if !session.ending {
-            self.forecast.learn(rules.settings).note_use(&session, m.clock);
-        }
+        self.forecast.stays(rules.settings).note_use(&session, m.clock);
         self.keep((id, place), Record::Inside(renewed(session, rules.settings, m)));
         !session.ending
     }
@@ -324,7 +318,7 @@ impl Line {
     /// A called visitor comes in.
     fn admit(&mut self, call: &Call, rules: &Rules, m: &Context) -> Session {
         self.totals.claims += 1;
-        self.forecast.learn(rules.settings).note_claim(call, m.clock);
+        self.forecast.stays(rules.settings).note_claim(call, m.clock);
         opened(call.count, false, rules.settings, m)
     }
 

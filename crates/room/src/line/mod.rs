@@ -21,13 +21,12 @@ use std::sync::Arc;
 
 use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
-use crate::forecast::flow::MASS;
-use crate::forecast::{Curve, Forecast};
+use crate::forecast::curve::Curve;
+use crate::forecast::{Forecast, Sight, limit};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
 use crate::lane::slots::Held;
-use crate::forecast::stays::Times;
 use crate::line::accounts::{Accounts, MAX_TAGS};
 use crate::line::calling::{Calls, Scope};
 use crate::line::counts::Counts;
@@ -196,33 +195,32 @@ impl Line {
         }
         self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
-        self.foresee(rules.settings, scope.allowance, m);
+        self.foresee(rules.settings, scope, m);
     }
 
-    fn foresee(&mut self, settings: &Settings, allowance: Option<Allowance>, m: &Context) {
+    /// Forecasts when calls will reach those who wait.
+    fn foresee(&mut self, settings: &Settings, scope: &Scope, m: &Context) {
         if self.is_empty() {
             return;
         }
-        let calls = self.lane_calls(settings);
-        let step_ms = Times::of(settings).step_ms;
-        let tokens = match allowance {
-            None => [settings.rate_per_minute.map(|rate| {
-                let now = self.calls.bucket().at(settings, m.clock).tokens(settings);
-                (now * MASS, u64::from(rate) * MASS * step_ms / 60_000)
-            }); 3],
+        let step_ms = self.forecast.stays(settings).times.step_ms;
+        let limit = match scope.allowance {
+            None => limit::by_rate(self.calls.bucket(), settings, step_ms, m.clock),
             Some(allowance) => {
-                let now = allowance.step_milli() * MASS / 1_000 * step_ms / settings.call_every_ms.max(1);
-                let mean = self.forecast.pace(self.totals.calls, now, step_ms, m.clock);
-                let most = mean.max(now.min(mean * 3));
-                let least = mean.min(now.max(mean / 3));
-                let paces = self.forecast.paces();
-                [mean, most + most / 5, least * paces / (paces + 15)].map(|step| Some((0, step)))
+                let calls = &mut self.forecast.mean_calls;
+                calls.limit(allowance, self.totals.calls, (settings, step_ms), m.clock)
             }
         };
-        if std::env::var_os("DBA").is_some() {
-            eprintln!("a {} allow {:?} calls {} held {:?} wait {} pace {:?}", m.clock.0 / 1000, allowance.map(|a| a.step_milli()), self.totals.calls, self.held(), self.waiting(), self.calls.pulse().paces(u64::from(settings.capacity), m.clock));
-        }
-        self.forecast.watch(&self.lanes, &calls, (settings, tokens), m.clock);
+        let calls = self.lane_calls(settings);
+        let sight = Sight {
+            lanes: &self.lanes,
+            calls: &calls,
+            settings,
+            limit,
+            now: m.clock,
+        };
+        // Many lines are looked at more rarely, each.
+        self.forecast.watch(sight, 1 + scope.lines / LINES_A_STEP);
     }
 
     /// The calls of each lane so far.
@@ -233,8 +231,9 @@ impl Line {
         vec![self.totals.calls; self.lanes.len()]
     }
 
+    /// The last forecast.
     pub fn curve(&self) -> Option<&Arc<Curve>> {
-        self.forecast.curve.as_ref()
+        self.forecast.curve()
     }
 
     /// A new sale begins; those called and inside stay. Says which epochs are forgotten.
@@ -464,6 +463,9 @@ impl Line {
         }
     }
 }
+
+/// Lines of a room that are forecast anew in each step.
+const LINES_A_STEP: u64 = 512;
 
 /// When the clock changes the record, as the record itself says.
 fn actual(lanes: &[Lane], (lane, place): Due) -> Option<Clock> {

@@ -63,6 +63,11 @@ impl LineSet {
         self.lines.keys().cloned().collect()
     }
 
+    /// How many lines there are.
+    pub fn count_all(&self) -> u64 {
+        u64::try_from(self.lines.len()).unwrap_or(u64::MAX)
+    }
+
     /// How many wait and hold slots, over all lines.
     pub fn counts(&self) -> Counts {
         self.counts
@@ -71,7 +76,7 @@ impl LineSet {
     /// Whether one more line may be created. Lines that are kept for the count of their sales do not count, up to a bound of
     /// their own.
     pub fn has_room(&self, settings: &Settings) -> bool {
-        let lines = u64::try_from(self.lines.len()).unwrap_or(u64::MAX);
+        let lines = self.count_all();
         let most = u64::from(settings.max_lines);
         lines.saturating_sub(self.counts.sold) < most && lines < most.saturating_mul(SOLD_LINES)
     }

@@ -279,6 +279,7 @@ impl Room {
         if self.lines.is_idle() {
             return;
         }
+        let lines = self.lines.count_all();
         for name in self.lines.take_active(self.load.last()) {
             let rules = rules(&self.terms, &self.healing);
             let Some(line) = self.lines.get_mut(&name) else {
@@ -286,6 +287,7 @@ impl Room {
             };
             let mut scope = Scope {
                 allowance: self.load.allowance(),
+                lines,
                 orders: self.commands.take_calls(&name),
                 answered: Vec::new(),
             };

@@ -53,17 +53,16 @@ impl LineView {
         })
     }
 
-    /// Calls that the line makes until the visitor behind `ahead` others is called. The fewest: each of the others has had its
-    /// turns of whole rounds, and takes no more than wait there. The most: one turn more, and all have visitors.
-    pub(crate) fn calls_until(&self, lane: LaneId, ahead: u64, fewest: bool) -> u64 {
+    /// Fewest calls that the line makes until the visitor behind `ahead` others is called: each of the others has had its turns of
+    /// whole rounds, and takes no more than wait there.
+    pub(crate) fn calls_until(&self, lane: LaneId, ahead: u64) -> u64 {
         let weights = &self.settings.lane_weights;
         let common = common(weights);
         let weight = |i: usize| u64::from(weights.get(i).copied().unwrap_or(1) / common).max(1);
         let own = usize::from(lane.0);
-        let rounds = ahead / weight(own) + u64::from(!fewest);
+        let rounds = ahead / weight(own);
         let others = self.lanes.iter().enumerate().filter(|(i, _)| *i != own);
-        let most = |other: &Lane| if fewest { other.presence.waiting() } else { u64::MAX };
-        let share = |(i, other): (usize, &Lane)| rounds.saturating_mul(weight(i)).min(most(other));
+        let share = |(i, other): (usize, &Lane)| rounds.saturating_mul(weight(i)).min(other.presence.waiting());
         others.map(share).fold(ahead.saturating_add(1), u64::saturating_add)
     }
 }

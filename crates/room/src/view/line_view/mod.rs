@@ -11,13 +11,13 @@ pub use lanes::LaneFigures;
 
 use std::sync::Arc;
 
+use crate::forecast::curve::Curve;
 use crate::lane::Lane;
 use crate::lane::epoch::Found;
 use crate::lane::record::{Call, Record, Session};
 use crate::lane::slots::Slots;
 use crate::line::Line;
 use crate::line::figures::Figures;
-use crate::forecast::Curve;
 use crate::line::pulse::Pulse;
 use crate::line::rate::Bucket;
 use crate::line::rules::Rules;
@@ -316,7 +316,7 @@ impl LineView {
     #[must_use]
     pub fn is_reachable(&self, lane: LaneId, ahead: u64) -> bool {
         let left = self.figures.left();
-        left.is_none_or(|left| self.calls_until(lane, ahead, true) <= u64::from(left))
+        left.is_none_or(|left| self.calls_until(lane, ahead) <= u64::from(left))
     }
 
     /// Whether a visitor of this edition has completed; `None` for a visitor who may still complete, or who is not known to
