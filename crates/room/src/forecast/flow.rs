@@ -131,9 +131,9 @@ impl LaneFlow {
             let left = part(able, (chance * width).min(SURE / 2), SURE);
             group.mass = group.mass.saturating_sub(left);
         }
-        // The longer visitors have come, the longer they will.
+        // They come on for so many steps, and fewer and fewer after.
         let come = self.arrivals.rate * (MASS / ONE) * width;
-        self.later += part(come, self.arrivals.steps, self.arrivals.steps + at + 1);
+        self.later += part(come, self.arrivals.steps, self.arrivals.steps.max(at + 1));
     }
 
     /// Calls so many, if there are as many; says how many.

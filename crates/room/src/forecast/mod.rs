@@ -133,7 +133,7 @@ impl Forecast {
             let chances = stays.chances(lean);
             let start = start(sight, stays.times, &chances, sight.limit[at]);
             let mut flows: Vec<LaneFlow> = (0..sight.lanes.len())
-                .map(|at| self.lane_flow(at, &groups[at], sight, step_ms))
+                .map(|at| self.lane_flow(at, &groups[at], (sight, step_ms), lean))
                 .collect();
             Flow::new(start, chances, lean.leaving(doubt)).run(&mut flows);
             flows
@@ -159,13 +159,13 @@ impl Forecast {
         }
     }
 
-    fn lane_flow(&self, at: usize, groups: &[Group], sight: &Sight, step_ms: u64) -> LaneFlow {
+    fn lane_flow(&self, at: usize, groups: &[Group], (sight, step_ms): (&Sight, u64), lean: Lean) -> LaneFlow {
         let queue = &self.queues[at];
         let weight = sight.settings.lane_weights.get(at).copied().unwrap_or(1);
         let leaves = queue.chances(sight.settings.grace_ms / step_ms);
         // Those who come later delay only visitors of other lanes.
         let arrivals = if sight.lanes.len() > 1 {
-            queue.arrivals(step_ms, sight.now)
+            lean.arrivals(queue.arrivals(step_ms, sight.now))
         } else {
             Arrivals::default()
         };

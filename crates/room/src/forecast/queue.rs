@@ -8,6 +8,12 @@ use ropeline_ids::{Clock, Place};
 /// Most cohorts of a lane; the smallest neighbours are joined.
 const COHORTS: usize = 64;
 
+/// Visitors who left, in parts of [`ONE`], that count in full; with more of them old ones fade.
+const MANY: u64 = 2_048 * ONE;
+
+/// Steps of the mean of arrivals: about two minutes.
+const MEMORY: u64 = 24;
+
 /// Visitors who joined one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Cohort {
@@ -30,6 +36,8 @@ pub(crate) struct Queue {
     /// Places issued when last counted, and how many come in a step, in parts of [`ONE`].
     next: Place,
     arrivals: u64,
+    /// Steps that it is the mean of.
+    steps: u64,
     /// Since when visitors come.
     since: Clock,
 }
@@ -49,6 +57,7 @@ impl Queue {
             leaves: vec![Rate::default(); CLASSES],
             next: lane.epochs.next(),
             arrivals: 0,
+            steps: 0,
             since: Clock(0),
         }
     }
@@ -57,11 +66,8 @@ impl Queue {
         let passed = passed_ms.saturating_mul(ONE) / step_ms;
         let next = lane.epochs.next();
         let came = next.0.saturating_sub(self.next.0);
-        // The mean of about five minutes.
-        let rate = came.saturating_mul(ONE).saturating_mul(ONE) / passed.max(1);
-        self.arrivals = (self.arrivals * 59 + rate) / 60;
-        if self.arrivals < ONE / 64 {
-            self.since = now;
+        if passed > 0 {
+            self.note_arrivals(came.saturating_mul(ONE).saturating_mul(ONE) / passed, now);
         }
         if came > 0 || self.cohorts.is_empty() {
             let from = if self.cohorts.is_empty() { Place(0) } else { self.next };
@@ -77,6 +83,16 @@ impl Queue {
         self.next = next;
         self.count(lane, (step_ms, grace_steps), passed, now);
         self.tidy(lane);
+        self.fade();
+    }
+
+    /// So many came in a step, in parts of [`ONE`].
+    fn note_arrivals(&mut self, rate: u64, now: Clock) {
+        self.steps = (self.steps + 1).min(MEMORY);
+        self.arrivals = (self.arrivals * (self.steps - 1) + rate) / self.steps;
+        if self.arrivals < ONE / 64 {
+            (self.since, self.steps) = (now, 0);
+        }
     }
 
     /// Counts who is present of each cohort.
@@ -155,13 +171,13 @@ impl Queue {
     pub fn arrivals(&self, step_ms: u64, now: Clock) -> Arrivals {
         Arrivals {
             rate: self.arrivals,
-            steps: (now.since(self.since) / step_ms).max(30),
+            steps: now.since(self.since) / step_ms,
         }
     }
 
-    pub fn fade(&mut self) {
+    fn fade(&mut self) {
         let all = self.leaves.iter().map(|rate| rate.events).sum::<u64>();
-        if all > 2_048 * ONE {
+        if all > MANY {
             self.leaves.iter_mut().for_each(|rate| rate.fade(128));
         }
     }

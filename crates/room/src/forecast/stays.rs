@@ -5,7 +5,7 @@
 //! table of the recent past (see `ages`). The `level` says how far the last minutes are from that table, and where it goes.
 
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
-use crate::forecast::flow::pairs;
+use crate::forecast::flow::{Arrivals, pairs};
 use crate::lane::record::{Call, Record, Session};
 use crate::lane::slots::Slots;
 use crate::settings::Settings;
@@ -114,6 +114,16 @@ impl Lean {
             Self::Fast => (SURE + doubt, SURE),
             Self::Slow => (SURE, SURE + doubt),
         }
+    }
+
+    /// Visitors who come later take calls of other lanes: the longer they have come, the longer they will.
+    pub fn arrivals(self, of: Arrivals) -> Arrivals {
+        let steps = match self {
+            Self::Likely => of.steps / 4,
+            Self::Fast => of.steps / 12,
+            Self::Slow => of.steps,
+        };
+        Arrivals { steps, ..of }
     }
 
     fn of(self, chance: u64, doubt: u64) -> u64 {

@@ -211,7 +211,7 @@ impl Line {
                 calls.limit(allowance, self.totals.calls, (settings, step_ms), m.clock)
             }
         };
-        let calls = self.lane_calls(settings);
+        let calls = self.lane_calls();
         let sight = Sight {
             lanes: &self.lanes,
             calls: &calls,
@@ -223,12 +223,12 @@ impl Line {
         self.forecast.watch(sight, 1 + scope.lines / LINES_A_STEP);
     }
 
-    /// The calls of each lane so far.
-    fn lane_calls(&self, settings: &Settings) -> Vec<u64> {
-        if settings.lanes.len() > 1 {
+    /// The calls of each lane so far; of lanes without names they are not counted.
+    fn lane_calls(&self) -> Vec<u64> {
+        if self.lanes.len() > 1 {
             return self.lanes.iter().map(|lane| lane.pulse.total()).collect();
         }
-        vec![self.totals.calls; self.lanes.len()]
+        vec![self.totals.calls]
     }
 
     /// The last forecast.

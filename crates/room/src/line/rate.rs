@@ -70,15 +70,6 @@ impl Bucket {
         let steps = steps + u64::from(rest > 0);
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
     }
-
-    /// When this number of tokens will have been used, if each is used as it comes; `None` without a rate, or if that never
-    /// happens.
-    pub fn until(self, tokens: u64, settings: &Settings) -> Option<Clock> {
-        settings.rate_per_minute?;
-        let missing = tokens.saturating_mul(TOKEN).saturating_sub(self.units);
-        let steps = missing.checked_div(step(settings))? + u64::from(!missing.is_multiple_of(step(settings)));
-        Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
-    }
 }
 
 /// Units that one step brings.

@@ -39,7 +39,7 @@ impl LineView {
 
     /// The calls of a lane so far, as its forecast counts them.
     fn calls_of(&self, lane: LaneId) -> Option<u64> {
-        if self.settings.lanes.len() > 1 {
+        if self.lanes.len() > 1 {
             return self.lane(lane).map(|lane| lane.pulse.total());
         }
         Some(self.figures.calls)
