@@ -154,7 +154,9 @@ pub(super) fn data(
         check_in: line.check_in_ms.map(Secs),
         revision: crate::pages::stream::frame::revision(line.revision, line.stock.beyond),
         begins: early.map(|stage| rfc3339(stage.window.begins)),
-        opens: early.or(in_phase(Phase::Prequeue)).map(|stage| rfc3339(stage.window.opens)),
+        opens: early
+            .or(in_phase(Phase::Prequeue))
+            .map(|stage| rfc3339(stage.window.opens)),
         lot: line.lot | line.stock.mark(),
         reference: line.turn.as_ref().and_then(|turn| turn.reference),
     });

@@ -120,7 +120,10 @@ const WINDOW_BITS: i32 = 16;
 
 /// The smaller one of two. They differ in how distances are written; which one suits a page is left to trial.
 fn brotli_of(text: &str) -> Option<Vec<u8>> {
-    let modes = [BrotliEncoderMode::BROTLI_MODE_FONT, BrotliEncoderMode::BROTLI_MODE_GENERIC];
+    let modes = [
+        BrotliEncoderMode::BROTLI_MODE_FONT,
+        BrotliEncoderMode::BROTLI_MODE_GENERIC,
+    ];
     let tried = modes.into_iter().filter_map(|mode| brotli_in(mode, text));
     tried.min_by_key(Vec::len)
 }
