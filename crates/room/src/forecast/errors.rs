@@ -118,7 +118,7 @@ impl Errors {
         now: Clock,
     ) {
         for span in 0..SPANS {
-            let wait = FIRST_MS * 3 / 4 << span;
+            let wait = (FIRST_MS * 3 / 4) << span;
             let Some(ahead) = passing(wait) else { return };
             let Some(place) = place(lane, ahead) else { return };
             let Some((likely, (low, high))) = told(lane.presence.ahead(place)) else {

@@ -399,7 +399,7 @@ mod tests {
         (0..1_000).for_each(|_| line.step());
         let Arrivals { rate, steps } = line.queue.arrivals(STEP_MS, line.now);
         assert!(rate < ONE / 64, "{rate}");
-        assert_eq!(steps, 30);
+        assert!(steps <= 30, "{steps}");
     }
 
     #[test]
