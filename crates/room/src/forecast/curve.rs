@@ -56,10 +56,14 @@ impl Passing {
         Self(masses.iter().map(counted).collect())
     }
 
-    /// When so many have been passed, in milliseconds from the start.
+    /// When so many have been passed, in milliseconds from the start. Without steps nobody waits; where nobody is passed in any
+    /// step there is no end of it.
     fn when(&self, passed: u64, step_ms: u64) -> u64 {
         let passed = passed.saturating_mul(PARTS);
         let steps = &self.0;
+        if steps.last() == Some(&0) {
+            return LONGEST_MS;
+        }
         let sum = |at: usize| steps.get(at).map_or(0, |sum| u64::from(*sum));
         let begin = |at: usize| at.checked_sub(1).map_or(0, end_of) * step_ms;
         let at = steps.partition_point(|sum| u64::from(*sum) < passed);
@@ -73,7 +77,8 @@ impl Passing {
             let end = steps.partition_point(|sum| *sum < all);
             let pace = u64::from(all).saturating_sub(sum(end / 2)).max(1);
             let more = passed.saturating_sub(u64::from(all));
-            end_of(end) * step_ms + more.saturating_mul(begin(end) - begin(end / 2)) / pace
+            let beyond = more.saturating_mul(begin(end) - begin(end / 2)) / pace;
+            beyond.saturating_add(end_of(end) * step_ms)
         };
         ms.min(LONGEST_MS)
     }
@@ -118,5 +123,189 @@ impl Curve {
     /// How many of a lane will have been passed after so long.
     pub fn passed_after(&self, lane: usize, ms: u64) -> Option<u64> {
         self.lanes.get(lane)?.likely.after(ms, self.step_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP_MS: u64 = 5_000;
+    const NOW: Clock = Clock(1_000_000);
+
+    /// So many have been passed by the end of each step.
+    fn passing(passed: &[u64]) -> Passing {
+        let masses: Vec<u64> = passed.iter().map(|passed| passed * MASS).collect();
+        Passing::new(&masses)
+    }
+
+    /// A forecast of one lane that passes these many a step, if all goes as is likely, fast, or slowly.
+    fn curve([likely, fast, slow]: [u64; 3]) -> Curve {
+        let steady = |pace: u64| passing(&(1..=100).map(|step| step * pace).collect::<Vec<_>>());
+        let lane = LaneCurve {
+            calls: 1_000,
+            likely: steady(likely),
+            fast: steady(fast),
+            slow: steady(slow),
+        };
+        Curve {
+            at: NOW,
+            step_ms: STEP_MS,
+            lanes: vec![lane],
+            errors: Errors::default(),
+        }
+    }
+
+    fn wait(curve: &Curve, ahead: u64) -> Wait {
+        curve.wait(0, (ahead, 1_000), NOW).expect("the forecast has the lane")
+    }
+
+    #[test]
+    fn a_place_is_passed_within_the_step_by_its_share() {
+        let passing = passing(&[0, 4, 4, 12]);
+        let waits = [1, 2, 4, 5, 12].map(|passed| passing.when(passed, STEP_MS));
+        assert_eq!(waits, [6_250, 7_500, 10_000, 15_625, 20_000]);
+    }
+
+    #[test]
+    fn later_steps_are_as_wide_as_they_are() {
+        let mut passed = vec![0; 129];
+        passed.push(2);
+        // Step 129 is the second of two steps' width.
+        assert_eq!(passing(&passed).when(1, STEP_MS), (130 + 1) * STEP_MS);
+        assert_eq!(passing(&passed).when(2, STEP_MS), (130 + 2) * STEP_MS);
+    }
+
+    #[test]
+    fn with_more_ahead_the_wait_is_no_shorter() {
+        let curve = curve([3, 4, 2]);
+        let waits: Vec<u64> = (0..600).map(|ahead| wait(&curve, ahead).likely).collect();
+        assert!(waits.is_sorted_by(|less, more| less < more));
+        let Wait { likely, fast, slow } = wait(&curve, 100);
+        assert!(fast < likely && likely < slow, "{fast} {likely} {slow}");
+    }
+
+    #[test]
+    fn a_wait_falls_by_the_time_that_has_passed() {
+        let curve = curve([3, 4, 2]);
+        let Wait { likely, fast, slow } = wait(&curve, 100);
+        let later = curve.wait(0, (100, 1_000), NOW.plus(7_000));
+        let want = Wait {
+            likely: likely - 7_000,
+            fast: fast - 7_000,
+            slow: slow - 7_000,
+        };
+        assert_eq!(later, Some(want));
+        assert_eq!(curve.wait(0, (100, 1_000), NOW.plus(1_000_000)), Some(Wait::default()));
+    }
+
+    #[test]
+    fn calls_made_since_the_forecast_count_as_passed() {
+        let curve = curve([3, 4, 2]);
+        assert_eq!(curve.wait(0, (80, 1_020), NOW), Some(wait(&curve, 100)));
+        // A lane whose calls began anew has made none since.
+        assert_eq!(curve.wait(0, (100, 0), NOW), Some(wait(&curve, 100)));
+    }
+
+    #[test]
+    fn a_lane_that_the_forecast_does_not_have_has_no_wait() {
+        assert_eq!(curve([3, 4, 2]).wait(1, (0, 0), NOW), None);
+        assert_eq!(curve([3, 4, 2]).passed_after(1, 0), None);
+    }
+
+    #[test]
+    fn behind_the_last_place_it_goes_on_at_the_pace_of_the_second_half() {
+        let sums: Vec<u64> = (1..=50)
+            .map(|step| step * 2)
+            .chain((1..=50).map(|step| 100 + step * 6))
+            .collect();
+        let passing = passing(&sums);
+        let (last, behind) = (passing.when(400, STEP_MS), passing.when(460, STEP_MS));
+        assert_eq!(last, 100 * STEP_MS);
+        let want = last + 10 * STEP_MS;
+        assert!(behind.abs_diff(want) <= STEP_MS / 2, "{behind} {want}");
+    }
+
+    #[test]
+    fn where_nobody_is_passed_there_is_no_end_of_the_wait() {
+        let passing = passing(&[0; 512]);
+        assert_eq!(
+            [0, 1, 100].map(|ahead| passing.when(ahead + 1, STEP_MS)),
+            [LONGEST_MS; 3]
+        );
+    }
+
+    #[test]
+    fn where_nobody_waits_a_newcomer_waits_a_step() {
+        assert_eq!(passing(&[]).when(1, STEP_MS), STEP_MS);
+        assert_eq!(passing(&[3]).when(9, STEP_MS), STEP_MS);
+    }
+
+    #[test]
+    fn the_furthest_place_is_passed_in_eleven_days() {
+        let mut passed = vec![0; 511];
+        passed.push(1);
+        for passing in [passing(&passed), passing(&[0, 0, u64::from(u32::MAX)])] {
+            assert_eq!(passing.when(u64::MAX, 10_000), LONGEST_MS);
+        }
+        let full = curve([u64::from(u32::MAX), u64::MAX / MASS / 100, 0]);
+        let Wait { slow, .. } = full.wait(0, (u64::MAX, u64::MAX), NOW).unwrap();
+        assert_eq!(slow, LONGEST_MS);
+    }
+
+    #[test]
+    fn passed_after_a_time_are_those_of_the_step_that_it_falls_in() {
+        let curve = curve([3, 4, 2]);
+        let passed = [1, 5_000, 5_001, 500_000, 500_001].map(|ms| curve.passed_after(0, ms));
+        assert_eq!(passed, [Some(3), Some(3), Some(6), Some(300), None]);
+    }
+
+    #[test]
+    fn an_interval_holds_the_three_waits() {
+        let curve = curve([3, 4, 2]);
+        for ahead in [0, 10, 100, 250, 2_000] {
+            let wait = wait(&curve, ahead);
+            let (low, high) = curve.interval(wait, ahead + 1);
+            assert!(low <= wait.fast && wait.slow <= high, "{ahead}");
+        }
+    }
+
+    #[test]
+    fn an_interval_is_wider_with_fewer_to_pass() {
+        let wait = Wait {
+            likely: 600_000,
+            fast: 600_000,
+            slow: 600_000,
+        };
+        let curve = curve([3, 3, 3]);
+        let widths = [0, 1, 4, 100, 10_000].map(|passed| {
+            let (low, high) = curve.interval(wait, passed);
+            assert!(low <= 600_000 && 600_000 <= high);
+            high - low
+        });
+        assert_eq!(widths[0], widths[1]);
+        assert!(
+            widths[1..].is_sorted_by(|wider, narrower| wider > narrower),
+            "{widths:?}"
+        );
+        // What no forecast knows is left, with any number.
+        assert!(widths[4] >= 600_000 * 2 * (DRIFT + 20) / 1_000, "{widths:?}");
+    }
+
+    #[test]
+    fn the_interval_of_no_wait_is_half_a_step() {
+        let curve = curve([3, 3, 3]);
+        assert_eq!(curve.interval(Wait::default(), 1), (0, STEP_MS / 2));
+    }
+
+    #[test]
+    fn the_longest_wait_has_an_interval_too() {
+        let wait = Wait {
+            likely: LONGEST_MS,
+            fast: 0,
+            slow: LONGEST_MS,
+        };
+        let (low, high) = curve([3, 3, 3]).interval(wait, u64::MAX);
+        assert!(low < LONGEST_MS && high > LONGEST_MS);
     }
 }

@@ -118,7 +118,7 @@ impl Errors {
         now: Clock,
     ) {
         for span in 0..SPANS {
-            let wait = FIRST_MS * 3 / 4 << span;
+            let wait = (FIRST_MS * 3 / 4) << span;
             let Some(ahead) = passing(wait) else { return };
             let Some(place) = place(lane, ahead) else { return };
             let Some((likely, (low, high))) = told(lane.presence.ahead(place)) else {
@@ -163,4 +163,221 @@ fn place(lane: &Lane, ahead: u64) -> Option<Place> {
         }
     }
     Some(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::record::Call;
+    use crate::settings::Settings;
+    use ropeline_ids::{Epoch, Wall};
+
+    const NOW: Clock = Clock(1_000_000);
+
+    fn waiting(count: u32) -> Lane {
+        let mut lane = Lane::new(Epoch(1), 0);
+        lane.issue(count, &Settings::default(), NOW);
+        lane
+    }
+
+    fn call(lane: &mut Lane, count: u64) {
+        let call = Call {
+            deadline: NOW,
+            at: Wall(0),
+            count: 1,
+            back: false,
+        };
+        for _ in 0..count {
+            lane.call(call, &Settings::default(), NOW).expect("someone waits");
+        }
+    }
+
+    /// Notes a forecast for the first in line of 10 who wait, and settles it after `passed_ms`, with the visitor called or not.
+    fn happens(errors: &mut Errors, likely: u64, passed_ms: u64, is_called: bool) {
+        let mut lane = waiting(10);
+        errors.open.push(Open {
+            span: span(likely),
+            lane: 0,
+            place: lane.presence.lowest().unwrap(),
+            at: NOW,
+            likely,
+            low: likely / 2,
+            high: likely * 3 / 2,
+        });
+        if is_called {
+            call(&mut lane, 1);
+        }
+        errors.settle(&[lane], NOW.plus(passed_ms));
+    }
+
+    fn with_hits(count: usize, likely: u64) -> Errors {
+        let mut errors = Errors::default();
+        (0..count).for_each(|_| happens(&mut errors, likely, likely, true));
+        errors
+    }
+
+    #[test]
+    fn spans_are_of_waits_twice_as_long_each() {
+        let spans = [0, 59_999, 60_000, 119_999, 120_000, 240_000, 3_840_000, u64::MAX].map(span);
+        assert_eq!(spans, [0, 0, 1, 1, 2, 3, 7, 7]);
+    }
+
+    #[test]
+    fn without_errors_a_wait_is_told_as_worked_out() {
+        let factors = Errors::default().factors(100_000);
+        assert_eq!([factors.longer, factors.width], [WHOLE; 2]);
+    }
+
+    #[test]
+    fn misses_widen_intervals_up_to_four_times() {
+        let mut errors = with_hits(5, 100_000);
+        let mut before = errors.factors(100_000).width;
+        for _ in 0..30 {
+            happens(&mut errors, 100_000, 10_000, true);
+            let width = errors.factors(100_000).width;
+            assert!(width > before || width == WHOLE * 4, "{width}");
+            before = width;
+        }
+        assert_eq!(before, WHOLE * 4);
+    }
+
+    #[test]
+    fn hits_narrow_intervals_no_further_than_they_were_worked_out() {
+        let mut errors = with_hits(50, 100_000);
+        assert_eq!(errors.factors(100_000).width, WHOLE);
+        (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
+        (0..20).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+        let width = errors.factors(100_000).width;
+        assert!((WHOLE * 2..WHOLE * 3).contains(&width), "{width}");
+        (0..100).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+        assert_eq!(errors.factors(100_000).width, WHOLE);
+    }
+
+    #[test]
+    fn six_hits_make_up_for_a_miss() {
+        let mut errors = with_hits(5, 100_000);
+        (0..5).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
+        let before = errors.factors(100_000).width;
+        for _ in 0..20 {
+            happens(&mut errors, 100_000, 10_000, true);
+            (0..6).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+        }
+        let after = errors.factors(100_000).width;
+        assert!(after.abs_diff(before) < before / 4, "{before} {after}");
+    }
+
+    #[test]
+    fn waits_that_were_longer_make_waits_longer_by_half_of_it() {
+        let mut errors = Errors::default();
+        (0..100).for_each(|_| happens(&mut errors, 100_000, 140_000, true));
+        let longer = errors.factors(100_000).longer;
+        assert!(longer.abs_diff(WHOLE * 12 / 10) < WHOLE / 50, "{longer}");
+        // However far off, it counts twice as long at most.
+        (0..200).for_each(|_| happens(&mut errors, 100_000, 100_000_000, false));
+        let longer = errors.factors(100_000).longer;
+        assert!(longer.abs_diff(WHOLE * 15 / 10) < WHOLE / 50, "{longer}");
+    }
+
+    #[test]
+    fn a_forecast_is_open_until_it_is_passed_or_its_time_is() {
+        let mut errors = Errors::default();
+        happens(&mut errors, 100_000, 200_000, false);
+        assert_eq!(errors.open.len(), 1);
+        happens(&mut errors, 100_000, 200_001, false);
+        assert_eq!(errors.open.len(), 0);
+        let Span { width, known, .. } = errors.spans[span(100_000)];
+        assert_eq!(known, 2);
+        assert!(width > WHOLE);
+    }
+
+    #[test]
+    fn forecasts_of_a_lane_that_is_gone_are_settled() {
+        let mut errors = Errors::default();
+        happens(&mut errors, 100_000, 1, false);
+        errors.settle(&[], NOW.plus(2));
+        assert_eq!(errors.open.len(), 0);
+    }
+
+    #[test]
+    fn a_change_forgets_what_is_open_and_keeps_what_is_known() {
+        let mut errors = with_hits(5, 100_000);
+        happens(&mut errors, 100_000, 1, false);
+        let before = errors.spans;
+        errors.forget_open();
+        errors.settle(&[waiting(10)], NOW.plus(1_000_000_000));
+        assert_eq!((errors.open.len(), errors.spans), (0, before));
+    }
+
+    #[test]
+    fn a_span_that_is_unknown_takes_the_next_shorter_known_one() {
+        let mut errors = Errors::default();
+        (0..4).for_each(|_| happens(&mut errors, 70_000, 10_000, true));
+        assert_eq!(errors.factors(70_000).width, WHOLE);
+        happens(&mut errors, 70_000, 10_000, true);
+        let known = errors.factors(70_000);
+        assert!(known.width > WHOLE);
+        assert_eq!(errors.factors(10_000_000), known);
+        // Of shorter waits nothing is known.
+        assert_eq!(errors.factors(30_000).width, WHOLE);
+        (0..5).for_each(|_| happens(&mut errors, 1_000_000, 1_000_000, true));
+        assert_eq!(errors.factors(10_000_000).width, WHOLE);
+    }
+
+    #[test]
+    fn forecasts_are_noted_once_a_minute() {
+        let mut errors = Errors::default();
+        assert!(errors.is_due(NOW));
+        assert!(!errors.is_due(NOW.plus(59_999)));
+        assert!(errors.is_due(NOW.plus(60_000)));
+        assert!(!errors.is_due(NOW.plus(60_001)));
+    }
+
+    #[test]
+    fn places_are_noted_that_are_passed_after_one_wait_each() {
+        let lane = waiting(1_000);
+        let mut errors = Errors::default();
+        // One is passed each second.
+        let passing = |ms: u64| Some(ms / 1_000);
+        let told = |ahead: u64| Some((ahead * 1_000, (ahead * 900, ahead * 1_100)));
+        errors.note((0, &lane), passing, told, NOW);
+        let first = lane.presence.lowest().unwrap().0;
+        let noted: Vec<_> = errors
+            .open
+            .iter()
+            .map(|open| (open.place.0 - first, open.span))
+            .collect();
+        // The line is too short for more.
+        assert_eq!(noted, [(45, 0), (90, 1), (180, 2), (360, 3), (720, 4)]);
+    }
+
+    #[test]
+    fn where_nothing_is_told_nothing_is_noted_and_what_is_open_is_bounded() {
+        let lane = waiting(1_000);
+        let mut errors = Errors::default();
+        let note = |errors: &mut Errors, passed: Option<u64>, told: Option<u64>| {
+            let told = |_| told.map(|likely| (likely, (likely, likely)));
+            errors.note((0, &lane), |_| passed, told, NOW);
+        };
+        note(&mut errors, None, Some(1));
+        note(&mut errors, Some(5), None);
+        note(&mut errors, Some(999), Some(1));
+        note(&mut errors, Some(5), Some(0));
+        assert_eq!(errors.open.len(), 0);
+        (0..100).for_each(|_| note(&mut errors, Some(5), Some(1)));
+        assert_eq!(errors.open.len(), OPEN);
+    }
+
+    #[test]
+    fn a_place_has_so_many_present_before_it_whoever_left() {
+        let mut lane = waiting(1_000);
+        call(&mut lane, 100);
+        let first = lane.presence.lowest().unwrap().0;
+        lane.presence.void(&(Place(first + 200)..Place(first + 300)));
+        for ahead in [0, 1, 199, 200, 500, 798] {
+            let place = place(&lane, ahead).unwrap();
+            assert_eq!(lane.presence.ahead(place), ahead);
+        }
+        assert_eq!([799, 800, 5_000].map(|ahead| place(&lane, ahead)), [None; 3]);
+        assert_eq!(place(&Lane::new(Epoch(1), 0), 0), None);
+    }
 }

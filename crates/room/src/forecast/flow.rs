@@ -1,8 +1,10 @@
 //! The hours to come in mean numbers: holders of slots go on as chances say, free slots are called, and those called go the same way
 //! (a renewal process in discrete time).
 //!
-//! Steps get longer the further ahead they lie, since a forecast of an hour need not know the second. So a forecast of half a day
-//! costs little more than one of ten minutes.
+//! Steps get longer further ahead, since a forecast of an hour need not know the second.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 
@@ -13,12 +15,14 @@ use crate::forecast::stays::Chances;
 /// One visitor, in the masses of a flow.
 pub(crate) const MASS: u64 = 1 << 16;
 
-/// Steps of the first width, and of each further one, which is twice as wide.
+/// Steps of one width, and of two; all further ones are four wide. Wider ones would be too slow: a slot is called once a step at most.
 const FINE: usize = 128;
 const COARSE: usize = 64;
+const MIDDLE: usize = FINE + COARSE;
+const WIDEST: u64 = 4;
 
-/// Most steps of a forecast.
-const STEPS: usize = FINE + 6 * COARSE;
+/// Most steps of a forecast. By the default values that is two hours; behind them it goes on at the same pace.
+const STEPS: usize = MIDDLE + 256;
 
 /// Of those in line so many do not leave, however long it takes: one in three.
 const PATIENT: u64 = 3;
@@ -79,12 +83,12 @@ struct Moving {
 /// When a step ends, in steps of the first width from the start.
 pub(crate) fn end_of(step: usize) -> u64 {
     let count = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
-    let Some(beyond) = step.checked_sub(FINE) else {
-        return count(step) + 1;
-    };
-    let width = 2_u64 << (beyond / COARSE);
-    let begun = count(FINE) + (width - 2) * count(COARSE);
-    begun + (count(beyond % COARSE) + 1) * width
+    let end = |at: usize| count(at) + 1;
+    match step {
+        0..FINE => end(step),
+        FINE..MIDDLE => count(FINE) + 2 * end(step - FINE),
+        MIDDLE.. => count(FINE) + 2 * count(COARSE) + WIDEST * end(step - MIDDLE),
+    }
 }
 
 /// A part of a mass.
@@ -193,7 +197,7 @@ impl Flow {
             if lanes.iter().all(LaneFlow::is_done) {
                 return;
             }
-            if step >= FINE && (step - FINE).is_multiple_of(COARSE) {
+            if step == FINE || step == MIDDLE {
                 self.widen();
             }
             let at = end_of(step) - self.width;

@@ -73,3 +73,136 @@ impl MeanCalls {
 pub(crate) fn is_stopped(limit: &Limit) -> bool {
     limit[0].is_some_and(|tokens| tokens.now + tokens.step == 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP_MS: u64 = 5_000;
+
+    fn rated(rate: Option<u32>) -> Limit {
+        let settings = Settings {
+            rate_per_minute: rate,
+            ..Settings::default()
+        };
+        by_rate(Bucket::full(&settings, Clock(0)), &settings, STEP_MS, Clock(0))
+    }
+
+    fn allowance(step_milli: u64) -> Allowance {
+        let mut allowance = Allowance::default();
+        allowance.set(step_milli, Clock(0));
+        allowance
+    }
+
+    /// The limit after steps with so many calls each, in a room that allows this many thousandths a second.
+    fn controlled(mean: &mut MeanCalls, steps: u64, calls: u64, milli: u64) -> Limit {
+        let settings = Settings::default();
+        let mut limit = [None; 3];
+        for _ in 0..steps {
+            let (now, all) = (mean.at.plus(STEP_MS), mean.calls + calls);
+            limit = mean.limit(allowance(milli), all, (&settings, STEP_MS), now);
+        }
+        limit
+    }
+
+    fn steps_of(limit: Limit) -> [u64; 3] {
+        limit.map(|tokens| tokens.expect("a controller limits calls").step)
+    }
+
+    /// As steps of these many calls, in tenths, but for what rounding takes.
+    fn is_about(limit: Limit, tenths: [u64; 3]) -> bool {
+        let is_near = |(step, tenths): (u64, u64)| step.abs_diff(MASS * tenths / 10) < MASS / 1_000;
+        steps_of(limit).into_iter().zip(tenths).all(is_near)
+    }
+
+    #[test]
+    fn without_a_rate_slots_alone_limit_calls() {
+        assert_eq!(rated(None), [None; 3]);
+        assert!(!is_stopped(&rated(None)));
+    }
+
+    #[test]
+    fn a_rate_brings_its_tokens_in_every_forecast() {
+        let tokens = Tokens {
+            now: MASS,
+            step: 5 * MASS,
+        };
+        assert_eq!(rated(Some(60)), [Some(tokens); 3]);
+        // A third of a token in a step.
+        assert_eq!(rated(Some(4)).map(|tokens| tokens.unwrap().step), [MASS / 3; 3]);
+    }
+
+    #[test]
+    fn the_highest_rate_is_counted_without_overflow() {
+        let tokens = rated(Some(u32::MAX))[0].unwrap();
+        assert_eq!(tokens.step, u64::from(u32::MAX) * MASS / 12);
+    }
+
+    #[test]
+    fn a_rate_of_nothing_is_a_stop() {
+        assert!(is_stopped(&rated(Some(0))));
+        assert!(!is_stopped(&rated(Some(1))));
+    }
+
+    #[test]
+    fn a_controlled_room_goes_on_with_its_mean_calls() {
+        let limit = controlled(&mut MeanCalls::default(), 100, 2, 400);
+        assert!(is_about(limit, [20, 24, 16]), "{limit:?}");
+    }
+
+    #[test]
+    fn an_allowance_of_now_moves_only_the_edges() {
+        let mut mean = MeanCalls::default();
+        controlled(&mut mean, 100, 2, 400);
+        // However far off it is, it counts three times the mean, or a third.
+        let wants = [
+            (800, [20, 48, 16]),
+            (200, [20, 24, 8]),
+            (u64::MAX, [20, 72, 16]),
+            (150, [20, 24, 6]),
+        ];
+        for (milli, want) in wants {
+            let limit = controlled(&mut mean, 1, 2, milli);
+            assert!(is_about(limit, want), "{milli} {limit:?}");
+        }
+        let [_, _, slow] = steps_of(controlled(&mut mean, 1, 2, 1));
+        assert!(slow.abs_diff(2 * MASS / 3 * 4 / 5) < MASS / 1_000, "{slow}");
+    }
+
+    #[test]
+    fn the_less_is_known_of_a_controlled_room_the_slower_it_may_be() {
+        let mut mean = MeanCalls::default();
+        let [_, _, new] = steps_of(controlled(&mut mean, 2, 2, 400));
+        let [_, _, known] = steps_of(controlled(&mut mean, 100, 2, 400));
+        assert!(new * 4 < known, "{new} {known}");
+    }
+
+    #[test]
+    fn a_controller_that_allows_nothing_stops_the_room_and_spoils_no_mean() {
+        let mut mean = MeanCalls::default();
+        let before = controlled(&mut mean, 100, 2, 400);
+        let stopped = controlled(&mut mean, 50, 0, 0);
+        assert_eq!(steps_of(stopped), [0; 3]);
+        assert!(is_stopped(&stopped));
+        assert_eq!(controlled(&mut mean, 1, 2, 400), before);
+    }
+
+    #[test]
+    fn a_new_mean_follows_within_minutes() {
+        let mut mean = MeanCalls::default();
+        controlled(&mut mean, 100, 2, 400);
+        let [likely, ..] = steps_of(controlled(&mut mean, 60, 6, 1_200));
+        assert!((4 * MASS..5 * MASS).contains(&likely), "{likely}");
+    }
+
+    #[test]
+    fn looks_within_one_step_are_not_counted() {
+        let mut mean = MeanCalls::default();
+        controlled(&mut mean, 10, 2, 400);
+        let before = mean;
+        let settings = Settings::default();
+        let soon = mean.at.plus(STEP_MS - 1);
+        mean.limit(allowance(400), mean.calls + 50, (&settings, STEP_MS), soon);
+        assert_eq!(mean, before);
+    }
+}

@@ -56,3 +56,149 @@ fn add(list: &mut VecDeque<u64>, at: u64, mass: u64) {
     }
     list[at] += mass;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::Lane;
+    use crate::settings::Settings;
+    use ropeline_ids::{Epoch, Place, Wall};
+
+    const NOW: Clock = Clock(10_000_000);
+
+    fn session(since: u64, renewed: u64) -> Session {
+        let settings = Settings::default();
+        Session {
+            expires: Clock(renewed + settings.hold_ms()),
+            ends_by: Clock(since + settings.session_max_ms),
+            renewed: Clock(renewed),
+            since: Wall(0),
+            count: 1,
+            carried: false,
+            ending: false,
+            excess: false,
+        }
+    }
+
+    fn call(deadline: u64) -> Record {
+        Record::Called(Call {
+            deadline: Clock(deadline),
+            at: Wall(0),
+            count: 1,
+            back: false,
+        })
+    }
+
+    /// The start with these records.
+    fn with(records: &[Record]) -> (Start, Times) {
+        let settings = Settings::default();
+        let mut lane = Lane::new(Epoch(1), 0);
+        for (place, record) in (0..).zip(records) {
+            lane.slots.put(Place(place), Some(*record));
+        }
+        let times = Times::of(&settings);
+        let sight = Sight {
+            lanes: &[lane],
+            calls: &[0],
+            settings: &settings,
+            limit: [None; 3],
+            now: NOW,
+        };
+        let chances = Chances::steady(SURE / 20);
+        (super::start(&sight, times, &chances, None), times)
+    }
+
+    fn only(list: impl IntoIterator<Item = u64>) -> Vec<(usize, u64)> {
+        list.into_iter().enumerate().filter(|(_, mass)| *mass > 0).collect()
+    }
+
+    #[test]
+    fn an_active_session_begins_at_its_age() {
+        let (start, times) = with(&[Record::Inside(session(NOW.0 - 600_000, NOW.0 - 10_000))]);
+        let age = usize::try_from(600_000 / times.step_ms).unwrap();
+        assert_eq!(only(start.active), [(age, MASS)]);
+        assert_eq!(only(start.due), []);
+        assert_eq!(start.capacity, 100);
+    }
+
+    #[test]
+    fn an_idle_session_is_due_at_its_date() {
+        let idle = session(NOW.0 - 600_000, NOW.0 - 100_000);
+        let (start, times) = with(&[Record::Inside(idle)]);
+        let due = usize::try_from(idle.due().since(NOW) / times.step_ms).unwrap();
+        assert_eq!(only(start.due), [(due, MASS)]);
+        assert_eq!(only(start.active), []);
+    }
+
+    #[test]
+    fn a_session_that_is_to_end_is_due_even_if_it_was_just_used() {
+        let ending = Session {
+            expires: Clock(NOW.0 + 30_000),
+            ending: true,
+            ..session(NOW.0 - 600_000, NOW.0)
+        };
+        let last = Session {
+            expires: Clock(NOW.0 + 60_000),
+            ends_by: Clock(NOW.0 + 60_000),
+            ..session(0, NOW.0)
+        };
+        let (start, times) = with(&[Record::Inside(ending), Record::Inside(last)]);
+        let at = |ms: u64| usize::try_from(ms / times.step_ms).unwrap();
+        let dues = [(at(30_000), MASS), (at(60_000 + crate::SLACK_MS), MASS)];
+        assert_eq!(only(start.due), dues);
+        assert_eq!(only(start.active), []);
+    }
+
+    #[test]
+    fn an_idle_session_that_may_be_used_again_is_parted() {
+        let idle = session(NOW.0 - 600_000, NOW.0 - 100_000);
+        let settings = Settings::default();
+        let times = Times::of(&settings);
+        let mut start = Start::default();
+        let chances = Chances::steady(0).with_backs(SURE / 4);
+        begin_session(&mut start, &idle, (times, &chances), NOW);
+        let (due, active) = (only(start.due), only(start.active));
+        assert_eq!(due.iter().map(|(_, mass)| mass).sum::<u64>(), MASS * 3 / 4);
+        assert_eq!(active.iter().map(|(_, mass)| mass).sum::<u64>(), MASS / 4);
+    }
+
+    #[test]
+    fn a_called_visitor_begins_where_as_many_steps_are_left() {
+        let mut start = Start {
+            called: vec![0; 18],
+            ..Start::default()
+        };
+        let times = Times::of(&Settings::default());
+        for steps in [0, 5, 17, 1_000] {
+            let Record::Called(call) = call(NOW.0 + steps * times.step_ms) else {
+                unreachable!("a call")
+            };
+            begin_call(&mut start, &call, times, NOW);
+        }
+        // The last of them were called at once, as it seems.
+        assert_eq!(only(start.called), [(0, 2 * MASS), (12, MASS), (17, MASS)]);
+    }
+
+    #[test]
+    fn a_call_past_its_deadline_is_at_its_last_step() {
+        let (start, _) = with(&[call(NOW.0 - 60_000)]);
+        assert_eq!(only(start.called), [(0, MASS)]);
+    }
+
+    #[test]
+    fn records_without_a_slot_are_not_held() {
+        let (start, _) = with(&[Record::Missed { at: Wall(0), count: 1 }, Record::Spent { at: Wall(0) }]);
+        assert_eq!(
+            start.called.iter().chain(&start.active).chain(&start.due).sum::<u64>(),
+            0
+        );
+    }
+
+    #[test]
+    fn what_is_due_in_a_year_is_due_at_the_last_step_kept() {
+        let mut due = VecDeque::new();
+        add(&mut due, u64::MAX, MASS);
+        add(&mut due, 1 << 40, MASS);
+        assert_eq!(only(due), [(FAR, 2 * MASS)]);
+    }
+}

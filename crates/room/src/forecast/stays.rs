@@ -4,6 +4,9 @@
 //! date, which is known. So two chances are learnt by the age of an active session: to end by a word, and to fall idle. They are a life
 //! table of the recent past (see `ages`). The `level` says how far the last minutes are from that table, and where it goes.
 
+#[cfg(test)]
+mod tests;
+
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
 use crate::forecast::flow::{Arrivals, pairs};
 use crate::lane::record::{Call, Record, Session};
@@ -29,6 +32,7 @@ const OLDEST: u64 = 2_048;
 
 /// The spans that chances are counted in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(clippy::struct_field_names, reason = "the unit stands last in a name")]
 pub(crate) struct Times {
     pub step_ms: u64,
     /// After so long without a renewal a session is idle.
@@ -308,7 +312,14 @@ impl Stays {
         let mut backs = Vec::new();
         for rate in self.backs.iter().rev() {
             let chance = rate.chance_in(SURE / 1_000, 50);
-            (0..steps).for_each(|_| stays -= stays * chance / SURE);
+            for _ in 0..steps {
+                let back = stays * chance / SURE;
+                // With a session of a year there are many steps, and nothing more happens in them.
+                if back == 0 {
+                    break;
+                }
+                stays -= back;
+            }
             backs.push(SURE - stays);
         }
         backs.reverse();
