@@ -46,16 +46,20 @@ fn when(curve: &[u64], passed: u64) -> u64 {
 }
 
 #[test]
-fn steps_end_later_and_later_and_their_widths_double() {
+fn steps_end_later_and_later_and_get_wider_twice() {
     let mut end = 0;
     for step in 0..STEPS {
         let width = end_of(step) - end;
-        let want = step.checked_sub(FINE).map_or(1, |beyond| 2 << (beyond / COARSE));
+        let want = match step {
+            0..FINE => 1,
+            FINE..MIDDLE => 2,
+            MIDDLE.. => WIDEST,
+        };
         assert_eq!(width, want, "{step}");
         end = end_of(step);
     }
     assert_eq!(end_of(0), 1);
-    assert_eq!(end, 128 + 64 * (2 + 4 + 8 + 16 + 32 + 64));
+    assert_eq!(end, 128 + 64 * 2 + 256 * 4);
 }
 
 #[test]
