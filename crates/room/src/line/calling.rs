@@ -8,6 +8,7 @@ use crate::line::Line;
 use crate::line::deadlines::Due;
 use crate::line::pulse::Pulse;
 use crate::line::rate::Bucket;
+use crate::line::returns::Returns;
 use crate::line::rules::Rules;
 use crate::line::turns::Turns;
 use crate::load::Allowance;
@@ -22,10 +23,12 @@ pub(crate) struct Calls {
     turns: Turns,
     pulse: Pulse,
     last: Option<Wall>,
+    /// In a line with active slots.
+    pub returns: Option<Box<Returns>>,
 }
 
 codec! {
-    struct Calls { bucket, turns, pulse, last };
+    struct Calls { bucket, turns, pulse } parts { last, returns };
 }
 
 /// The calls that the entry under way allows a line besides its rules; it lives no longer than the entry.
@@ -46,7 +49,21 @@ impl Calls {
             turns: Turns::default(),
             pulse: Pulse::default(),
             last: None,
+            returns: settings.active.map(|_| Box::new(Returns::new(now))),
         }
+    }
+
+    /// Without what is only counted or shown, for a form of the state.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_totals(&mut self, settings: &Settings, now: Clock) {
+        let mut returns = self.returns.take();
+        if let Some(returns) = &mut returns {
+            returns.reserve.forget();
+        }
+        *self = Self {
+            returns,
+            ..Self::new(settings, now)
+        };
     }
 
     pub fn bucket(&self) -> Bucket {
@@ -72,6 +89,9 @@ impl Calls {
             Some(_) => self.bucket.at(old, now).at(new, now),
             None => Bucket::full(new, now),
         };
+        if new.active.is_some() && self.returns.is_none() {
+            self.returns = Some(Box::new(Returns::new(now)));
+        }
     }
 
     /// A new sale begins: no lane has called in it.
@@ -95,7 +115,7 @@ impl Line {
         }
         self.calls.bucket = self.calls.bucket.at(settings, m.clock);
         let allowed = scope.allowance.map_or(u64::MAX, Allowance::calls);
-        let free = self.held().free(settings.capacity);
+        let free = self.free(settings);
         let budget = self.calls.bucket.tokens(settings).min(free).min(allowed);
         let calls = self.call_up_to(budget, None, settings, m);
         if calls > 0 {
@@ -153,10 +173,8 @@ impl Line {
     /// When the next call can be made, if a visitor waits and only the clock prevents it.
     pub(super) fn call_due(&self, rules: &Rules, allowance: Option<Allowance>, m: &Context) -> Option<Clock> {
         let settings = rules.settings;
-        let able = settings.mode == Mode::Auto
-            && self.held().free(settings.capacity) > 0
-            && self.reach(settings) > 0
-            && self.waiting() > 0;
+        let able =
+            settings.mode == Mode::Auto && self.free(settings) > 0 && self.reach(settings) > 0 && self.waiting() > 0;
         let allowed = match allowance {
             Some(allowance) => allowance.next(settings.call_every_ms)?,
             None => Clock(0),

@@ -106,6 +106,9 @@ impl Room {
     /// With the settings in force, which are derived from the rest. [`Room::reschedule`] computes when lines are due.
     fn enforced(mut self) -> Self {
         self.enforce();
+        for line in self.lines.all_mut() {
+            line.park_by(self.terms.in_force());
+        }
         self
     }
 
@@ -456,7 +459,11 @@ impl Room {
         if m.adopts.is_some() || self.healing.is_spent() || !m.past.trusts(m.clock) {
             return;
         }
-        let passes = section.reopens.iter().map(|(_, number)| *number);
+        let passes = section
+            .reopens
+            .iter()
+            .chain(&section.returns)
+            .map(|(_, number)| *number);
         let passes = passes.chain(section.completions.iter().map(|done| done.number));
         let tickets = section.marks.iter().map(|(_, number)| *number);
         let shown = passes.map(|number| (Proof::Pass, number));
@@ -534,7 +541,8 @@ impl Room {
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| m.adopts == Some(number.epoch));
         let sold = section.completions.iter().map(|done| &done.number);
-        let named = section.marks.iter().chain(&section.reopens).chain(brought);
+        let back = section.reopens.iter().chain(&section.returns);
+        let named = section.marks.iter().chain(back).chain(brought);
         let mut named = named.map(|(_, number)| number).chain(sold);
         !self.lines.has(&section.line) && named.any(lost)
     }
