@@ -14,7 +14,9 @@ pub(super) fn changes(
         let known = state.configured(name);
         known.is_none_or(|known| !known.agrees(settings))
     };
-    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.clone());
+    // A log of an earlier machine version cannot hold all of them.
+    let version = state.version();
+    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.clone().under(version));
     let wanted = configured
         .iter()
         .map(able)
@@ -24,7 +26,7 @@ pub(super) fn changes(
     let gone = state.room_names().filter(|name| !in_file(name) && !is_added(name));
     let own = state.additions().iter();
     let own = own.filter(|(name, _)| !in_file(name) && gives_up(name));
-    let own = own.map(|(name, added)| (name.clone(), added.settings.clone()));
+    let own = own.map(|(name, added)| (name.clone(), added.settings.clone().under(version)));
     let own = own.filter(|(name, settings)| differs(name, settings));
     let configure = wanted.chain(own);
     configure
@@ -33,10 +35,11 @@ pub(super) fn changes(
         .collect()
 }
 
-/// The changes that make the rooms configured `before` those of `now`.
+/// The changes that make the rooms configured `before` those of `now`, in a log of this machine version.
 pub(super) fn differences(
     before: &[(RoomName, Settings)],
     now: &[(RoomName, Settings)],
+    version: u16,
 ) -> impl Iterator<Item = (RoomName, Change)> {
     let same = |(name, settings): &(RoomName, Settings)| {
         let was = before.iter().find(|(known, _)| known == name);
@@ -46,7 +49,8 @@ pub(super) fn differences(
     let gone = before
         .iter()
         .filter(|(name, _)| !now.iter().any(|(kept, _)| kept == name));
-    let configure = wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.clone())));
+    let configure =
+        wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.clone().under(version))));
     configure.chain(gone.map(|(name, _)| (name.clone(), Change::Remove)))
 }
 

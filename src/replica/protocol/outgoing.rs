@@ -155,7 +155,7 @@ impl Outgoing {
             version,
             batch: Batch {
                 knows: identity.knows(),
-                ..batch
+                ..batch.under(version)
             },
         }
     }

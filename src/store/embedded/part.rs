@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::record::{Head, open_entry, seal};
-use crate::room::{Encoded, Entry, Position};
+use crate::room::{Encoded, Entry, OLDEST, Position, State};
 use crate::store::{READ_MAX_ENTRIES, Snapshot};
 
 /// An open part. Dropping it closes the file.
@@ -44,6 +44,7 @@ impl Part {
             let db = builder().create_file(file).map_err(fault)?;
             let base_bytes = base.encode();
             let head = Head {
+                version: State::version_of(&base.state).unwrap_or(OLDEST),
                 epoch: base.position.epoch,
                 base: base.position.sequence,
                 since: base.time,
@@ -138,8 +139,16 @@ impl Part {
     /// Appends an entry; on disk when it returns. After a failure the part must be opened anew.
     pub fn append(&mut self, entry: &Entry) -> Result<(), Fault> {
         let record = seal(entry.encode());
+        let head = Head {
+            version: self.head.version.max(entry.version),
+            ..self.head
+        };
         guarded(|| {
             write(&self.db, |tx| {
+                if head != self.head {
+                    let mut heads = tx.open_table(HEAD).map_err(fault)?;
+                    heads.insert((), head.encode().as_slice()).map_err(fault)?;
+                }
                 let mut entries = tx.open_table(ENTRIES).map_err(fault)?;
                 entries
                     .insert(entry.position.sequence, record.as_slice())
@@ -147,6 +156,7 @@ impl Part {
                 Ok(())
             })
         })?;
+        self.head = head;
         self.tail = entry.position.sequence;
         self.nonce = entry.nonce;
         self.bytes += record.len() as u64;

@@ -22,6 +22,7 @@ use crate::room::rehearsal::RehearsalOrder;
 use crate::settings::schedule::Window;
 use crate::settings::{Overrides, Settings};
 use crate::state::additions::Addition;
+use crate::version::ACTIVE_SLOTS;
 use ropeline_ids::{
     Edition, Epoch, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
@@ -268,6 +269,28 @@ pub struct Claim {
     pub number: Number,
     /// The request carried the pass: from now on the ticket yields it no more.
     pub carried: bool,
+}
+
+impl Batch {
+    /// The batch as a log of this machine version can hold it: without what only later ones know.
+    #[must_use]
+    pub fn under(mut self, version: u16) -> Self {
+        if version >= ACTIVE_SLOTS {
+            return self;
+        }
+        for change in &mut self.rooms {
+            match &mut change.change {
+                Change::Configure(settings) => settings.active = None,
+                Change::Add(addition) => addition.settings.active = None,
+                _ => {}
+            }
+        }
+        for section in &mut self.sections {
+            section.reopens.append(&mut section.returns);
+            section.holds.clear();
+        }
+        self
+    }
 }
 
 impl Section {

@@ -332,6 +332,13 @@ impl Room {
             .min()
     }
 
+    /// When the first session of any line is to be parked.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn parks_first(&mut self, m: &Context) -> Option<Clock> {
+        let until = m.parks_until(self.terms.in_force());
+        self.lines.all_mut().filter_map(|line| line.parks_first(until)).min()
+    }
+
     /// Publishes every line anew.
     pub fn repaint(&mut self) {
         self.published.touch_lines(self.lines.iter().map(|(name, _)| name));
