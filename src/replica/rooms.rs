@@ -58,7 +58,7 @@ pub(super) fn differences(
 mod tests {
     use super::*;
     use crate::room::testing::Hand;
-    use crate::room::{Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
+    use crate::room::{ActiveSlots, Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
 
     fn name(name: &str) -> RoomName {
         RoomName::new(name).unwrap()
@@ -117,6 +117,32 @@ mod tests {
         ];
         assert_eq!(changes(&state, &configured, |_| false), expected);
         assert_eq!(changes(&State::empty(1), &[], |_| false), []);
+    }
+
+    #[test]
+    fn active_slots_wait_until_the_log_can_hold_them() {
+        let active = Settings {
+            active: Some(ActiveSlots {
+                idle_after_ms: 60_000,
+                max_sessions: None,
+            }),
+            ..Settings::default()
+        };
+        let configured = [(name("shop"), active.clone())];
+        let old = State::empty(1).with_version(1);
+        let expected = [(name("shop"), Change::Configure(Settings::default()))];
+        assert_eq!(changes(&old, &configured, |_| false), expected);
+        assert_eq!(differences(&[], &configured, 1).collect::<Vec<_>>(), expected);
+        let known = state(vec![RoomChange {
+            room: name("shop"),
+            revision: 1,
+            change: Change::Configure(Settings::default()),
+            who: None,
+        }]);
+        let none: [(RoomName, Change); 0] = [];
+        assert_eq!(changes(&known.with_version(1), &configured, |_| false), none);
+        let expected = [(name("shop"), Change::Configure(active))];
+        assert_eq!(changes(&State::empty(1), &configured, |_| false), expected);
     }
 
     #[test]

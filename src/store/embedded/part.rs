@@ -256,3 +256,45 @@ const CACHE_BYTES: usize = 8 * 1024 * 1024;
 const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const BASE: TableDefinition<(), &[u8]> = TableDefinition::new("base");
 const HEAD: TableDefinition<(), &[u8]> = TableDefinition::new("head");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{ACTIVE_SLOTS, GateId, Wall};
+
+    fn entry(sequence: u64, version: u16) -> Entry {
+        Entry {
+            position: Position { epoch: 7, sequence },
+            gate: GateId(1),
+            serial: sequence,
+            previous: [0; 8],
+            nonce: sequence.to_le_bytes(),
+            time: Wall(sequence),
+            version,
+            batch: crate::room::Batch::default(),
+        }
+    }
+
+    /// A binary that lacks the version must not take the entries for damage.
+    #[test]
+    fn a_part_says_which_machine_version_it_needs() {
+        let file = || tempfile::tempfile().unwrap();
+        let base = |state: &State| Snapshot {
+            position: Position { epoch: 7, sequence: 0 },
+            nonce: [0; 8],
+            time: Wall(0),
+            state: state.encode(),
+        };
+        let later = Part::create(file(), &base(&State::empty(7))).unwrap();
+        assert_eq!(later.head.version, ACTIVE_SLOTS);
+        let kept = file();
+        let mut part = Part::create(kept.try_clone().unwrap(), &base(&State::empty(7).with_version(1))).unwrap();
+        part.append(&entry(1, 1)).unwrap();
+        assert_eq!(part.head.version, 1);
+        part.append(&entry(2, 2)).unwrap();
+        part.append(&entry(3, 1)).unwrap();
+        drop(part);
+        let again = Part::open(kept).unwrap();
+        assert_eq!((again.head.version, again.tail), (2, 3));
+    }
+}

@@ -5,6 +5,7 @@ mod exact;
 mod laws;
 mod lost;
 mod returns;
+mod sim;
 
 use ropeline_room::testing::log::{Log, active};
 use ropeline_room::{Change, Clock, Inside, Mode, Number, Overrides, Settings, Standing};
