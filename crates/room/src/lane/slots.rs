@@ -257,6 +257,12 @@ mod tests {
         assert_eq!(slots.get(Place(17)), None);
     }
 
+    /// A session in a room with active slots takes no more memory than another.
+    #[test]
+    fn a_record_takes_forty_bytes() {
+        assert_eq!(size_of::<Option<Record>>(), 40);
+    }
+
     #[test]
     fn records_come_back_from_bytes() {
         let mut slots = Slots::default();

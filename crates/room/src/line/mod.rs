@@ -366,7 +366,8 @@ impl Line {
     /// when that comes.
     fn keep(&mut self, due: Due, record: Record) {
         let indexed = actual(&self.lanes, due);
-        let parks = self.parks(due);
+        // PERF: most rooms have no active slots.
+        let parks = self.parks_after_ms.and_then(|_| self.parks(due));
         self.put(due, Some(record));
         let parking = record.parks(self.parks_after_ms);
         if let Some(at) = parking.filter(|at| parks.is_none_or(|parks| *at < parks)) {
