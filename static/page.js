@@ -44,12 +44,12 @@ function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, function (all, name) { return name in values ? values[name] : all; });
 }
 
-// Minutes, from an hour and a half hours: the unit, its bounds, and whether to show both.
+// Minutes, from an hour and a half hours: the words for them, by their names in src/pages/script.rs, and the bounds in them.
 function span(low, high) {
-  var unit = high > 5400 ? 3600 : 60;
+  var hours = high > 5400, unit = hours ? 3600 : 60;
   low = Math.floor(low / unit);
   high = Math.ceil(high / unit);
-  return { hours: unit > 60, low: low, high: high, range: low > 0 && low < high };
+  return { words: (hours ? 'h' : 'm') + (low > 0 && low < high ? 'r' : ''), low: low, high: high };
 }
 
 // Seconds for which a page that nobody sees may leave the turn unclaimed, of those that remain until the claim deadline. A browser may
@@ -63,7 +63,7 @@ function holds(remains, phone) {
 var doc = document, common = block('words'), page = merge(common || {}, block('data')), terms = page.words,
   key = 'ropeline:' + page.api + page.query, memory = key + page.reference, kept = load(memory),
   born = now(), heard = born, asked = born, spokenAt = born, fails = 0, hold = 0, credit = 100, spoken = [],
-  live, slept, gone, asking, wanted, isCalled, timer, channel, bell, audio, item;
+  bell = $('sound') || {}, live, slept, gone, asking, wanted, isCalled, timer, channel, audio, item;
 
 function $(id) { return doc.getElementById(id); }
 function block(id) { return $(id) && JSON.parse($(id).textContent); }
@@ -74,7 +74,7 @@ function merge(all, more) {
 function on(what, name, then) { if (what) what.addEventListener(name, then); }
 function now() { return Date.now(); }
 function text(id, wanted) { var e = $(id); if (e && e.textContent !== wanted) e.textContent = wanted; }
-function seen(id) { var e = $(id); return e ? e.textContent : ''; }
+function seen(id) { return ($(id) || '').textContent; }
 function shown(n) { return n.toLocaleString(page.lang); }
 function form(forms, n) {
   var which = 'other';
@@ -86,16 +86,16 @@ function clock(date, seconds, weekday) {
   var shape = { weekday: weekday, month: weekday, day: weekday && 'numeric', hour: 'numeric', minute: '2-digit', second: seconds, timeZoneName: 'short' };
   return date.toLocaleString(page.lang, shape);
 }
-function load(key) { try { return JSON.parse(sessionStorage.getItem(key)) || {}; } catch (e) { return {}; } }
-function save(key, wanted) { try { sessionStorage.setItem(key, JSON.stringify(wanted)); } catch (e) {} }
+// Where nothing can be stored, nothing was.
+function load(key) { try { return JSON.parse(sessionStorage[key]); } catch (e) { return {}; } }
+function save(key, wanted) { try { sessionStorage[key] = JSON.stringify(wanted); } catch (e) {} }
 
 function waitText(bounds) {
-  var s, forms;
+  var s;
   if (!bounds) return terms.unknown;
   if (bounds[1] <= 60) return terms.soon;
   s = span(bounds[0], bounds[1]);
-  forms = s.hours ? (s.range ? terms.hours_range : terms.hours) : s.range ? terms.minutes_range : terms.minutes;
-  return fill(form(forms, s.high), { low: shown(s.low), high: shown(s.high) });
+  return fill(form(terms[s.words], s.high), { low: shown(s.low), high: shown(s.high) });
 }
 
 // The sentence of a rare reason comes with the answer that names it. An event, which all languages share, has none: the page asks
@@ -108,7 +108,7 @@ function reason(s) {
       if (!terms[s.why]) ask();
     }, 3e4 * Math.random());
   }
-  return (terms[s.why] || '') + (terms[s.why] && s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '');
+  return terms[s.why] ? terms[s.why] + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '') : '';
 }
 
 function stamp() { text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') })); }
@@ -201,9 +201,8 @@ function look() {
 // A sound that fails must not cost the turn.
 function ring() {
   var tone;
-  if (bell && bell.checked) try {
+  if (bell.checked) try {
     tone = audio.createOscillator();
-    tone.frequency.value = 880;
     tone.connect(audio.destination);
     tone.start();
     tone.stop(audio.currentTime + .8);
@@ -220,19 +219,19 @@ function turnCame(remains, late) {
   doc.title = line;
   text('said', line);
   text('why', line);
-  if (sign) sign.setAttribute('href', sign.getAttribute('href').replace("'none'", "'red'"));
+  if (sign) sign.href = sign.href.replace("'none'", "'red'");
   ring();
   wait = doc.hidden && !late && holds(remains, matchMedia('(pointer:coarse)').matches);
   // A hidden tab follows one that goes in.
   if (!wait) tell('{"state":"inside"}');
-  setTimeout(go, 1e3 * (wait || bell && bell.checked));
+  setTimeout(go, 1e3 * (wait || bell.checked));
 }
 
 function follow(s, late) {
   hear();
   if (s.refresh) page.refresh = s.refresh;
   if (s.state == 'called') return turnCame(s.claim_in || 0, late);
-  if (s.state != page.kind || s.lot != page.lot || page.begins && s.begins_at != page.begins || page.opens && s.opens_at && s.opens_at != page.opens) {
+  if (s.state != page.kind || s.lot != page.lot || s.opens_at && (s.opens_at != page.opens || page.begins && s.begins_at != page.begins)) {
     if (s.state == 'none' && page.check) look();
     else go();
     return;
@@ -300,16 +299,17 @@ function request(method, what, then) {
   var x = new XMLHttpRequest();
   x.open(method, page.api + what + page.query);
   x.timeout = 1e4;
-  x.onloadend = function () { then && then(x); };
+  x.onloadend = then;
   x.send();
+  return x;
 }
 function ask() {
-  var instant = now();
+  var instant = now(), x;
   if (asking || gone) return plan();
   asking = true;
   credit = min(100, credit + (instant - asked) / 15e3) - 1;
   asked = instant;
-  request('GET', '/status', function (x) {
+  x = request('GET', '/status', function () {
     var s;
     asking = false;
     try { s = x.status == 200 && JSON.parse(x.responseText); } catch (e) {}
@@ -321,7 +321,7 @@ function ask() {
     } else {
       fails++;
       live = false;
-      hold = min(120, +(x.status && x.getResponseHeader('Retry-After')) || 0);
+      hold = min(120, +x.getResponseHeader('Retry-After') || 0);
       if (fails > 1 && x.status != 429) {
         text('why', terms.offline);
         say('');
@@ -339,8 +339,13 @@ function wake() {
 // The tab that holds the lock has the stream; the others hear it from there.
 function listen() {
   var source = new EventSource(page.api + '/events' + page.query);
-  on(source, 'status', function (e) { tell(e.data); take(e.data); });
-  on(source, 'called', function (e) { source.close(); tell(e.data); take(e.data); });
+  function hand(e) {
+    if (e.type == 'called') source.close();
+    tell(e.data);
+    take(e.data);
+  }
+  on(source, 'status', hand);
+  on(source, 'called', hand);
   source.onerror = function () {
     // A stream that never spoke must not put the next question off with each of its tries.
     if (live) {
@@ -361,11 +366,11 @@ function lead() {
   var at = new Date(e.getAttribute('datetime'));
   if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
 });
-if (navigator.cookieEnabled === false && page.check) look();
+if (page.check && !navigator.cookieEnabled) look();
 if (common) {
   text('host', location.hostname);
   for (item in page.text) text(item, page.text[item]);
-  if (page.reference) text('reference', page.reference);
+  text('reference', page.reference);
   if ($('leave')) $('leave').action += page.query;
   stamp();
 }
@@ -394,8 +399,7 @@ on($('copy'), 'click', function () {
   if (doc.execCommand('copy')) text('copied', '✓');
 });
 // Browsers let a page sound after a click in it. Whether they let the next one, they say themselves.
-bell = $('sound');
-if (bell && window.AudioContext) {
+if (bell.parentNode && window.AudioContext) {
   bell.parentNode.hidden = false;
   on(bell, 'change', function () {
     save('ropeline:sound', bell.checked);
@@ -420,7 +424,7 @@ function count() {
   text('countdown', rest < 86400 ? time : fill($('countdown').getAttribute('data-days'), { n: Math.floor(rest / 86400), time: time }));
   if (rest) return;
   clearInterval(ticks);
-  if (page.opens) opened();
+  if (!page.begins) opened();
   else setTimeout(ask, 5e3 * Math.random());
 }
 count();
@@ -431,6 +435,4 @@ if (page.place != null && navigator.locks) {
   channel.onmessage = function (e) { take(e.data); };
   navigator.locks.request(key, lead).catch(function () {});
 }
-// From here on nothing leads to the page without a script (static/guard.js).
-if (common) window.onerror = null;
 });

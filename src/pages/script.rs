@@ -34,8 +34,8 @@ pub const FACTS: [(&str, &str); 14] = [
 
 /// Its words likewise, apart from the sentences of reasons, which have the reasons' names.
 pub(super) const WORDS: [(&str, &str); 17] = [
-    ("minutes_range", "n"),
-    ("hours_range", "i"),
+    ("minutes_range", "mr"),
+    ("hours_range", "hr"),
     ("unknown", "u"),
     ("minutes", "m"),
     ("updated", "d"),
@@ -97,7 +97,7 @@ struct Data<'a> {
     /// When visitors can join, where that lies ahead.
     #[serde(rename = "b", skip_serializing_if = "Option::is_none")]
     begins: Option<String>,
-    /// When visitors are called, in a line that forms before.
+    /// When visitors are called, in a room that is not open yet.
     #[serde(rename = "o", skip_serializing_if = "Option::is_none")]
     opens: Option<String>,
     /// How far the room's draw has come: where it has come further, the page is another one.
@@ -139,7 +139,7 @@ pub(super) fn data(
     (here, catalogue): (&str, &Catalogue),
 ) -> String {
     let in_phase = |phase| line.opening.filter(|stage| stage.phase == phase);
-    let (early, forms) = (in_phase(Phase::Early), in_phase(Phase::Prequeue));
+    let early = in_phase(Phase::Early);
     let way = || {
         if of_many {
             Check::Here(1)
@@ -154,7 +154,9 @@ pub(super) fn data(
         check_in: line.check_in_ms.map(Secs),
         revision: crate::pages::stream::frame::revision(line.revision, line.stock.beyond),
         begins: early.map(|stage| rfc3339(stage.window.begins)),
-        opens: forms.map(|stage| rfc3339(stage.window.opens)),
+        opens: early
+            .or(in_phase(Phase::Prequeue))
+            .map(|stage| rfc3339(stage.window.opens)),
         lot: line.lot | line.stock.mark(),
         reference: line.turn.as_ref().and_then(|turn| turn.reference),
     });
@@ -308,11 +310,11 @@ struct Words<'a> {
     soon: &'a str,
     #[serde(rename = "m")]
     minutes: &'a Forms,
-    #[serde(rename = "n")]
+    #[serde(rename = "mr")]
     minutes_range: &'a Forms,
     #[serde(rename = "h")]
     hours: &'a Forms,
-    #[serde(rename = "i")]
+    #[serde(rename = "hr")]
     hours_range: &'a Forms,
     #[serde(rename = "l")]
     let_in: &'a Forms,

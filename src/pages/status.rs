@@ -63,6 +63,9 @@ pub struct Status<'a> {
     pub refresh_ms: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<&'a str>,
+    /// The tag of its language, where it was given for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_lang: Option<&'a str>,
     /// Why no visitor is called just now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Stall>,
@@ -157,6 +160,7 @@ impl Status<'_> {
             claim_in: None,
             refresh_ms,
             message: None,
+            message_lang: None,
             why: None,
             why_text: None,
             resumes_secs: None,
@@ -246,12 +250,13 @@ mod tests {
         });
         let status = Status {
             message: Some("Doors at 14:00"),
+            message_lang: Some("en"),
             ..Status::waiting(1_203, 4_000, estimate, 1_500)
         };
         let json = status.to_json();
         assert_eq!(
             json,
-            r#"{"state":"waiting","position":1204,"ahead":1203,"waiting":4000,"estimate":{"low":240,"high":420},"refresh":1.5,"message":"Doors at 14:00"}"#
+            r#"{"state":"waiting","position":1204,"ahead":1203,"waiting":4000,"estimate":{"low":240,"high":420},"refresh":1.5,"message":"Doors at 14:00","message_lang":"en"}"#
         );
     }
 

@@ -33,6 +33,7 @@ const MAX_PAGE: usize = 512 * 1024;
 
 const BUILT_IN: &str = include_str!("../../static/page.html");
 const STYLE: &str = include_str!("../../static/page.css");
+const BRAND_STYLE: &str = include_str!("../../static/brand.css");
 const BARE: &str = include_str!("../../static/bare.html");
 const BARE_STYLE: &str = include_str!("../../static/bare.css");
 /// Of a page that counts nothing down, and of one that does.
@@ -296,10 +297,11 @@ enum Tried {
 /// The states that have most of what a template can show: in line, in line without a script, and outside a line.
 const TRIED_IN_EACH: [&str; 4] = ["waiting-missed", "waiting-bare", "early", "busy"];
 
-/// The built-in style in the brand's colour.
+/// The built-in style, with what a brand needs, in its colour.
 fn style(brand: &Brand) -> String {
     let accent = brand.accent.map(|accent| accent.style());
-    squeeze::style(&(STYLE.to_owned() + &accent.unwrap_or_default()))
+    let branded = if *brand == Brand::default() { "" } else { BRAND_STYLE };
+    squeeze::style(&[STYLE, branded, accent.as_deref().unwrap_or_default()].concat())
 }
 
 impl Template {
@@ -381,10 +383,10 @@ const NAME: &str = "page";
 static INLINE: LazyLock<[(&str, Value); 5]> = LazyLock::new(|| {
     [
         ("bare_style", squeeze::style(BARE_STYLE)),
-        ("script", script::short_names(SCRIPT)),
-        ("counting_script", script::short_names(COUNTING_SCRIPT)),
-        ("guard", GUARD.to_owned()),
-        ("countdown_script", COUNTDOWN.to_owned()),
+        ("script", script::short_names(SCRIPT.trim_end())),
+        ("counting_script", script::short_names(COUNTING_SCRIPT.trim_end())),
+        ("guard", GUARD.trim_end().to_owned()),
+        ("countdown_script", COUNTDOWN.trim_end().to_owned()),
     ]
     .map(|(name, text)| (name, Value::from_safe_string(text)))
 });

@@ -1,1 +1,1 @@
-onerror=function(){onerror=null,setTimeout(function(){var o=document.querySelector("noscript");o.outerHTML=o.textContent},99)};
+onerror=function(){onerror=null,"complete"!==document.readyState&&setTimeout(function(){var e=document.querySelector("noscript");e.outerHTML=e.textContent},99)};

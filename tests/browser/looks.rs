@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::hall;
 use crate::harness::browser::Browser;
+use crate::harness::eventually;
 use crate::harness::guest::Guest;
 use crate::harness::look::Look;
 
@@ -47,6 +48,11 @@ async fn an_english_browser_in_light_colours_reads_the_estimate_on_a_phone() {
     assert_eq!(browser.run("return document.documentElement.lang").await, json!("en"));
     assert!(brightness(&browser, "main").await > 0.9, "a light card");
     fits(&browser).await;
+    eventually("a position that stands still", async || {
+        let turning = browser.run("return document.querySelectorAll('.roll').length").await;
+        (turning == json!(0)).then_some(())
+    })
+    .await;
     browser.screenshot("waiting-phone").await;
 }
 

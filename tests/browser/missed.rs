@@ -27,7 +27,10 @@ async fn who_sleeps_past_a_turn_is_told_and_is_next_again() {
     }
     browser.wake();
     let page = browser.shows("Your turn came at").await;
-    assert!(page.contains("You are called next once more"), "{page}");
+    assert!(
+        page.contains("You are called next. If you miss your turn again"),
+        "{page}"
+    );
     browser.screenshot("missed-turn").await;
     behind.leave(ROOM).await;
     browser.shows("Choose your seats").await;

@@ -172,10 +172,9 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     if room_view.rehearsal.is_some() && status.waiting.is_some() {
         status.rehearsed = room_view.line(&seat.line).map(|line| line.virtual_waiting());
     }
-    status.message = seat
-        .rules
-        .message(room_view, visit.languages())
-        .map(|message| message.text);
+    let message = seat.rules.message(room_view, visit.languages());
+    status.message = message.map(|message| message.text);
+    status.message_lang = message.and_then(|message| message.lang);
     status.ticket = handed.ticket.as_deref();
     status.pass = handed.pass.as_deref();
     status.reference = reference.as_deref();

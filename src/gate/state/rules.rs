@@ -256,7 +256,7 @@ mod tests {
             assert!(!SCRIPT.contains(storage), "{storage} is not on the page");
         }
         // One function saves, under keys that begin with these texts.
-        assert_eq!(SCRIPT.matches("sessionStorage.setItem").count(), 1);
+        assert_eq!(SCRIPT.matches("sessionStorage[key] =").count(), 1);
         let keys: BTreeSet<&str> = SCRIPT
             .match_indices("'ropeline:")
             .map(|(at, _)| &SCRIPT[at + 1..])

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_styles_keep_a_logos_proportions() {
         for style in [
-            include_str!("../../../static/page.css"),
+            include_str!("../../../static/brand.css"),
             include_str!("../../../examples/page/concert.html"),
             include_str!("../../../examples/page/shop.html"),
         ] {

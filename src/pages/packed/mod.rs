@@ -118,12 +118,21 @@ fn put_gzip_end(sum: u32, len: usize, page: &mut Vec<u8>) {
 /// A window of 64 KB: what is farther back than a page is long helps nobody.
 const WINDOW_BITS: i32 = 16;
 
+/// The smaller one of two. They differ in how distances are written; which one suits a page is left to trial.
 fn brotli_of(text: &str) -> Option<Vec<u8>> {
+    let modes = [
+        BrotliEncoderMode::BROTLI_MODE_FONT,
+        BrotliEncoderMode::BROTLI_MODE_GENERIC,
+    ];
+    let tried = modes.into_iter().filter_map(|mode| brotli_in(mode, text));
+    tried.min_by_key(Vec::len)
+}
+
+fn brotli_in(mode: BrotliEncoderMode, text: &str) -> Option<Vec<u8>> {
     let params = BrotliEncoderParams {
         quality: 11,
         lgwin: WINDOW_BITS,
-        // By trial the smallest: a page is more markup and script than prose.
-        mode: BrotliEncoderMode::BROTLI_MODE_FONT,
+        mode,
         size_hint: text.len(),
         ..BrotliEncoderParams::default()
     };

@@ -1,8 +1,8 @@
 //! Makes the built-in templates and styles small as they are read. The scripts are small already (`scripts/minify`).
 
-/// A template without the line breaks between its elements; within the built-in ones none of them shows.
+/// A template without the line breaks before its elements; within the built-in ones none of them shows.
 pub fn page(source: &str) -> String {
-    source.replace(">\n<", "><")
+    source.replace(">\n<", "><").replace("%}\n<", "%}<")
 }
 
 /// A style without the parts that a browser does not need, and with short names of its colours. Its comments are whole lines.
@@ -35,5 +35,6 @@ mod tests {
         assert_eq!(style("/* a */\n  b{c: d}\n\n  e{f: g}\n"), "b{c: d}e{f: g}");
         assert_eq!(style("a{color:var(--mark)}\n"), "a{color:var(--m)}");
         assert_eq!(page("<a>\n<b>c\n</b>"), "<a><b>c\n</b>");
+        assert_eq!(page("{% if a %}\n<b>{% endif %}"), "{% if a %}<b>{% endif %}");
     }
 }

@@ -3,7 +3,7 @@
 //! Each folder has the data folder, the configuration and the cookies: two visitors inside, four in line, and one inside at the
 //! room of the press. To add a release, run its binary with that configuration, let seven visitors come, and kill it.
 //!
-//! Passes and tickets run out, so the gate's clock stands at the date of the data (`faketime`).
+//! Passes and tickets run out, so the gate's clock stands at the date of the data (libfaketime).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,11 +50,14 @@ impl Release {
         (site, serde_json::from_slice(&visitors).unwrap())
     }
 
-    /// Starts a gate at that date.
+    /// Starts a gate at that date. The command `faketime` would stay its parent, and leave it behind when it is killed itself.
     fn start(&self, site: &Site) -> Gate {
-        let program = env!("CARGO_BIN_EXE_ropeline");
-        let date = ["TZ=UTC", "DONT_FAKE_MONOTONIC=1", "faketime", "-f", self.after];
-        let args = [&date[..], &[program, "run"]].concat();
+        let script = format!(
+            "for file in /usr/lib/*/faketime/libfaketime.so.1; do export LD_PRELOAD=\"$file\"; done\nexec {} run",
+            env!("CARGO_BIN_EXE_ropeline")
+        );
+        let date = format!("FAKETIME={}", self.after);
+        let args = ["TZ=UTC", "FAKETIME_DONT_FAKE_MONOTONIC=1", &date, "sh", "-c", &script];
         Gate::serving(Program::start_as(Path::new("/usr/bin/env"), &site.path(""), &args))
     }
 }

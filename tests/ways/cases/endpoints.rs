@@ -42,7 +42,9 @@ async fn status_carries_the_operators_message() {
     let (house, _inside) = House::full().await;
     let mut waiting = house.in_line().await;
     house.gate.set("{\"message\": \"Until midnight.\"}").await;
-    assert_eq!(waiting.own("GET", "status").await.json()["message"], "Until midnight.");
+    let status = waiting.own("GET", "status").await.json();
+    assert_eq!(status["message"], "Until midnight.");
+    assert_eq!(status.get("message_lang"), None, "one text for all");
     assert!(waiting.page("/").await.text().contains("Until midnight."));
 }
 

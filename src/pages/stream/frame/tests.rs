@@ -196,10 +196,10 @@ fn the_script_reads_estimates_between_the_points_and_counts_in_minutes() {
         "input.map(i => span(i[0], i[1]))",
         &serde_json::json!([[260, 410], [7_300, 12_000]]),
     );
-    let range = |hours, low, high| serde_json::json!({ "hours": hours, "low": low, "high": high, "range": true });
+    let range = |words, low, high| serde_json::json!({ "words": words, "low": low, "high": high });
     assert_eq!(
         spans.unwrap(),
-        serde_json::json!([range(false, 4, 7), range(true, 2, 4)])
+        serde_json::json!([range("mr", 4, 7), range("hr", 2, 4)])
     );
 }
 

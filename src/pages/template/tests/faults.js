@@ -20,6 +20,16 @@ if (fault === 'cut') {
   clock += 60e3;
   sources[0].hears.called({ data: JSON.stringify({ state: 'called', claim_in: 90 }) });
   pass(5e3);
+} else if (fault === 'schedule') {
+  // An operator gives the room an opening while people wait.
+  answer = { status: 200, responseText: '{"state":"waiting","ahead":5,"waiting":9,"estimate":null,"refresh":20,"begins_at":"2026-12-01T08:00:00Z","opens_at":"2026-12-01T09:00:00Z"}' };
+  pass(60e3);
+} else if (fault === 'error' || fault === 'late-error') {
+  // Counts as a reload that the page leads to the one without a script.
+  page.document.readyState = fault === 'error' ? 'interactive' : 'complete';
+  page.document.querySelector = () => { reloads++; return {}; };
+  page.onerror();
+  pass(1e3);
 } else if (fault === 'reason') {
   // Events name a reason whose sentence the page has not; the first question for it fails. Counts as a reload what it shows then.
   const place = JSON.parse(blocks.data).p;

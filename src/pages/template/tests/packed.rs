@@ -35,9 +35,12 @@ fn coding(page: &Page) -> Coding {
 
 /// At most so many bytes in every state and language. A page with a countdown has a longer script, and one that stands still is
 /// not compressed beforehand.
-const MOST_BROTLI: usize = 6_450;
-const MOST_GZIP: usize = 7_270;
-const COUNTDOWN: usize = 160;
+const MOST_BROTLI: usize = 6_280;
+const MOST_GZIP: usize = 7_090;
+const COUNTDOWN: usize = 140;
+/// The waiting page keeps these: 6 KB, and 7 KB by gzip.
+const WAITING_BROTLI: usize = 6 * 1_024;
+const WAITING_GZIP: usize = 7 * 1_024;
 
 /// Prints the bytes of every page by state, language and coding, for `docs/reports/page-size.md`.
 #[test]
@@ -69,8 +72,11 @@ fn every_page_in_every_coding_is_small_and_reads_as_it_is() {
             println!("{name}: {} br, {} gzip, {} as it is", sizes[0], sizes[1], sizes[2]);
             let counts = text(&plain).contains("id=\"countdown\"");
             let more = if counts { COUNTDOWN } else { 0 };
-            let too_large = sizes[0] > MOST_BROTLI + more || sizes[1] > MOST_GZIP + more;
-            if of_many && too_large {
+            let (brotli, gzip) = match case.name {
+                "waiting" => (WAITING_BROTLI, WAITING_GZIP),
+                _ => (MOST_BROTLI + more, MOST_GZIP + more),
+            };
+            if of_many && (sizes[0] > brotli || sizes[1] > gzip) {
                 large.push(format!("{name}: {sizes:?}"));
             }
         }

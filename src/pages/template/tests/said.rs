@@ -39,6 +39,25 @@ fn a_page_asks_on_and_claims_its_turn_whatever_fails_around_it() {
 }
 
 #[test]
+fn a_page_without_a_countdown_loads_anew_when_the_room_gets_an_opening() {
+    let Some((_, reloads)) = in_node::<(u32, u32)>(FAULTS, "waiting.en", "schedule") else {
+        return;
+    };
+    assert!(reloads > 0);
+}
+
+#[test]
+fn only_an_error_before_the_page_is_complete_leads_to_the_one_without_a_script() {
+    for name in ["waiting.en", "waiting-missed.en"] {
+        let run = |fault| in_node::<(u32, u32)>(FAULTS, name, fault);
+        let Some((_, led)) = run("error") else { return };
+        assert_eq!(led, 1, "{name}");
+        let (_, led) = run("late-error").unwrap();
+        assert_eq!(led, 0, "{name}");
+    }
+}
+
+#[test]
 fn the_live_region_changes_at_most_twice_a_minute_and_says_the_turn_once() {
     let Some(changes) = in_node::<Vec<(u64, String)>>(SAID, "waiting.en", "") else {
         return;

@@ -18,6 +18,7 @@ function element(id) {
       text = value;
       if (id === 'said') changes.push([Math.round((clock - begin) / 1e3), value]);
     },
+    href: '',
     parentNode: { hidden: false, classList: { toggle() {} } },
     appendChild(child) { text += child.textContent; },
     addEventListener() {},
@@ -62,7 +63,7 @@ const page = {
   },
   BroadcastChannel: class { postMessage() {} },
   navigator: { cookieEnabled: true, locks: { request(key, run) { run(); return { catch() {} }; } } },
-  sessionStorage: { getItem: () => null, setItem() {} },
+  sessionStorage: {},
   location: { reload() { reloads++; }, replace() {} },
   history: {},
   addEventListener() {},
