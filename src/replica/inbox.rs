@@ -40,6 +40,11 @@ pub enum Note {
     /// A session that the room does not know and that its genuine pass says is open, or one in use while the gate is cut
     /// off: it may have idled out in the log meanwhile. If it lives, it is renewed.
     Reopen,
+    /// A request of a session that is parked, or that the room does not know, in a room with active slots: it asks for a slot,
+    /// and is forwarded only once the view shows that it has one.
+    Return,
+    /// The slot of a session in use is kept for so long, whether or not a request comes.
+    Hold { for_ms: u64 },
     /// Left the line, or ended the session.
     Leave,
     /// The shop ended the session, `after_ms` from now.

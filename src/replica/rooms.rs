@@ -14,7 +14,9 @@ pub(super) fn changes(
         let known = state.configured(name);
         known.is_none_or(|known| !known.agrees(settings))
     };
-    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.clone());
+    // A log of an earlier machine version cannot hold all of them.
+    let version = state.version();
+    let able = |(name, settings): &(RoomName, Settings)| (name.clone(), settings.clone().under(version));
     let wanted = configured
         .iter()
         .map(able)
@@ -24,7 +26,7 @@ pub(super) fn changes(
     let gone = state.room_names().filter(|name| !in_file(name) && !is_added(name));
     let own = state.additions().iter();
     let own = own.filter(|(name, _)| !in_file(name) && gives_up(name));
-    let own = own.map(|(name, added)| (name.clone(), added.settings.clone()));
+    let own = own.map(|(name, added)| (name.clone(), added.settings.clone().under(version)));
     let own = own.filter(|(name, settings)| differs(name, settings));
     let configure = wanted.chain(own);
     configure
@@ -33,10 +35,11 @@ pub(super) fn changes(
         .collect()
 }
 
-/// The changes that make the rooms configured `before` those of `now`.
+/// The changes that make the rooms configured `before` those of `now`, in a log of this machine version.
 pub(super) fn differences(
     before: &[(RoomName, Settings)],
     now: &[(RoomName, Settings)],
+    version: u16,
 ) -> impl Iterator<Item = (RoomName, Change)> {
     let same = |(name, settings): &(RoomName, Settings)| {
         let was = before.iter().find(|(known, _)| known == name);
@@ -46,7 +49,8 @@ pub(super) fn differences(
     let gone = before
         .iter()
         .filter(|(name, _)| !now.iter().any(|(kept, _)| kept == name));
-    let configure = wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.clone())));
+    let configure =
+        wanted.map(move |(name, settings)| (name.clone(), Change::Configure(settings.clone().under(version))));
     configure.chain(gone.map(|(name, _)| (name.clone(), Change::Remove)))
 }
 
@@ -54,7 +58,7 @@ pub(super) fn differences(
 mod tests {
     use super::*;
     use crate::room::testing::Hand;
-    use crate::room::{Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
+    use crate::room::{ActiveSlots, Addition, Batch, GateId, Overrides, RoomChange, Schedule, Wall, Window};
 
     fn name(name: &str) -> RoomName {
         RoomName::new(name).unwrap()
@@ -113,6 +117,32 @@ mod tests {
         ];
         assert_eq!(changes(&state, &configured, |_| false), expected);
         assert_eq!(changes(&State::empty(1), &[], |_| false), []);
+    }
+
+    #[test]
+    fn active_slots_wait_until_the_log_can_hold_them() {
+        let active = Settings {
+            active: Some(ActiveSlots {
+                idle_after_ms: 60_000,
+                max_sessions: None,
+            }),
+            ..Settings::default()
+        };
+        let configured = [(name("shop"), active.clone())];
+        let old = State::empty(1).with_version(1);
+        let expected = [(name("shop"), Change::Configure(Settings::default()))];
+        assert_eq!(changes(&old, &configured, |_| false), expected);
+        assert_eq!(differences(&[], &configured, 1).collect::<Vec<_>>(), expected);
+        let known = state(vec![RoomChange {
+            room: name("shop"),
+            revision: 1,
+            change: Change::Configure(Settings::default()),
+            who: None,
+        }]);
+        let none: [(RoomName, Change); 0] = [];
+        assert_eq!(changes(&known.with_version(1), &configured, |_| false), none);
+        let expected = [(name("shop"), Change::Configure(active))];
+        assert_eq!(changes(&State::empty(1), &configured, |_| false), expected);
     }
 
     #[test]

@@ -297,6 +297,7 @@ fn items(section: &Section) -> Vec<String> {
     let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
     let ends = section.ends.iter().map(|end| (end.lane, end.number));
     let completions = section.completions.iter().map(|done| (done.lane, done.number));
+    let holds = section.holds.iter().map(|hold| (hold.lane, hold.number));
     let named = [
         ("leave", section.leaves.clone()),
         ("end", ends.collect()),
@@ -304,6 +305,8 @@ fn items(section: &Section) -> Vec<String> {
         ("claim", claims.collect()),
         ("let in again", section.reopens.clone()),
         ("renew", section.renewals.clone()),
+        ("keep the slot", holds.collect()),
+        ("ask to return", section.returns.clone()),
         ("check in", section.marks.clone()),
         ("used up", section.taken.clone()),
         ("called in vain", section.spent.clone()),

@@ -30,6 +30,17 @@ pub(crate) trait Codec: Sized {
     fn read(r: &mut Reader) -> Read<Self>;
 }
 
+/// A field that is there or not, as an integer before it says.
+pub(crate) trait Part: Sized {
+    fn is_there(&self) -> bool;
+
+    fn write(&self, w: &mut Writer);
+
+    /// # Errors
+    /// For bytes that [`Part::write`] does not write.
+    fn read(r: &mut Reader, there: bool) -> Read<Self>;
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     pub bytes: Vec<u8>,

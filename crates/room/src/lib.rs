@@ -52,7 +52,8 @@ pub use entry::encoded::Encoded;
 pub use entry::eviction::Eviction;
 pub use entry::sale::{BreaksDraw, Commitment, Drawing, DrawnLane, Forms, Late, Made, Owed, Sale};
 pub use entry::{
-    Adopt, Batch, Change, Claim, Completion, End, Entry, MAX_BATCH_BYTES, RoomChange, Section, Spoke, StateHash, Vote,
+    Adopt, Batch, Change, Claim, Completion, End, Entry, Hold, MAX_BATCH_BYTES, RoomChange, Section, Spoke, StateHash,
+    Vote,
 };
 pub use lane::record::SLACK_MS;
 pub use line::accounts::{Bound, Tagged};
@@ -69,6 +70,7 @@ pub use ropeline_ids::{
     CallId, Clock, CodeId, Edition, Epoch, GateId, LaneId, LineName, MAX_LANE_NAME, Number, PendingId, Place, Position,
     RehearsalId, RoomName, Tag, Visitor, Wall,
 };
+pub use settings::active::ActiveSlots;
 pub use settings::lanes::{MAX_LANES, NamedLane, ONLY_LANE};
 pub use settings::schedule::{MAX_RULE, MAX_WINDOWS, Phase, Schedule, Stage, Window};
 pub use settings::{MAX_LANGUAGES, MAX_MESSAGE, MAX_STOCK, MAX_TAG, Mode, Overrides, Settings};
@@ -78,7 +80,7 @@ pub use state::chain::Chain;
 pub use state::rooms::MAX_ROOMS;
 pub use state::roster::{MAX_GATES, RosterGate};
 pub use state::{IDLE_TICK_MS, State};
-pub use version::{NEWEST, OLDEST, VERSION};
+pub use version::{ACTIVE_SLOTS, NEWEST, OLDEST, VERSION};
 pub use view::frame::Frame;
 pub use view::line_view::{Estimate, LaneFigures, LineView, Rehearsed};
 pub use view::lines::Lines;

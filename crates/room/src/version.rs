@@ -1,7 +1,10 @@
 //! Machine versions that this binary runs.
 
 /// The newest one in use, and the one that a new log begins with.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
+
+/// From this one on a room can have active slots.
+pub const ACTIVE_SLOTS: u16 = 2;
 
 /// The oldest one.
 pub const OLDEST: u16 = 1;

@@ -330,6 +330,8 @@ mod tests {
             ends_by: Clock(200_000),
             since: Wall(0),
             carried: true,
+            parked: false,
+            unasked_until: Clock(u64::MAX),
             renews_from: Clock(10_000),
             ending: false,
         };

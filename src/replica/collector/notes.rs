@@ -31,6 +31,8 @@ impl Collector {
             Note::Claim { carried } => (Kind::Claim, carried, 0),
             Note::Renew => (Kind::Renew, false, 0),
             Note::Reopen => (Kind::Reopen, false, 0),
+            Note::Return => (Kind::Return, false, 0),
+            Note::Hold { for_ms } => (Kind::Hold, false, for_ms),
             Note::Leave => (Kind::Leave, false, 0),
             Note::End { after_ms } => (Kind::End, false, after_ms),
             Note::Complete { after_ms, .. } => (Kind::Complete, false, after_ms),
@@ -60,9 +62,16 @@ impl Collector {
         };
         said.carried |= carried;
         said.edition = said.edition.max(edition);
-        said.seen = said.seen.max(seen);
-        // The shop's first answer counts; a later one only if it ends the session sooner.
-        said.after_ms = said.after_ms.min(after_ms);
+        said.seen = match kind {
+            // Who asks again keeps the place.
+            Kind::Return => said.seen.min(seen),
+            _ => said.seen.max(seen),
+        };
+        said.after_ms = match kind {
+            Kind::Hold => said.after_ms.max(after_ms),
+            // The shop's first answer counts; a later one only if it ends the session sooner.
+            _ => said.after_ms.min(after_ms),
+        };
         self.urgent |= recorded.is_some() || !matches!(kind, Kind::Mark | Kind::Renew);
         if let Some(recorded) = recorded {
             said.recorded.retain(|waiter| !waiter.is_closed());
@@ -105,7 +114,7 @@ impl Collector {
     pub fn forget_uses(&mut self, lapsed: impl Fn(&RoomName, Duration) -> bool) {
         for ((room, ..), work) in &mut self.lines {
             let before = work.notes();
-            let uses = |kind| matches!(kind, Kind::Renew | Kind::Reopen);
+            let uses = |kind| matches!(kind, Kind::Renew | Kind::Reopen | Kind::Return | Kind::Hold);
             work.notes
                 .retain(|(kind, _), word| !uses(*kind) || !lapsed(room, word.seen));
             self.notes -= before - work.notes();
@@ -117,6 +126,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use crate::room::Hold;
 
     use super::super::tests::{name, noted, number};
     use super::*;
@@ -148,5 +159,40 @@ mod tests {
         assert_eq!((&section.renewals, &section.reopens), (&seat(2), &Vec::new()));
         assert_eq!((&section.marks, &section.leaves), (&seat(3), &seat(4)));
         assert!(collector.is_empty() && collector.notes == 0);
+    }
+
+    #[test]
+    fn who_asks_for_a_slot_is_named_in_the_order_of_asking_and_once() {
+        let mut collector = Collector::default();
+        for (n, seen) in [(9, 3), (2, 5), (7, 4), (9, 8), (2, 6)] {
+            collector.note(Noted {
+                seen: Duration::from_secs(seen),
+                ..noted(1, n, Note::Return)
+            });
+        }
+        assert!(collector.is_urgent(), "a request waits");
+        let (batch, _) = collector.cut(|_| 0);
+        let asked = [9, 7, 2].map(|n| (LaneId(7), number(n)));
+        assert_eq!(batch.sections[0].returns, asked);
+    }
+
+    #[test]
+    fn the_longest_hold_of_a_session_goes_with_its_claim() {
+        let mut collector = Collector::default();
+        collector.note(noted(1, 4, Note::Claim { carried: false }));
+        for for_ms in [900, 60_000, 3] {
+            collector.note(noted(1, 4, Note::Hold { for_ms }));
+        }
+        let (batch, _) = collector.cut(|_| 0);
+        let hold = Hold {
+            lane: LaneId(7),
+            number: number(4),
+            for_ms: 60_000,
+        };
+        assert_eq!(
+            (batch.sections[0].claims.len(), &batch.sections[0].holds),
+            (1, &vec![hold])
+        );
+        assert!(collector.is_empty());
     }
 }

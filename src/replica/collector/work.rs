@@ -9,7 +9,7 @@ use super::joiners::Joiners;
 use super::sizes::{ITEM_BYTES, Space, TAG_BYTES};
 use crate::replica::waiters::Waiters;
 use crate::room::{
-    Bound, Claim, Completion, Edition, End, LaneId, LineName, Number, RehearsalId, RoomName, Section, Tag,
+    Bound, Claim, Completion, Edition, End, Hold, LaneId, LineName, Number, RehearsalId, RoomName, Section, Tag,
 };
 
 /// Most bytes of a number that is encoded as its distance from one of the same lane and epoch.
@@ -36,6 +36,8 @@ pub(super) struct Work {
 pub(super) enum Kind {
     Claim,
     Reopen,
+    Return,
+    Hold,
     Complete,
     Leave,
     End,
@@ -48,8 +50,8 @@ impl Kind {
     /// first.
     pub fn most(self) -> usize {
         match self {
-            Self::Mark | Self::Renew | Self::Reopen => MAX_NOTES,
-            Self::Claim | Self::Complete | Self::Leave | Self::End => MAX_WORDS,
+            Self::Mark | Self::Renew | Self::Reopen | Self::Return => MAX_NOTES,
+            Self::Claim | Self::Hold | Self::Complete | Self::Leave | Self::End => MAX_WORDS,
         }
     }
 
@@ -61,7 +63,10 @@ impl Kind {
     /// Its numbers are packed in bulk: each is encoded as the difference from the one before it, if lane and epoch are the
     /// same.
     fn is_bulk(self) -> bool {
-        matches!(self, Self::Leave | Self::Reopen | Self::Renew | Self::Mark)
+        matches!(
+            self,
+            Self::Leave | Self::Reopen | Self::Return | Self::Renew | Self::Mark
+        )
     }
 }
 
@@ -127,6 +132,7 @@ impl Work {
     fn cut_notes(&mut self, section: &mut Section, space: &mut Space, waiters: &mut Waiters) {
         let mut opened = BTreeSet::new();
         let mut held = Vec::new();
+        let mut asked = Vec::new();
         let mut last = None;
         while let Some(((kind, seat), word)) = self.notes.pop_first() {
             let waits = kind.is_final() && opened.contains(&seat);
@@ -147,10 +153,16 @@ impl Work {
                 opened.insert(seat);
             }
             last = Some(run);
+            if kind == Kind::Return {
+                asked.push((word.seen, seat));
+            }
             put(section, kind, seat, &word);
             waiters.records.extend(word.recorded);
         }
         self.notes.extend(held);
+        // Slots go to those who ask first.
+        asked.sort_unstable();
+        section.returns.extend(asked.into_iter().map(|(_, seat)| seat));
     }
 }
 
@@ -177,6 +189,13 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
             carried: word.carried,
         }),
         Kind::Reopen => section.reopens.push(seat),
+        // In the order of asking, all at once.
+        Kind::Return => {}
+        Kind::Hold => section.holds.push(Hold {
+            lane,
+            number,
+            for_ms: word.after_ms,
+        }),
         Kind::Renew => section.renewals.push(seat),
         Kind::Mark => section.marks.push(seat),
     }

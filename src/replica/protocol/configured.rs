@@ -6,7 +6,7 @@
 use super::identity::Identity;
 use crate::replica::options::Charge;
 use crate::replica::rooms;
-use crate::room::{BreaksDraw, Change, RoomName, Settings, State};
+use crate::room::{BreaksDraw, Change, OLDEST, RoomName, Settings, State};
 use crate::token::Keyring;
 
 pub(super) struct Configured {
@@ -16,6 +16,8 @@ pub(super) struct Configured {
     charge: Charge,
     /// Once the log is read to its end, the rooms are to be compared with it.
     compare: bool,
+    /// The log's machine version when it was last read to its end: a later one may hold more of the configuration.
+    version: Option<u16>,
 }
 
 type Changes = Vec<(RoomName, Change)>;
@@ -27,6 +29,7 @@ impl Configured {
             keyring,
             charge,
             compare: false,
+            version: None,
         }
     }
 
@@ -41,6 +44,12 @@ impl Configured {
     /// A comparison with the log is still to be made.
     pub fn wants_comparison(&self) -> bool {
         self.compare
+    }
+
+    /// The log was read to its end, and runs this machine version.
+    pub fn runs(&mut self, version: u16) {
+        self.compare |= self.version.is_some_and(|known| known < version);
+        self.version = Some(version);
     }
 
     /// Whether `state` lacks a room.
@@ -83,7 +92,8 @@ impl Configured {
             .map(|state| rooms::changes(state, &self.rooms, gives_up))
             .unwrap_or_default();
         let is_added = |room: &RoomName| state.is_some_and(|state| state.additions().get(room).is_some());
-        for change in rooms::differences(&before, &self.rooms) {
+        let version = state.map_or(OLDEST, State::version);
+        for change in rooms::differences(&before, &self.rooms, version) {
             let stays = change.1 == Change::Remove && is_added(&change.0);
             if !changes.contains(&change) && !stays {
                 changes.push(change);

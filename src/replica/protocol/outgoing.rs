@@ -155,7 +155,7 @@ impl Outgoing {
             version,
             batch: Batch {
                 knows: identity.knows(),
-                ..batch
+                ..batch.under(version)
             },
         }
     }
@@ -238,6 +238,8 @@ impl Outgoing {
             if lapsed(view, &section.room, sent.since, now) {
                 section.reopens.clear();
                 section.renewals.clear();
+                section.returns.clear();
+                section.holds.clear();
             }
         }
     }

@@ -177,6 +177,14 @@ impl Ledger {
         for (lane, number) in &section.renewals {
             self.visits.renew((*lane, *number), now);
         }
+        for hold in &section.holds {
+            self.visits.hold((hold.lane, hold.number), hold.for_ms, now);
+        }
+        for (lane, number) in &section.returns {
+            // One who is parked stays inside by asking; of one whom the room did not know it is a way back.
+            self.visits.renew((*lane, *number), now);
+            self.reopen((*lane, *number), happened);
+        }
         for (lane, number) in &section.marks {
             let in_line = || matches!(stands(happened, *lane, *number), Standing::Waiting(waiting) if waiting.present);
             let seat = happened.view.seat(*lane, *number);

@@ -133,6 +133,17 @@ impl Visits {
         self.keep(who, renewed);
     }
 
+    /// A session lasts for so long, whether or not a request comes.
+    pub fn hold(&mut self, who: Who, for_ms: u64, now: Now<'_>) {
+        self.renew(who, now);
+        let Some(session) = self.inside.get(&who).copied().filter(|session| !session.ending) else {
+            return;
+        };
+        let until = now.clock.plus(for_ms).min(session.ends_by);
+        let expires = session.expires.max(until);
+        self.keep(who, Session { expires, ..session });
+    }
+
     /// The shop ends a session, `after_ms` from now. False for nobody's.
     pub fn end(&mut self, who: Who, after_ms: u64, now: Now<'_>) -> bool {
         if self.is_called(who) {
@@ -293,5 +304,17 @@ mod tests {
         visits.resume(WHO, Clock(5_000), Clock(60_000), at(&settings, 0));
         visits.expire(Clock(7_000));
         assert_eq!((visits.inside(), visits.held.count()), (0, 0));
+    }
+
+    #[test]
+    fn a_hold_makes_a_session_last_and_a_shorter_one_takes_nothing_away() {
+        let (settings, mut visits) = (settings(), Visits::default());
+        visits.open(WHO, at(&settings, 0));
+        visits.hold(WHO, 30_000, at(&settings, 1_000));
+        visits.hold(WHO, 10, at(&settings, 2_000));
+        visits.expire(Clock(32_999));
+        assert!(visits.is_inside(WHO));
+        visits.expire(Clock(33_000));
+        assert!(!visits.is_inside(WHO));
     }
 }

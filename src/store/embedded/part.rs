@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::record::{Head, open_entry, seal};
-use crate::room::{Encoded, Entry, Position};
+use crate::room::{Encoded, Entry, OLDEST, Position, State};
 use crate::store::{READ_MAX_ENTRIES, Snapshot};
 
 /// An open part. Dropping it closes the file.
@@ -44,6 +44,7 @@ impl Part {
             let db = builder().create_file(file).map_err(fault)?;
             let base_bytes = base.encode();
             let head = Head {
+                version: State::version_of(&base.state).unwrap_or(OLDEST),
                 epoch: base.position.epoch,
                 base: base.position.sequence,
                 since: base.time,
@@ -138,8 +139,16 @@ impl Part {
     /// Appends an entry; on disk when it returns. After a failure the part must be opened anew.
     pub fn append(&mut self, entry: &Entry) -> Result<(), Fault> {
         let record = seal(entry.encode());
+        let head = Head {
+            version: self.head.version.max(entry.version),
+            ..self.head
+        };
         guarded(|| {
             write(&self.db, |tx| {
+                if head != self.head {
+                    let mut heads = tx.open_table(HEAD).map_err(fault)?;
+                    heads.insert((), head.encode().as_slice()).map_err(fault)?;
+                }
                 let mut entries = tx.open_table(ENTRIES).map_err(fault)?;
                 entries
                     .insert(entry.position.sequence, record.as_slice())
@@ -147,6 +156,7 @@ impl Part {
                 Ok(())
             })
         })?;
+        self.head = head;
         self.tail = entry.position.sequence;
         self.nonce = entry.nonce;
         self.bytes += record.len() as u64;
@@ -246,3 +256,45 @@ const CACHE_BYTES: usize = 8 * 1024 * 1024;
 const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const BASE: TableDefinition<(), &[u8]> = TableDefinition::new("base");
 const HEAD: TableDefinition<(), &[u8]> = TableDefinition::new("head");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::{ACTIVE_SLOTS, GateId, Wall};
+
+    fn entry(sequence: u64, version: u16) -> Entry {
+        Entry {
+            position: Position { epoch: 7, sequence },
+            gate: GateId(1),
+            serial: sequence,
+            previous: [0; 8],
+            nonce: sequence.to_le_bytes(),
+            time: Wall(sequence),
+            version,
+            batch: crate::room::Batch::default(),
+        }
+    }
+
+    /// A binary that lacks the version must not take the entries for damage.
+    #[test]
+    fn a_part_says_which_machine_version_it_needs() {
+        let file = || tempfile::tempfile().unwrap();
+        let base = |state: &State| Snapshot {
+            position: Position { epoch: 7, sequence: 0 },
+            nonce: [0; 8],
+            time: Wall(0),
+            state: state.encode(),
+        };
+        let later = Part::create(file(), &base(&State::empty(7))).unwrap();
+        assert_eq!(later.head.version, ACTIVE_SLOTS);
+        let kept = file();
+        let mut part = Part::create(kept.try_clone().unwrap(), &base(&State::empty(7).with_version(1))).unwrap();
+        part.append(&entry(1, 1)).unwrap();
+        assert_eq!(part.head.version, 1);
+        part.append(&entry(2, 2)).unwrap();
+        part.append(&entry(3, 1)).unwrap();
+        drop(part);
+        let again = Part::open(kept).unwrap();
+        assert_eq!((again.head.version, again.tail), (2, 3));
+    }
+}

@@ -3,11 +3,13 @@
 use sha2::{Digest, Sha256};
 
 use super::part::Fault;
-use crate::room::{Encoded, VERSION, Wall};
+use crate::room::{Encoded, NEWEST, Wall};
 
 /// The head of a part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Head {
+    /// The highest machine version of its snapshot and its entries: a binary that lacks it leaves the part alone.
+    pub version: u16,
     pub epoch: u64,
     /// Sequence of the snapshot it starts from; entries follow from the next.
     pub base: u64,
@@ -23,7 +25,7 @@ impl Head {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(&FORMAT.to_le_bytes());
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_le_bytes());
         for word in [self.epoch, self.base, self.since.0, self.base_bytes] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
@@ -36,7 +38,7 @@ impl Head {
         let (format, rest) = open(record)?.split_first_chunk::<2>().ok_or_else(damaged)?;
         let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
         let (format, version) = (u16::from_le_bytes(*format), u16::from_le_bytes(*version));
-        if format > FORMAT || version > VERSION {
+        if format > FORMAT || version > NEWEST {
             return Err(Fault::Newer(u64::from(format.max(version))));
         }
         let (words, []) = rest.as_chunks::<8>() else {
@@ -46,6 +48,7 @@ impl Head {
             return Err(damaged());
         };
         Ok(Self {
+            version,
             epoch: u64::from_le_bytes(*epoch),
             base: u64::from_le_bytes(*base),
             since: Wall(u64::from_le_bytes(*since)),

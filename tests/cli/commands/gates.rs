@@ -196,34 +196,34 @@ fn a_gate_that_starts_after_all_have_died_shows_the_places_while_it_waits_for_th
     until("the turn", || waiting.goes_to("/").is_the_shops().then_some(()));
 }
 
-/// A build for tests supports version 2, and agrees to it if configured so.
+/// A build for tests supports one version more than is in use, and agrees to it if configured so.
 #[test]
 fn a_machine_version_is_raised_when_all_gates_know_it() {
     let store = Server::start(&Options::default());
     let site = Site::shared(&store.url(), "on_outage = \"open\"");
     let held_back = site.start();
     held_back.lives();
-    assert_eq!(roster(&held_back, 1)["log"]["machine_version"], 1);
-    site.set_store("machine_version = 2");
+    assert_eq!(roster(&held_back, 1)["log"]["machine_version"], 2);
+    site.set_store("machine_version = 3");
     let newer = site.start();
     roster(&newer, 2);
-    let refused = says(&site, &newer, &["gates", "--raise", "2"]);
+    let refused = says(&site, &newer, &["gates", "--raise", "3"]);
     assert!(
-        refused.code == Some(1) && refused.err.contains("not all gates know machine version 2"),
+        refused.code == Some(1) && refused.err.contains("not all gates know machine version 3"),
         "{refused:?}"
     );
     assert_eq!(held_back.stop().code, Some(0));
     roster(&newer, 1);
-    let raised = says(&site, &newer, &["gates", "--raise", "2"]);
+    let raised = says(&site, &newer, &["gates", "--raise", "3"]);
     assert!(
-        raised.code == Some(0) && raised.out.contains("machine version 2 in force"),
+        raised.code == Some(0) && raised.out.contains("machine version 3 in force"),
         "{raised:?}"
     );
-    let again = says(&site, &newer, &["gates", "--raise", "2"]);
+    let again = says(&site, &newer, &["gates", "--raise", "3"]);
     assert!(again.err.contains("it never goes down"), "{again:?}");
 
     // Back to a binary that does not run it: such a gate takes no visitors, and opens no room for being in no touch.
-    site.edit("machine_version = 2\n", "");
+    site.edit("machine_version = 3\n", "");
     let behind = site.start();
     let ready = until("readiness refused", || {
         let ready = behind.asks_admin("/readyz");
@@ -232,9 +232,9 @@ fn a_machine_version_is_raised_when_all_gates_know_it() {
     assert_eq!(ready.status, 503, "{ready:?}");
     let told = says(&site, &behind, &["gates"]).out;
     assert!(
-        told.contains("gone on with machine version 2, which this gate does not run: upgrade it"),
+        told.contains("gone on with machine version 3, which this gate does not run: upgrade it"),
         "{told}"
     );
     assert_eq!(behind.visitor().goes_to("/").word(), "joining");
-    assert_eq!(roster(&newer, 1)["log"]["machine_version"], 2);
+    assert_eq!(roster(&newer, 1)["log"]["machine_version"], 3);
 }

@@ -6,6 +6,8 @@
 /// - `enum Name { 0 => A, 1 => B(a), 2 => C { b } };` is written as a tag and the fields of the variant.
 /// - `sparse { c, d }` behind a struct's fields has those that mostly have their default. One integer says which have not, and only
 ///   these follow.
+/// - `parts { c, d }` instead has flags and options. One integer says which are there, and what an option holds follows: of a
+///   single one, the bytes of a field.
 /// - `derived { e }` has fields that are not written, and are read as their default.
 /// - `where method` refuses what was read if `method(&self) -> bool` is false.
 /// - `then method` gives what was read to `method(self) -> Self`, which works out what is derived.
@@ -14,6 +16,7 @@ macro_rules! codec {
     () => {};
     (struct $name:ident $({ $($field:ident $(as $with:ident)?),+ $(,)? })?
         $(sparse { $($part:ident $(as $part_with:ident)?),+ $(,)? })?
+        $(parts { $($optional:ident),+ $(,)? })?
         $(derived { $($derived:ident),+ })?
         $(where $check:ident)? $(then $derive:ident)?;
         $($rest:tt)*
@@ -29,6 +32,10 @@ macro_rules! codec {
                         $crate::codec::codec!(@write w, &self.$part $(, $part_with)?);
                     })+
                 )?
+                $(
+                    w.parts(&[$($crate::codec::Part::is_there(&self.$optional)),+]);
+                    $($crate::codec::Part::write(&self.$optional, w);)+
+                )?
             }
 
             fn read(r: &mut $crate::codec::Reader) -> $crate::codec::Read<Self> {
@@ -37,7 +44,13 @@ macro_rules! codec {
                     let mut there = r.parts([$(stringify!($part)),+].len())?;
                     $(let $part = r.part(there.next(), |r| Ok($crate::codec::codec!(@read r $(, $part_with)?)))?;)+
                 )?
-                let value = Self { $($($field,)+)? $($($part,)+)? $($($derived: Default::default(),)+)? };
+                $(
+                    let mut there = r.parts([$(stringify!($optional)),+].len())?;
+                    $(let $optional = $crate::codec::Part::read(r, there.next() == Some(true))?;)+
+                )?
+                let value = Self {
+                    $($($field,)+)? $($($part,)+)? $($($optional,)+)? $($($derived: Default::default(),)+)?
+                };
                 $(if !value.$check() {
                     return r.wrong();
                 })?

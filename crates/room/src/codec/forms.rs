@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::{Codec, Read, Reader, Writer, codec};
+use super::{Codec, Part, Read, Reader, Writer, codec};
 use ropeline_ids::{
     Clock, CodeId, Edition, Epoch, GateId, Hash, LaneId, LineName, Number, PendingId, Place, Position, RehearsalId,
     RoomName, Tag, Wall,
@@ -97,6 +97,34 @@ impl<T: Codec> Codec for Option<T> {
 
     fn read(r: &mut Reader) -> Read<Self> {
         if r.get()? { r.get().map(Some) } else { Ok(None) }
+    }
+}
+
+impl Part for bool {
+    fn is_there(&self) -> bool {
+        *self
+    }
+
+    fn write(&self, _: &mut Writer) {}
+
+    fn read(_: &mut Reader, there: bool) -> Read<Self> {
+        Ok(there)
+    }
+}
+
+impl<T: Codec> Part for Option<T> {
+    fn is_there(&self) -> bool {
+        self.is_some()
+    }
+
+    fn write(&self, w: &mut Writer) {
+        if let Some(value) = self {
+            w.put(value);
+        }
+    }
+
+    fn read(r: &mut Reader, there: bool) -> Read<Self> {
+        if there { r.get().map(Some) } else { Ok(None) }
     }
 }
 

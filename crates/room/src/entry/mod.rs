@@ -22,6 +22,7 @@ use crate::room::rehearsal::RehearsalOrder;
 use crate::settings::schedule::Window;
 use crate::settings::{Overrides, Settings};
 use crate::state::additions::Addition;
+use crate::version::ACTIVE_SLOTS;
 use ropeline_ids::{
     Edition, Epoch, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
@@ -209,6 +210,10 @@ pub struct Section {
     pub reopens: Vec<(LaneId, Number)>,
     /// Sessions seen in use; appended once a tenth of the session.
     pub renewals: Vec<(LaneId, Number)>,
+    /// Sessions whose slot is kept until a date: a payment is under way.
+    pub holds: Vec<Hold>,
+    /// Requests of parked sessions, and of sessions that the room does not know: each asks for a slot, in this order.
+    pub returns: Vec<(LaneId, Number)>,
     /// Visitors who checked in; each at most once per generation. Sorted, without repeats. A number in the gap behind a
     /// closed epoch, or of an epoch that the room does not know, is proof that it was issued: its place is given back.
     pub marks: Vec<(LaneId, Number)>,
@@ -236,6 +241,14 @@ pub struct End {
     pub after_ms: u64,
 }
 
+/// A session whose slot is kept for so long from now on, whether or not a request comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hold {
+    pub lane: LaneId,
+    pub number: Number,
+    pub for_ms: u64,
+}
+
 /// A session whose visitor, by the shop's answer, has completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
@@ -258,6 +271,28 @@ pub struct Claim {
     pub carried: bool,
 }
 
+impl Batch {
+    /// The batch as a log of this machine version can hold it: without what only later ones know.
+    #[must_use]
+    pub fn under(mut self, version: u16) -> Self {
+        if version >= ACTIVE_SLOTS {
+            return self;
+        }
+        for change in &mut self.rooms {
+            match &mut change.change {
+                Change::Configure(settings) => settings.active = None,
+                Change::Add(addition) => addition.settings.active = None,
+                _ => {}
+            }
+        }
+        for section in &mut self.sections {
+            section.reopens.append(&mut section.returns);
+            section.holds.clear();
+        }
+        self
+    }
+}
+
 impl Section {
     /// An empty section of a line.
     #[must_use]
@@ -274,6 +309,8 @@ impl Section {
             spent: Vec::new(),
             reopens: Vec::new(),
             renewals: Vec::new(),
+            holds: Vec::new(),
+            returns: Vec::new(),
             marks: Vec::new(),
             voids: Vec::new(),
             bound: Vec::new(),
@@ -293,11 +330,13 @@ impl Section {
             &self.spent,
             &self.reopens,
             &self.renewals,
+            &self.returns,
             &self.marks,
             &self.voids,
         ];
         let items = named.map(Vec::len).iter().sum::<usize>();
         let items = items + self.ends.len() + self.completions.len() + self.claims.len() + self.bound.len();
+        let items = items + self.holds.len();
         u32::try_from(items).unwrap_or(u32::MAX)
     }
 }

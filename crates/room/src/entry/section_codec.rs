@@ -1,7 +1,7 @@
 //! The byte form of a section: what happened in one line. Numbers go in bulk ([`marks_codec`]).
 
 use super::marks_codec;
-use super::{Claim, Completion, End, Section};
+use super::{Claim, Completion, End, Hold, Section};
 use crate::codec::codec;
 
 // What gates write many times a second comes first, so that one byte says what is there.
@@ -9,8 +9,9 @@ codec! {
     struct Section { room, line } sparse {
         marks as marks_codec, joins, claims, renewals as marks_codec, ends, leaves as marks_codec, pending_joins,
         completions, tagged, bound as bound, taken as marks_codec, spent as marks_codec, reopens as marks_codec,
-        voids as marks_codec, bypasses, networks, rehearsal,
+        voids as marks_codec, bypasses, networks, rehearsal, returns as marks_codec, holds,
     };
+    struct Hold { lane, number, for_ms };
     struct End { lane, number, after_ms };
     struct Claim { lane, number, carried };
     struct Completion { lane, number, edition, after_ms } sparse { at, tag };

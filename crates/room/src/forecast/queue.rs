@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn those_who_leave_are_counted_by_age_and_expected_to_go_on() {
         let mut line = Line::new();
-        line.join(50_000);
+        line.join(5_000);
         line.step();
         let before = line.queue.chances(GRACE_STEPS)[10];
         for _ in 0..15 {
@@ -338,7 +338,7 @@ mod tests {
             line.leave(gone);
             line.step();
         }
-        assert_eq!(line.left(), 50_000 - line.present());
+        assert_eq!(line.left(), 5_000 - line.present());
         let chances = line.queue.chances(GRACE_STEPS);
         assert!(before < SURE / 500);
         assert!((SURE / 55..SURE / 45).contains(&chances[10]), "{}", chances[10]);

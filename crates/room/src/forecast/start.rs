@@ -22,8 +22,11 @@ pub(super) fn start(sight: &Sight, times: Times, chances: &Chances, tokens: Opti
     for (_, record) in sight.lanes.iter().flat_map(|lane| lane.slots.iter()) {
         match record {
             Record::Called(call) => begin_call(&mut start, call, times, sight.now),
-            Record::Inside(session) => begin_session(&mut start, session, (times, chances), sight.now),
-            Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
+            // A parked session holds no slot.
+            Record::Inside(session) if record.holds_slot() => {
+                begin_session(&mut start, session, (times, chances), sight.now)
+            }
+            Record::Inside(_) | Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
         }
     }
     start

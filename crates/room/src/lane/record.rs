@@ -35,6 +35,8 @@ pub(crate) struct Call {
 pub(crate) struct Session {
     pub expires: Clock,
     pub ends_by: Clock,
+    /// The last activity that is noted. In the future for a session whose slot is held until a date: it is parked as long
+    /// after that as after a request.
     pub renewed: Clock,
     pub since: Wall,
     pub count: u8,
@@ -42,6 +44,19 @@ pub(crate) struct Session {
     pub ending: bool,
     /// Opened again beyond the room's own calls.
     pub excess: bool,
+    /// `None`: it is in use, and holds a slot.
+    pub stay: Option<Stay>,
+}
+
+/// A session that is not in use, in a room with active slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stay {
+    /// Holds no slot.
+    Parked,
+    /// Holds none, and is in the queue of those who return.
+    Asks,
+    /// Has a slot again since `renewed`, and has not used it.
+    Back,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,13 +76,25 @@ codec! {
         4 => Over { end, until, count },
     };
     struct Call { deadline, at, count, back };
-    struct Session { expires, ends_by, renewed, since, count, carried, ending, excess };
+    struct Session { expires, ends_by, renewed, since, count, carried, ending } parts { excess, stay };
+    enum Stay { 0 => Parked, 1 => Asks, 2 => Back };
     enum EndedBy { 0 => Idling, 1 => Word };
 }
 
 impl Record {
-    pub fn holds_slot(&self) -> bool {
+    /// Called or inside, with a slot or without one.
+    pub fn has_right(&self) -> bool {
         matches!(self, Self::Called(_) | Self::Inside(_))
+    }
+
+    /// When the session is parked if nothing else happens; `after_ms` is [`Settings::parks_after_ms`].
+    ///
+    /// [`Settings::parks_after_ms`]: crate::Settings::parks_after_ms
+    pub fn parks(&self, after_ms: Option<u64>) -> Option<Clock> {
+        match self {
+            Self::Inside(session) => session.parks(after_ms),
+            _ => None,
+        }
     }
 
     /// When the clock alone changes this record.
@@ -88,7 +115,24 @@ impl Call {
     }
 }
 
+/// A slot that is given back and not used for so long is free again.
+pub(crate) const BACK_MS: u64 = 10_000;
+
 impl Session {
+    pub fn is_parked(&self) -> bool {
+        matches!(self.stay, Some(Stay::Parked | Stay::Asks))
+    }
+
+    /// As [`Record::parks`].
+    pub fn parks(&self, after_ms: Option<u64>) -> Option<Clock> {
+        let after_ms = after_ms.filter(|_| !self.ending)?;
+        match self.stay {
+            None => Some(self.renewed.plus(after_ms)),
+            Some(Stay::Back) => Some(self.renewed.plus(BACK_MS + SLACK_MS)),
+            Some(Stay::Parked | Stay::Asks) => None,
+        }
+    }
+
     /// When the slot is freed: at once after an end that was due, else with slack behind the pass's own date.
     pub fn due(&self) -> Clock {
         if self.ending {

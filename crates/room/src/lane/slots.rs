@@ -18,15 +18,19 @@ const PIECE: u64 = 16;
 pub(crate) struct Slots {
     pieces: Paged<Piece>,
     held: Held,
+    /// Slots that have come free since they were last asked for; asked for before an entry ends.
+    freed: u32,
 }
 
-/// How many hold a slot.
+/// How many hold a slot, or a right without one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Held {
     pub called: u32,
     pub inside: u32,
     /// Of those inside: opened again beyond the room's own calls.
     pub excess: u32,
+    /// Inside without a slot.
+    pub parked: u32,
 }
 
 /// The slot that a record holds.
@@ -34,15 +38,19 @@ pub(crate) struct Held {
 enum Hold {
     Nothing,
     Called,
-    Inside { excess: bool },
+    Inside {
+        excess: bool,
+    },
+    /// A right without a slot.
+    Parked,
 }
 
 /// The effect of a changed record on the counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Moved {
-    /// A slot is held from now on.
+    /// A right is held from now on.
     In,
-    /// A slot is free from now on.
+    /// It is not any more.
     Out,
     No,
 }
@@ -53,10 +61,21 @@ struct Piece {
     held: u16,
 }
 
+impl Hold {
+    fn is_slot(self) -> bool {
+        matches!(self, Self::Called | Self::Inside { .. })
+    }
+}
+
 impl Held {
     /// Called and inside.
     pub fn slots(self) -> u32 {
         self.called.saturating_add(self.inside)
+    }
+
+    /// Called, inside and parked.
+    pub fn rights(self) -> u32 {
+        self.slots().saturating_add(self.parked)
     }
 
     /// Slots free under the capacity; none while there are more sessions than that.
@@ -69,6 +88,7 @@ impl Held {
             called: self.called.saturating_add(other.called),
             inside: self.inside.saturating_add(other.inside),
             excess: self.excess.saturating_add(other.excess),
+            parked: self.parked.saturating_add(other.parked),
         }
     }
 
@@ -81,6 +101,7 @@ impl Held {
                 self.inside = by(self.inside, 1);
                 self.excess = by(self.excess, u32::from(excess));
             }
+            Hold::Parked => self.parked = by(self.parked, 1),
         }
     }
 }
@@ -108,6 +129,8 @@ impl Slots {
         }
         self.held.count(before, u32::saturating_sub);
         self.held.count(after, u32::saturating_add);
+        let frees = before.is_slot() && !after.is_slot();
+        self.freed = self.freed.saturating_add(u32::from(frees));
         match (before, after) {
             (Hold::Nothing, _) => Moved::In,
             (_, Hold::Nothing) => Moved::Out,
@@ -117,6 +140,7 @@ impl Slots {
 
     /// The records of these places move to other places of them.
     pub fn permute(&mut self, ranges: impl Iterator<Item = Range<Place>>, to: impl Fn(Place) -> Place) {
+        let freed = self.freed;
         let held: Vec<(Place, Record)> = ranges
             .flat_map(|range| self.within(range).collect::<Vec<_>>())
             .collect();
@@ -126,6 +150,12 @@ impl Slots {
         for (place, record) in held {
             self.put(to(place), Some(record));
         }
+        self.freed = freed;
+    }
+
+    /// How many slots have come free since the last call of this function.
+    pub fn take_freed(&mut self) -> u32 {
+        std::mem::take(&mut self.freed)
     }
 
     fn within(&self, range: Range<Place>) -> impl Iterator<Item = (Place, Record)> {
@@ -193,6 +223,7 @@ impl Leaf for Piece {
 fn hold(record: Option<&Record>) -> Hold {
     match record {
         Some(Record::Called(_)) => Hold::Called,
+        Some(Record::Inside(session)) if session.is_parked() => Hold::Parked,
         Some(Record::Inside(session)) => Hold::Inside { excess: session.excess },
         Some(Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. }) | None => Hold::Nothing,
     }
@@ -224,6 +255,12 @@ mod tests {
         assert_eq!(all, [(3, missed(9)), (40, missed(40))]);
         assert_eq!(slots.iter_from(Place(4)).count(), 1);
         assert_eq!(slots.get(Place(17)), None);
+    }
+
+    /// A session in a room with active slots takes no more memory than another.
+    #[test]
+    fn a_record_takes_forty_bytes() {
+        assert_eq!(size_of::<Option<Record>>(), 40);
     }
 
     #[test]

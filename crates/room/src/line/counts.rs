@@ -5,6 +5,8 @@
 pub(crate) struct Counts {
     pub waiting: u64,
     pub slots: u64,
+    /// Called, inside and parked.
+    pub rights: u64,
     /// Lines without visitors that are kept for the count of their sales.
     pub sold: u64,
 }
@@ -14,6 +16,7 @@ impl Counts {
         Self {
             waiting: self.waiting + other.waiting,
             slots: self.slots + other.slots,
+            rights: self.rights + other.rights,
             sold: self.sold + other.sold,
         }
     }
@@ -22,6 +25,7 @@ impl Counts {
         Self {
             waiting: self.waiting - other.waiting,
             slots: self.slots - other.slots,
+            rights: self.rights - other.rights,
             sold: self.sold - other.sold,
         }
     }

@@ -4,7 +4,7 @@
 use crate::entry::{Claim, Completion, End, Section};
 use crate::lane::Lane;
 use crate::lane::epoch::Found;
-use crate::lane::record::{Call, EndedBy, Record, Session};
+use crate::lane::record::{Call, EndedBy, Record, Session, Stay};
 use crate::lane::virtuals::Virtuals;
 use crate::line::Line;
 use crate::line::deadlines::Due;
@@ -49,6 +49,12 @@ impl Line {
         }
         for (lane, number) in &section.renewals {
             note(self.renew(*lane, *number, rules, m));
+        }
+        for hold in &section.holds {
+            note(self.hold(hold, rules, m));
+        }
+        for (lane, number) in &section.returns {
+            note(self.ask(*lane, *number, rules, m));
         }
         for (lane, number) in &section.marks {
             note(self.mark(*lane, *number, rules, m));
@@ -136,7 +142,7 @@ impl Line {
             Some(Record::Called(call)) => self.admit(&call, rules, m),
             Some(Record::Inside(session)) => {
                 self.forecast.stays(rules.settings).note_use(&session, m.clock);
-                renewed(session, rules.settings, m)
+                used(session, rules.settings, m)
             }
             _ => return false,
         };
@@ -147,7 +153,7 @@ impl Line {
 
     /// Opens a session that a gate continued to honour, or whose genuine pass the room does not know, as excess. A session
     /// that its visitor, the shop or the operator ended stays ended.
-    fn reopen(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
+    pub(super) fn reopen(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
         };
@@ -155,6 +161,14 @@ impl Line {
             return false;
         };
         let in_line = lane.is_in_line(place);
+        let is_known = lane.slots.get(place).is_some_and(Record::has_right);
+        // It takes a right of those that there are, and a gate that brings an epoch back proves no use.
+        let is_right = rules.settings.active.is_some() && !is_known;
+        if is_right && self.rights_left(rules.settings) == 0 {
+            return false;
+        }
+        let parks = is_right && m.adopts.is_some();
+        let Some(lane) = self.lane(id) else { return false };
         let session = match lane.slots.get(place).copied() {
             Some(Record::Called(call)) => self.admit(&call, rules, m),
             Some(
@@ -176,6 +190,8 @@ impl Line {
             (id, place),
             Record::Inside(Session {
                 carried: true,
+                stay: session.stay.or(parks.then_some(Stay::Parked)),
+                excess: session.excess && !parks,
                 ..session
             }),
         );
@@ -183,14 +199,14 @@ impl Line {
         true
     }
 
-    fn renew(&mut self, id: LaneId, number: Number, rules: &Rules, m: &Context) -> bool {
+    pub(super) fn renew(&mut self, id: LaneId, number: Number, rules: &Rules, m: &Context) -> bool {
         let Some(lane) = self.lane(id) else { return false };
         let Some(place) = lane.place(number) else { return false };
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
             return false;
         };
         self.forecast.stays(rules.settings).note_use(&session, m.clock);
-        self.keep((id, place), Record::Inside(renewed(session, rules.settings, m)));
+        self.keep((id, place), Record::Inside(used(session, rules.settings, m)));
         !session.ending
     }
 
@@ -363,7 +379,7 @@ impl Line {
             tag: done.tag.or_else(known),
         };
         let unsettled =
-            place.is_some_and(|place| self.holds_slot((id, place)) && !self.tally.is_settled(&self.lanes, (id, place)));
+            place.is_some_and(|place| self.has_right((id, place)) && !self.tally.is_settled(&self.lanes, (id, place)));
         let new = issued && self.tally.complete(winner);
         if new && unsettled {
             self.tally.count_settled(true);
@@ -397,9 +413,9 @@ impl Line {
         true
     }
 
-    fn holds_slot(&self, (id, place): Due) -> bool {
+    fn has_right(&self, (id, place): Due) -> bool {
         let record = self.lanes.get(usize::from(id.0)).and_then(|lane| lane.slots.get(place));
-        record.is_some_and(Record::holds_slot)
+        record.is_some_and(Record::has_right)
     }
 
     /// A live number is an account's, from now on by the first of its tags; of two the account keeps the better one. False for
@@ -413,7 +429,7 @@ impl Line {
     }
 
     /// A number lives again, which may be an account's.
-    fn revive(&mut self, seat: Due, rules: &Rules, m: &mut Context) {
+    pub(super) fn revive(&mut self, seat: Due, rules: &Rules, m: &mut Context) {
         let given_up = self.accounts.revive(seat, &self.lanes);
         self.give_up(given_up, rules, m);
     }
@@ -491,7 +507,7 @@ impl Line {
 }
 
 /// A session that begins now.
-fn opened(count: u8, excess: bool, settings: &Settings, m: &Context) -> Session {
+pub(super) fn opened(count: u8, excess: bool, settings: &Settings, m: &Context) -> Session {
     let ends_by = m.clock.plus(settings.session_max_ms);
     Session {
         expires: m.clock.plus(settings.hold_ms()).min(ends_by),
@@ -502,18 +518,29 @@ fn opened(count: u8, excess: bool, settings: &Settings, m: &Context) -> Session 
         carried: false,
         ending: false,
         excess,
+        stay: None,
     }
 }
 
-/// A session that is in use. If its end is already set, it keeps that.
-fn renewed(session: Session, settings: &Settings, m: &Context) -> Session {
+/// A session that is in use. If its end is already set, it keeps that. Who is parked here has been forwarded all the same, by
+/// a gate that was cut off or slow: the session is in use, in excess of what the room gave.
+pub(super) fn used(session: Session, settings: &Settings, m: &Context) -> Session {
+    let session = Session {
+        excess: session.excess || session.is_parked(),
+        stay: None,
+        ..session
+    };
     if session.ending {
         return session;
     }
     let expires = m.clock.plus(settings.hold_ms()).min(session.ends_by);
     Session {
         expires: expires.max(session.expires),
-        renewed: m.clock,
+        renewed: if settings.active.is_some() {
+            m.clock.max(session.renewed)
+        } else {
+            m.clock
+        },
         ..session
     }
 }

@@ -11,6 +11,12 @@ pub struct Figures {
     pub called: u32,
     pub inside: u32,
     pub capacity: u32,
+    /// Inside without a slot, in a room with active slots; not among `inside`.
+    pub parked: u32,
+    /// Slots that calls leave free for them.
+    pub reserve: u32,
+    /// Most called, inside and parked; `None` in a room without active slots.
+    pub max_sessions: Option<u32>,
     /// Sessions beyond the room's own calls.
     pub excess: u32,
     pub joins: u64,
@@ -68,6 +74,7 @@ impl Totals {
             called: held.called,
             inside: held.inside,
             excess: held.excess,
+            parked: held.parked,
             joins: self.joins,
             calls: self.calls,
             claims: self.claims,

@@ -13,6 +13,8 @@ pub(crate) mod figures;
 pub(crate) mod one_place;
 pub(crate) mod pulse;
 pub(crate) mod rate;
+pub(crate) mod reserve;
+pub(crate) mod returns;
 pub(crate) mod rules;
 pub(crate) mod stock;
 pub(crate) mod turns;
@@ -53,6 +55,10 @@ pub(crate) struct Line {
     /// When a visitor was last present, called, inside or numbered.
     busy: Clock,
     deadlines: Deadlines,
+    /// When sessions are to be parked.
+    parkings: Deadlines,
+    /// [`Settings::parks_after_ms`], of the settings in force.
+    parks_after_ms: Option<u64>,
     /// The accounts of the tagged places.
     accounts: Accounts,
     /// When calls will reach those who wait.
@@ -62,7 +68,7 @@ pub(crate) struct Line {
 codec! {
     struct Line {
         lanes, totals, calls, tally, generation, busy,
-    } derived { deadlines, accounts, forecast } then derived;
+    } derived { deadlines, parkings, parks_after_ms, accounts, forecast } then derived;
 }
 
 impl Line {
@@ -75,6 +81,8 @@ impl Line {
             generation: now,
             busy: now,
             deadlines: Deadlines::default(),
+            parkings: Deadlines::default(),
+            parks_after_ms: settings.parks_after_ms(),
             accounts: Accounts::default(),
             forecast: Forecast::default(),
         };
@@ -86,7 +94,7 @@ impl Line {
     #[cfg(any(test, feature = "testing"))]
     pub fn forget_totals(&mut self, settings: &Settings, now: Clock) {
         self.totals = Totals::default();
-        self.calls = Calls::new(settings, now);
+        self.calls.forget_totals(settings, now);
         self.busy = now;
         // A generation without marks has not begun.
         if !self.has_marks() {
@@ -110,13 +118,14 @@ impl Line {
         Counts {
             waiting: self.waiting(),
             slots: u64::from(self.held().slots()),
+            rights: u64::from(self.held().rights()),
             sold: u64::from(self.is_empty() && !self.tally.winners().is_empty()),
         }
     }
 
     /// No visitor waits, is called or inside.
     fn is_empty(&self) -> bool {
-        self.held().slots() == 0 && self.waiting() == 0
+        self.held().rights() == 0 && self.waiting() == 0
     }
 
     pub fn waiting(&self) -> u64 {
@@ -129,9 +138,11 @@ impl Line {
         held.fold(Held::default(), Held::plus)
     }
 
-    /// Pieces that are neither sold nor held, which is how many visitors may be called.
+    /// How many visitors may be called by the stock and by the rights: pieces that are neither sold nor held, and rights that
+    /// are not given.
     pub fn reach(&self, settings: &Settings) -> u64 {
-        self.tally.reach(settings, self.held().slots())
+        let pieces = self.tally.reach(settings, self.held().rights());
+        pieces.min(self.rights_left(settings))
     }
 
     pub fn figures(&self) -> Figures {
@@ -147,7 +158,7 @@ impl Line {
     pub fn is_vacant(&self, at: usize) -> bool {
         self.lanes
             .get(at)
-            .is_none_or(|lane| lane.presence.waiting() == 0 && lane.slots.held().slots() == 0)
+            .is_none_or(|lane| lane.presence.waiting() == 0 && lane.slots.held().rights() == 0)
     }
 
     pub fn lane(&mut self, lane: LaneId) -> Option<&mut Lane> {
@@ -165,11 +176,22 @@ impl Line {
     pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Context) {
         self.grow(new, &m.past);
         self.calls.resettle(old, new, m.clock);
+        self.park_by(new);
+    }
+
+    /// Sessions are parked by these settings, which are in force.
+    pub fn park_by(&mut self, settings: &Settings) {
+        let after_ms = settings.parks_after_ms();
+        if self.parks_after_ms != after_ms {
+            self.parks_after_ms = after_ms;
+            self.index();
+        }
     }
 
     /// Before the entry's sections: at most one generation turns, and newcomers of a while ago need a mark.
     pub fn advance(&mut self, settings: &Settings, m: &Context) {
         self.note_busy(m.clock);
+        self.count_returns(settings, m.clock);
         for lane in &mut self.lanes {
             lane.freshen(settings, m.clock);
         }
@@ -185,6 +207,8 @@ impl Line {
     /// After the entry's sections: expiry, calls, horizon.
     pub fn finish(&mut self, rules: &Rules, scope: &mut Scope, m: &mut Context) {
         self.expire(rules, m);
+        self.park(rules, m);
+        self.take_back(scope, rules.settings, m);
         self.call_ordered(rules, scope, m);
         self.call(rules, scope, m);
         for lane in &mut self.lanes {
@@ -192,6 +216,10 @@ impl Line {
             if !gone.is_empty() {
                 Arc::make_mut(&mut m.past).raise(gone.into_iter());
             }
+        }
+        let freed: u32 = self.lanes.iter_mut().map(|lane| lane.slots.take_freed()).sum();
+        if let Some(returns) = &mut self.calls.returns {
+            returns.reserve.free(freed);
         }
         self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
@@ -307,6 +335,8 @@ impl Line {
             self.generation_due(settings),
             of_lanes,
             self.call_due(rules, allowance, m),
+            self.wakes_for_reserve(settings),
+            self.returns_due(settings, m),
             forgotten,
         ];
         dues.into_iter().flatten().min()
@@ -330,6 +360,12 @@ impl Line {
 
     fn generation_due(&self, settings: &Settings) -> Option<Clock> {
         self.has_marks().then(|| self.generation.plus(settings.grace_ms / 2))
+    }
+
+    /// When a visitor who waits may be called because fewer slots are kept for others.
+    fn wakes_for_reserve(&self, settings: &Settings) -> Option<Clock> {
+        let due = self.reserve_due(settings)?;
+        (self.waiting() > 0).then_some(due)
     }
 
     fn has_marks(&self) -> bool {
@@ -374,7 +410,13 @@ impl Line {
     /// when that comes.
     fn keep(&mut self, due: Due, record: Record) {
         let indexed = actual(&self.lanes, due);
+        // PERF: most rooms have no active slots.
+        let parks = self.parks_after_ms.and_then(|_| self.parks(due));
         self.put(due, Some(record));
+        let parking = record.parks(self.parks_after_ms);
+        if let Some(at) = parking.filter(|at| parks.is_none_or(|parks| *at < parks)) {
+            self.parkings.add(at, due);
+        }
         if let Some(at) = record.due().filter(|at| indexed.is_none_or(|indexed| *at < indexed)) {
             self.deadlines.add(at, due);
         }
@@ -454,11 +496,15 @@ impl Line {
 
     /// Works the index of deadlines out from the records.
     fn index(&mut self) {
-        self.deadlines = Deadlines::default();
+        (self.deadlines, self.parkings) = (Deadlines::default(), Deadlines::default());
         for (id, lane) in (0..).map(LaneId).zip(&self.lanes) {
-            let records = lane.slots.iter();
-            for (place, at) in records.filter_map(|(place, record)| Some((place, record.due()?))) {
-                self.deadlines.add(at, (id, place));
+            for (place, record) in lane.slots.iter() {
+                if let Some(at) = record.due() {
+                    self.deadlines.add(at, (id, place));
+                }
+                if let Some(at) = record.parks(self.parks_after_ms) {
+                    self.parkings.add(at, (id, place));
+                }
             }
         }
     }

@@ -241,7 +241,7 @@ impl Tally {
     /// Counts the settled slots anew, from the records.
     pub fn recount(&mut self, lanes: &[Lane]) {
         let held = (0..).map(LaneId).zip(lanes).flat_map(|(id, lane)| {
-            let slots = lane.slots.iter().filter(|(_, record)| record.holds_slot());
+            let slots = lane.slots.iter().filter(|(_, record)| record.has_right());
             slots.map(move |(place, _)| (id, place))
         });
         let settled = held.filter(|at| self.is_settled(lanes, *at)).count();

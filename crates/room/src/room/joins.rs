@@ -104,7 +104,8 @@ impl Room {
         if section.rehearsal.is_some()
             && let Some(line) = self.lines.get_mut(&section.line)
         {
-            line.know_virtuals(section.marks.iter().chain(&section.reopens));
+            let back = section.reopens.iter().chain(&section.returns);
+            line.know_virtuals(section.marks.iter().chain(back));
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) struct LineSet {
     lines: BTreeMap<LineName, Kept>,
     /// When lines are due; a line may be due later than it stands here, never earlier.
     dues: BTreeSet<(Clock, LineName)>,
+    /// When their first sessions are to be parked, likewise: but as far as all gates have been heard.
+    parkings: BTreeSet<(Clock, LineName)>,
     /// Lines that the entry under way touches.
     active: BTreeSet<LineName>,
     counts: Counts,
@@ -28,6 +30,8 @@ struct Kept {
     line: Line,
     /// Its entry in the room's schedule of due times.
     scheduled: Option<Clock>,
+    /// Likewise, of parkings.
+    parks: Option<Clock>,
     /// Its part of the room's counts.
     counted: Counts,
     /// Called visitors who came, and no-shows, when it was last finished.
@@ -87,6 +91,7 @@ impl LineSet {
         let kept = Kept {
             line,
             scheduled: None,
+            parks: None,
             counted: Counts::default(),
             noted,
         };
@@ -104,6 +109,9 @@ impl LineSet {
         self.counts = self.counts.less(kept.counted);
         if let Some(at) = kept.scheduled {
             self.dues.remove(&(at, name.clone()));
+        }
+        if let Some(at) = kept.parks {
+            self.parkings.remove(&(at, name.clone()));
         }
         self.active.remove(name);
         Some(kept.line)
@@ -166,6 +174,13 @@ impl LineSet {
     /// Computes when the next change of a line is due.
     pub fn plan(&mut self, name: &LineName, (rules, allowance): (&Rules, Option<Allowance>), m: &Context) {
         let Some(kept) = self.lines.get_mut(name) else { return };
+        let parks = kept.line.parks_first(m.parks_until(rules.settings));
+        if parks != kept.parks {
+            if let Some(before) = std::mem::replace(&mut kept.parks, parks) {
+                self.parkings.remove(&(before, name.clone()));
+            }
+            self.parkings.extend(parks.map(|at| (at, name.clone())));
+        }
         let due = kept.line.next_due(rules, allowance, m, name.is_only());
         if due == kept.scheduled {
             return;
@@ -191,6 +206,22 @@ impl LineSet {
             // earlier date.
             if let Some(due) = kept.scheduled.take_if(|due| *due <= m.clock) {
                 self.dues.remove(&(due, name.clone()));
+                self.active.insert(name);
+            }
+        }
+        self.wake_to_park(by, m);
+    }
+}
+
+impl LineSet {
+    /// Finds the lines with a session that can be parked now.
+    fn wake_to_park(&mut self, by: (&Rules, Option<Allowance>), m: &Context) {
+        let until = m.parks_until(by.0.settings);
+        while let Some((_, name)) = self.parkings.first().filter(|(at, _)| *at <= until).cloned() {
+            self.plan(&name, by, m);
+            let Some(kept) = self.lines.get_mut(&name) else { return };
+            if let Some(at) = kept.parks.take_if(|at| *at <= until) {
+                self.parkings.remove(&(at, name.clone()));
                 self.active.insert(name);
             }
         }

@@ -106,6 +106,9 @@ impl Room {
     /// With the settings in force, which are derived from the rest. [`Room::reschedule`] computes when lines are due.
     fn enforced(mut self) -> Self {
         self.enforce();
+        for line in self.lines.all_mut() {
+            line.park_by(self.terms.in_force());
+        }
         self
     }
 
@@ -331,6 +334,13 @@ impl Room {
             .min()
     }
 
+    /// When the first session of any line is to be parked.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn parks_first(&mut self, m: &Context) -> Option<Clock> {
+        let until = m.parks_until(self.terms.in_force());
+        self.lines.all_mut().filter_map(|line| line.parks_first(until)).min()
+    }
+
     /// Publishes every line anew.
     pub fn repaint(&mut self) {
         self.published.touch_lines(self.lines.iter().map(|(name, _)| name));
@@ -458,7 +468,11 @@ impl Room {
         if m.adopts.is_some() || self.healing.is_spent() || !m.past.trusts(m.clock) {
             return;
         }
-        let passes = section.reopens.iter().map(|(_, number)| *number);
+        let passes = section
+            .reopens
+            .iter()
+            .chain(&section.returns)
+            .map(|(_, number)| *number);
         let passes = passes.chain(section.completions.iter().map(|done| done.number));
         let tickets = section.marks.iter().map(|(_, number)| *number);
         let shown = passes.map(|number| (Proof::Pass, number));
@@ -536,7 +550,8 @@ impl Room {
         let brought = [&section.taken, &section.spent, &section.voids].into_iter().flatten();
         let brought = brought.filter(|(_, number)| m.adopts == Some(number.epoch));
         let sold = section.completions.iter().map(|done| &done.number);
-        let named = section.marks.iter().chain(&section.reopens).chain(brought);
+        let back = section.reopens.iter().chain(&section.returns);
+        let named = section.marks.iter().chain(back).chain(brought);
         let mut named = named.map(|(_, number)| number).chain(sold);
         !self.lines.has(&section.line) && named.any(lost)
     }

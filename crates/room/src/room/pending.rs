@@ -86,7 +86,15 @@ impl Pending {
         let Some(ids) = self.ids.get(&section.line) else {
             return;
         };
-        let named = [&section.leaves, &section.reopens, &section.renewals, &section.marks];
+        let Section {
+            leaves,
+            reopens,
+            returns,
+            renewals,
+            marks,
+            ..
+        } = section;
+        let named = [leaves, reopens, returns, renewals, marks];
         let ends = section.ends.iter().map(|end| (end.lane, end.number));
         let claims = section.claims.iter().map(|claim| (claim.lane, claim.number));
         let seats = named.into_iter().flatten().copied().chain(ends).chain(claims);

@@ -1,5 +1,6 @@
 //! The settings of a room, as the log carries them: integers only, no file syntax.
 
+pub(crate) mod active;
 pub(crate) mod lanes;
 pub(crate) mod schedule;
 
@@ -9,6 +10,7 @@ use crate::codec::codec;
 use crate::entry::sale::Drawing;
 use crate::load::LoadControl;
 use crate::room::codes::MAX_BYPASS;
+use crate::settings::active::ActiveSlots;
 use crate::settings::lanes::{MAX_LANES, NamedLane, bounded_names};
 use crate::settings::schedule::{Phase, Schedule};
 
@@ -60,6 +62,8 @@ pub struct Settings {
     pub bypass_most: u32,
     /// Load control, within capacity and rate; `None`: capacity and rate alone.
     pub load_control: Option<LoadControl>,
+    /// A slot belongs to a session that is in use; `None`: to every session.
+    pub active: Option<ActiveSlots>,
 }
 
 impl Default for Settings {
@@ -84,6 +88,7 @@ impl Default for Settings {
             stock: None,
             bypass_most: 0,
             load_control: None,
+            active: None,
         }
     }
 }
@@ -110,8 +115,7 @@ codec! {
     struct Settings {
         mode, capacity, rate_per_minute, call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms,
         firm_within_ms, late_window_ms, max_lines, lane_weights, lanes, schedule, draw, stock, bypass_most,
-        load_control,
-    };
+    } parts { load_control, active };
     struct Overrides sparse { mode, capacity, rate_per_minute, message, messages, schedule, stock };
 }
 
@@ -122,10 +126,12 @@ const MAX_MS: u64 = 366 * 24 * 3_600_000;
 const MAX_STEP_MS: u64 = 24 * 3_600_000;
 
 impl Settings {
-    /// A session in use is renewed at most this often: a tenth of `session_ms`.
+    /// A session in use is renewed at most this often: a tenth of `session_ms`, and a quarter of `idle_after_ms` with active
+    /// slots.
     #[must_use]
     pub fn renewal_ms(&self) -> u64 {
-        self.session_ms / 10
+        let step_ms = self.active.map_or(u64::MAX, |active| active.idle_after_ms / 4);
+        (self.session_ms / 10).min(step_ms)
     }
 
     /// How long a session lasts after its last renewal. A request within [`Settings::renewal_ms`] of it is not recorded, so
@@ -164,6 +170,7 @@ impl Settings {
             stock: self.stock.map(bounded_stock),
             bypass_most: self.bypass_most.min(MAX_BYPASS),
             load_control: self.load_control.as_ref().map(LoadControl::bounded),
+            active: self.active.map(ActiveSlots::bounded),
         }
     }
 

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use crate::codec::{Codec, Read, Reader, Writer};
 use crate::entry::Entry;
+use crate::lane::record::SLACK_MS;
+use crate::settings::Settings;
 use crate::state::past::Past;
+use crate::state::roster::SILENCE_MS;
 use ropeline_ids::{Clock, Epoch, LaneId, Number, Wall};
 
 #[derive(Clone, Debug)]
@@ -24,6 +27,10 @@ pub(crate) struct Context {
     pub barred_until: Clock,
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
+    /// Until when every gate of the roster has been heard. What was due by then can be parked.
+    pub heard: Clock,
+    /// When a gate was last heard that left the roster without a goodbye.
+    pub fell_silent: Option<Clock>,
     /// The epoch that the entry under way brings back.
     pub adopts: Option<Epoch>,
     /// Numbers that this entry may still issue.
@@ -50,6 +57,8 @@ impl Context {
             unproven,
             barred_until: Clock(0),
             held_until: Clock(0),
+            heard: Clock(0),
+            fell_silent: None,
             adopts: None,
             joins_left: MAX_JOINS,
             given_up: Vec::new(),
@@ -71,6 +80,17 @@ impl Context {
     /// to three answers for a gate's next entry. A longer gap means that the store was away.
     pub fn patience_ms(&self) -> u64 {
         1_000 + 3 * self.lag_ms.min(1_000)
+    }
+
+    /// What is due by then can be parked. A gate that left silently may have forwarded requests until it did: as long as any
+    /// of these may be less than `idle_after` ago, nothing is.
+    pub fn parks_until(&self, settings: &Settings) -> Clock {
+        let idle_ms = settings.active.map_or(0, |active| active.idle_after_ms);
+        let may_act = |since: Clock| self.clock < since.plus(SILENCE_MS + idle_ms + SLACK_MS);
+        if self.fell_silent.is_some_and(may_act) {
+            return Clock(0);
+        }
+        self.heard
     }
 
     pub fn is_barred(&self) -> bool {

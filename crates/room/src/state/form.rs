@@ -8,7 +8,9 @@
 use std::sync::Arc;
 
 use crate::codec::Writer;
+use crate::lane::record::SLACK_MS;
 use crate::state::State;
+use crate::state::roster::SILENCE_MS;
 use ropeline_ids::Clock;
 
 impl State {
@@ -35,9 +37,23 @@ impl State {
         w.bytes
     }
 
-    /// When the clock alone changes a line next.
+    /// When the clock alone changes a line next, or lets sessions be parked that were to be parked before.
     pub fn next_due(&mut self) -> Option<Clock> {
-        let m = &self.context;
-        self.rooms.all_mut().filter_map(|room| room.next_due(m)).min()
+        let (m, roster) = (&self.context, &self.roster);
+        let mut dues = Vec::new();
+        for room in self.rooms.all_mut() {
+            dues.extend(room.next_due(m));
+            if let Some(parks) = room.parks_first(m) {
+                dues.push(parks);
+                // A gate that stays silent leaves the roster, and is remembered for a while.
+                let idle_ms = room.settings().active.map_or(0, |active| active.idle_after_ms);
+                let gone = roster
+                    .fell_silent()
+                    .map(|since| since.plus(SILENCE_MS + idle_ms + SLACK_MS));
+                let leaves = roster.gates().map(|gate| gate.heard.plus(SILENCE_MS + 1)).min();
+                dues.extend(gone.into_iter().chain(leaves).filter(|due| *due > m.clock));
+            }
+        }
+        dues.into_iter().filter(|due| *due > m.clock).min()
     }
 }

@@ -256,7 +256,7 @@ impl State {
         let any = |held: fn(&Room) -> u64| self.rooms.all().any(|room| held(room) > 0);
         match () {
             () if any(|room| room.counts().waiting) => 250,
-            () if any(|room| room.counts().slots) => 1_000,
+            () if any(|room| room.counts().rights) => 1_000,
             () => IDLE_TICK_MS,
         }
     }
@@ -381,6 +381,7 @@ impl State {
         let clock = m.clock;
         self.recovery.codes_mut().settle(entry.time);
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
+        (m.heard, m.fell_silent) = (self.roster.all_heard(), self.roster.fell_silent());
         // Time passes with every entry, of any gate.
         if effects.ignored {
             self.rooms

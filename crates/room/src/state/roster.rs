@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use crate::codec::codec;
 use crate::entry::effects::Joined;
 use crate::entry::{Entry, Vote};
+use crate::version::ACTIVE_SLOTS;
 use ropeline_ids::{Clock, GateId};
 
 /// A gate that appends nothing for this long is off the roster.
-const SILENCE_MS: u64 = 15_000;
+pub(super) const SILENCE_MS: u64 = 15_000;
 
 /// How long a gate that fell silent without goodbye holds every horizon: its visitors may still come back with it.
 const HOLD_MS: u64 = 3_600_000;
@@ -37,6 +38,8 @@ pub struct RosterGate {
     pub lag_us: u32,
     /// Its last word on a checkpoint of this log.
     pub vote: Option<Vote>,
+    /// What it was last heard with was a batch that had been read before, which says nothing new. Not known in version 1.
+    pub repeats: bool,
 }
 
 #[derive(Debug, Default)]
@@ -68,7 +71,7 @@ struct Gate {
 codec! {
     struct Roster { gates, gone } where is_sound then derived;
     struct Gate { told, joined, here };
-    struct RosterGate { serial, heard, knows, applied, lag_us, vote } derived { id, behind };
+    struct RosterGate { serial, heard, knows, applied, lag_us } parts { vote, repeats } derived { id, behind };
     struct Gone { since, serial, silent };
 }
 
@@ -97,6 +100,7 @@ impl Roster {
         };
         // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
         gate.told.heard = now;
+        gate.told.repeats = !counts && entry.version >= ACTIVE_SLOTS;
         if counts {
             gate.tell(entry);
             gate.told.serial = entry.serial;
@@ -180,6 +184,19 @@ impl Roster {
             .map_or(Clock(0), |since| since.plus(HOLD_MS))
     }
 
+    /// Until when all gates of this log have been heard: the start of time while the last word of one was a repeat, or there
+    /// is none.
+    pub fn all_heard(&self) -> Clock {
+        let heard = |gate: &RosterGate| if gate.repeats { Clock(0) } else { gate.heard };
+        self.gates().map(heard).min().unwrap_or_default()
+    }
+
+    /// When a gate was last heard that left without a goodbye, the last of these.
+    pub fn fell_silent(&self) -> Option<Clock> {
+        let silent = self.gone.values().filter(|gone| gone.silent);
+        silent.map(|gone| gone.since).max()
+    }
+
     /// Gates on the roster of this log, in order of id.
     pub fn gates(&self) -> impl Iterator<Item = &RosterGate> {
         self.gates.values().filter(|gate| gate.here).map(|gate| &gate.told)
@@ -242,6 +259,7 @@ impl Gate {
                 behind: 0,
                 lag_us: 0,
                 vote: None,
+                repeats: false,
             },
             joined: Vec::new(),
             here: true,

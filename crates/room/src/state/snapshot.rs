@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::codec::{DecodeError, Read, Reader, Writer};
 use crate::entry::StateHash;
 use crate::state::State;
+use crate::state::head::Head;
 
 /// The snapshot's form.
 const FORM: u16 = 1;
@@ -54,6 +55,16 @@ impl State {
     #[must_use]
     pub fn hash(&self) -> StateHash {
         Self::hash_of(&self.encode())
+    }
+
+    /// The machine version of a state as [`State::encode`] wrote it, from its first bytes; `None` for bytes that begin otherwise.
+    #[must_use]
+    pub fn version_of(encoded: &[u8]) -> Option<u16> {
+        let mut r = Reader::new(encoded, "snapshot");
+        let form = r.get::<u16>().ok()?;
+        r.get::<Head>().ok()?;
+        let version = r.get::<u16>().ok()?;
+        (form == FORM).then_some(version)
     }
 
     /// SHA-256 over a state as [`State::encode`] wrote it, checksum included: the one hash of votes, roots and snapshots.

@@ -1,9 +1,9 @@
 //! One room and its log for tests: each action of visitors and operators is an entry that is applied at once.
 
 use crate::{
-    Batch, Bound, Change, Claim, Clock, Denied, Effects, End, Entry, Figures, GateId, LaneId, LineName, Number,
-    PendingId, Position, Redeem, Redeemed, RoomChange, RoomName, Section, Settings, Standing, State, Tag, Tagged,
-    Visitor, Wall,
+    ActiveSlots, Batch, Bound, Change, Claim, Clock, Denied, Effects, End, Entry, Figures, GateId, Hold, LaneId,
+    LineName, Number, PendingId, Position, Redeem, Redeemed, RoomChange, RoomName, Section, Settings, Standing, State,
+    Tag, Tagged, Visitor, Wall,
 };
 
 pub const LANE: LaneId = LaneId(0);
@@ -24,6 +24,20 @@ pub fn settings(capacity: u32) -> Settings {
         firm_within_ms: 4_000,
         late_window_ms: 60_000,
         ..Settings::default()
+    }
+}
+
+/// The same with active slots: idle 8 s, so that activity is noted every 2 s and a session is parked 12 s after the last note.
+pub fn active(capacity: u32, max_sessions: u32) -> Settings {
+    Settings {
+        active: Some(ActiveSlots {
+            idle_after_ms: 8_000,
+            max_sessions: Some(max_sessions),
+        }),
+        grace_ms: 600_000,
+        firm_within_ms: 300_000,
+        late_window_ms: 600_000,
+        ..settings(capacity)
     }
 }
 
@@ -228,6 +242,31 @@ impl Log {
             reopens: vec![(LANE, number)],
             ..only()
         })
+    }
+
+    /// A request of a session that is parked, or that the room does not know.
+    pub fn ask(&mut self, number: Number) -> bool {
+        self.did(Section {
+            returns: vec![(LANE, number)],
+            ..only()
+        })
+    }
+
+    pub fn hold(&mut self, number: Number, for_ms: u64) -> bool {
+        let lane = LANE;
+        self.did(Section {
+            holds: vec![Hold { lane, number, for_ms }],
+            ..only()
+        })
+    }
+
+    /// Inside with a slot, or without one.
+    pub fn is_active(&mut self, number: Number) -> bool {
+        matches!(self.standing(number), Standing::Inside(inside) if !inside.parked)
+    }
+
+    pub fn is_parked(&mut self, number: Number) -> bool {
+        matches!(self.standing(number), Standing::Inside(inside) if inside.parked)
     }
 
     pub fn end(&mut self, number: Number, after_ms: u64) -> bool {

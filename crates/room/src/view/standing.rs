@@ -46,6 +46,11 @@ pub struct Inside {
     pub since: Wall,
     /// A request has carried the pass: the ticket yields it no more.
     pub carried: bool,
+    /// It holds no slot: a request must ask for one, and wait.
+    pub parked: bool,
+    /// Until then a request is forwarded without asking; the start of time for one that is parked. The room parks the session
+    /// two seconds later at the earliest.
+    pub unasked_until: Clock,
     /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
     /// extend it.
     pub renews_from: Clock,
@@ -54,6 +59,12 @@ pub struct Inside {
 }
 
 impl Inside {
+    /// A request has to ask the room for a slot before it is forwarded.
+    #[must_use]
+    pub fn must_ask(&self, now: Clock) -> bool {
+        now > self.unasked_until
+    }
+
     /// Use of the session is to be recorded.
     #[must_use]
     pub fn renewal_due(&self, now: Clock) -> bool {

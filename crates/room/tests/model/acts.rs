@@ -3,73 +3,11 @@
 use ropeline_room::testing::log::{LANE, only, room};
 use ropeline_room::{Batch, CallOrder, Change, Claim, LineName, Number, SLACK_MS, Section, Standing, View};
 
-use crate::world::{AWAY, Broken, Cut, GRID, KEPT, Pass, Person, Ticket, World, about, call, of, settings, stands};
+use crate::steps::{Act, Came, Fate, Step, When};
+use crate::world::{AWAY, Broken, Cut, GRID, KEPT, Pass, Person, Ticket, World, about, call, of, stands};
 
 /// Time goes on twice at most while the gate is cut off.
 const MOVES: u8 = 2;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Act {
-    Join(usize),
-    /// Asks with the ticket, as the waiting page does.
-    Ask(usize),
-    /// A request of one who is called.
-    ComeIn(usize),
-    /// A request with the pass.
-    Use(usize),
-    Leave(usize),
-    /// Somebody shows an old ticket or pass of this visitor.
-    Replay(usize),
-    Time(When),
-    Read,
-    Crash,
-    LoseEverything,
-    Cut,
-    Mend,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum When {
-    Before,
-    At,
-    After,
-}
-
-/// What becomes of the entry of an act.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    Fine,
-    /// Its gate hears nothing of it and appends it again; the visitor gets no answer.
-    Unanswered,
-    /// The visitor has the answer, and the log comes back without the entry.
-    Lost,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
-    pub gate: usize,
-    pub act: Act,
-    pub fate: Fate,
-}
-
-/// What came of an act, for the laws.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Came {
-    /// A number that was given to a newcomer.
-    pub numbered: Option<Number>,
-    /// A visitor who was never away was told that the place is lost.
-    pub thrown_out: Option<char>,
-}
-
-impl Step {
-    pub fn fine(act: Act) -> Self {
-        Self {
-            gate: 0,
-            act,
-            fate: Fate::Fine,
-        }
-    }
-}
 
 impl World {
     /// Every step that may come next.
@@ -107,6 +45,9 @@ impl World {
         }
         if person.pass.is_some() {
             acts.extend([Act::Use(at), Act::Leave(at)]);
+            if self.size.rights.is_some() && self.left.crash > 0 {
+                acts.push(Act::UseAndCrash(at));
+            }
         }
         if person.old.is_some() && self.left.replay > 0 {
             acts.push(Act::Replay(at));
@@ -174,6 +115,10 @@ impl World {
         let act = |at: usize| {
             let person = &self.people[at];
             match (person.pass, person.ticket) {
+                // Who is parked comes back first, as everybody does who is here.
+                (Some(pass), _) if self.must_ask(pass.number, &view) => {
+                    (!self.queue.contains(&pass.number)).then_some(Act::Use(at))
+                }
                 (Some(pass), _) if self.honours(&pass, &view).is_some() => Some(Act::Leave(at)),
                 (Some(_), _) => Some(Act::Use(at)),
                 (None, Some(Ticket::Pending(_))) => Some(Act::Join(at)),
@@ -192,13 +137,17 @@ impl World {
 
     /// Takes the step.
     pub fn take(&mut self, step: Step) -> Came {
-        let before = (step.fate == Fate::Lost).then(|| self.state.encode());
+        let before = (step.fate == Fate::Lost).then(|| (self.state.encode(), self.queue.clone()));
         let kept = self.people.clone();
         let mut came = match step.act {
             Act::Join(at) => self.join(at, step),
             Act::Ask(at) => self.ask(at, step.gate),
             Act::ComeIn(at) => self.come_in(at, step),
             Act::Use(at) => self.uses(at, step),
+            Act::UseAndCrash(at) => {
+                self.forwards_and_crashes(at);
+                Came::default()
+            }
             Act::Leave(at) => self.leaves(at, step.gate),
             Act::Replay(at) => self.replays(at, step.gate),
             _ => {
@@ -230,7 +179,9 @@ impl World {
             }
             Fate::Lost => {
                 self.left.log -= 1;
-                self.lose_end(&before.unwrap());
+                let (bytes, queue) = before.unwrap();
+                self.lose_end(&bytes);
+                self.queue = queue;
                 if let Act::ComeIn(at) | Act::Use(at) = step.act
                     && let Some(pass) = &mut self.people[at].pass
                 {
@@ -305,6 +256,9 @@ impl World {
         let Some(cut) = self.cut.take() else { return };
         let mut section = only();
         section.reopens = cut.honoured.iter().map(|number| (LANE, *number)).collect();
+        if self.size.rights.is_some() {
+            section.renewals.clone_from(&section.reopens);
+        }
         self.say(0, section);
     }
 
@@ -416,8 +370,11 @@ impl World {
         });
         self.record(section, step);
         let pass = self.pass_for(number, step.gate);
+        let wall = self.wall;
+        let is_active = self.size.rights.is_some();
         let person = &mut self.people[at];
         (person.pass, person.steady) = (pass, person.steady && pass.is_none());
+        person.last = pass.filter(|_| is_active).map(|_| wall);
         Came::default()
     }
 
@@ -427,7 +384,7 @@ impl World {
         let now = self.now(&view);
         match stands(&view, number) {
             Standing::Inside(inside) => {
-                let dated = inside.expires.0 - settings(1).renewal_ms();
+                let dated = inside.expires.0 - self.size.settings().renewal_ms();
                 Some(Pass {
                     number,
                     count: inside.call.count,
@@ -452,12 +409,16 @@ impl World {
             });
             section
         };
-        let reopen = || about(number, |section| &mut section.reopens);
+        let reopen = || match self.size.rights {
+            Some(_) => about(number, |section| &mut section.returns),
+            None => about(number, |section| &mut section.reopens),
+        };
         let dated = pass.until > self.wall;
         let of_call = |of| of == call(number, pass.count);
         match stands(view, number) {
             Standing::Inside(inside) if of_call(inside.call) && now <= inside.expires.plus(SLACK_MS) => {
                 Some(match () {
+                    () if self.must_ask(number, view) => about(number, |section| &mut section.returns),
                     () if !inside.carried => claim(),
                     () if inside.renewal_due(now) => about(number, |section| &mut section.renewals),
                     () => only(),
@@ -476,9 +437,15 @@ impl World {
         };
         let view = self.view(step.gate);
         let honoured = self.honours(&pass, &view);
+        // Whoever is parked stays out while nobody can be asked.
+        let stays_out =
+            self.must_ask(pass.number, &view) || honoured.as_ref().is_some_and(|said| !said.returns.is_empty());
         if let Some(cut) = &mut self.cut {
-            if honoured.is_some() && !cut.honoured.contains(&pass.number) {
-                cut.honoured.push(pass.number);
+            if honoured.is_some() && !stays_out {
+                if !cut.honoured.contains(&pass.number) {
+                    cut.honoured.push(pass.number);
+                }
+                self.forwarded(at);
             }
             return Came::default();
         }
@@ -486,7 +453,8 @@ impl World {
             self.people[at].forget();
             return Came::default();
         };
-        let claims = !section.claims.is_empty() || !section.reopens.is_empty();
+        let asks = !section.returns.is_empty();
+        let claims = asks || !section.claims.is_empty() || !section.reopens.is_empty();
         if section != only() {
             if claims {
                 self.record(section, step);
@@ -497,6 +465,9 @@ impl World {
         let renewed = self.pass_for(pass.number, step.gate);
         let person = &mut self.people[at];
         (person.ticket, person.pass) = (None, renewed.or(Some(pass)));
+        if self.size.rights.is_some() {
+            self.goes_on(at, pass.number, asks, step.gate);
+        }
         Came::default()
     }
 
@@ -565,15 +536,4 @@ impl World {
 fn missed_second(view: &View, number: Number) -> bool {
     let line = view.rooms[&room()].line(&LineName::ONLY);
     line.is_some_and(|line| line.missed_second(LANE, number))
-}
-
-impl Act {
-    pub fn visitor(self) -> Option<usize> {
-        match self {
-            Self::Join(at) | Self::Ask(at) | Self::ComeIn(at) | Self::Use(at) | Self::Leave(at) | Self::Replay(at) => {
-                Some(at)
-            }
-            _ => None,
-        }
-    }
 }

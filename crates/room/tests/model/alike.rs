@@ -6,18 +6,20 @@ use proptest::prelude::*;
 
 use crate::search::{Bound, Search, Way, again, go};
 use crate::world::{Broken, Faults, Size};
-use crate::{FAULTS, NO_FAULTS, SMALL};
+use crate::{ACTIVE, FAULTS, NO_FAULTS, SMALL};
 
 /// Worlds that were reached in two ways, from a world without faults and from one with all of them.
 static TWINS: LazyLock<Vec<(Size, Way, Way)>> = LazyLock::new(|| {
     let faults = [NO_FAULTS, Faults { log: 0, ..FAULTS }, Faults { log: 1, ..NO_FAULTS }];
     let mut all = Vec::new();
-    for faults in faults {
-        let size = Size {
+    let sizes = faults.into_iter().flat_map(|faults| {
+        [SMALL, ACTIVE].map(|size| Size {
             faults,
             joins: 1,
-            ..SMALL
-        };
+            ..size
+        })
+    });
+    for size in sizes {
         let mut search = Search::new(size, Broken::Nothing);
         search.twins_wanted = 100;
         let bound = Bound {

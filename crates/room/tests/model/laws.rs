@@ -5,12 +5,13 @@ use std::sync::Arc;
 use ropeline_room::testing::log::room;
 use ropeline_room::{Figures, LineName, Number, Standing, View};
 
-use crate::acts::{Act, Came, Fate, Step};
+use crate::steps::{Act, Came, Fate, Step};
 use crate::world::{Broken, Faults, Person, Ticket, World, place, stands};
 
 /// What was before a step.
 pub struct Before {
     view: Arc<View>,
+    queue: Vec<Number>,
     numbers: Vec<Number>,
 }
 
@@ -18,6 +19,7 @@ impl Before {
     pub fn of(world: &mut World) -> Self {
         Self {
             view: world.state.view(),
+            queue: world.queue.clone(),
             numbers: numbers(world),
         }
     }
@@ -31,6 +33,59 @@ pub fn broken_by(step: Step, came: Came, before: &Before, world: &mut World) -> 
         .or_else(|| order(step, before, world, &view))
         .or_else(|| lost(came, world, &view))
         .or_else(|| slot(world, &view))
+        .or_else(|| rights(world, &view))
+        .or_else(|| parked(world, &view))
+        .or_else(|| returns(before, world, &view))
+}
+
+/// Called, active and parked are never more than the rights.
+fn rights(world: &World, view: &View) -> Option<String> {
+    let most = world.size.rights? - u32::from(world.broken == Broken::Rights);
+    let is = figures(view)?;
+    let held = is.called + is.inside + is.parked;
+    (held > most).then(|| format!("rights: {held} are called, active or parked, with {most} rights"))
+}
+
+/// Nobody is parked of whom the shop had a request within `idle_after`. What it had in an entry that was lost with its end is
+/// known to no log.
+fn parked(world: &World, view: &View) -> Option<String> {
+    let late = if world.broken == Broken::Parked { 5_000 } else { 0 };
+    let people = world.people.iter().filter(|_| !world.lost);
+    for (person, idle_at) in people.filter_map(|person| Some((person, person.idle_at()? + late))) {
+        let stand = person.pass.map(|pass| stands(view, pass.number));
+        if world.wall < idle_at && matches!(stand, Some(Standing::Inside(inside)) if inside.parked) {
+            let ago = idle_at - world.wall;
+            return Some(format!(
+                "parked: {} is parked {ago} ms before they are idle",
+                person.name
+            ));
+        }
+    }
+    None
+}
+
+/// Slots go to those who asked in the order in which they did.
+fn returns(before: &Before, world: &mut World, view: &View) -> Option<String> {
+    world.size.rights?;
+    let is = |view: &View, number: Number, parked: bool| matches!(stands(view, number), Standing::Inside(inside) if inside.parked == parked);
+    let mut queue = before.queue.clone();
+    if world.broken == Broken::Returns {
+        queue.reverse();
+    }
+    let mut waits = None;
+    let mut law = None;
+    for number in queue {
+        if is(view, number, true) {
+            waits = waits.or(Some(number));
+        } else if let (Some(first), true) = (waits, is(view, number, false) && is(&before.view, number, true)) {
+            law = Some(format!(
+                "returns: number {} comes back before {}, who asked before",
+                number.n, first.n
+            ));
+        }
+    }
+    world.queue.retain(|number| is(view, *number, true));
+    law
 }
 
 /// Called and inside are never more than the slots, but for sessions that were lost or cut off and came back; and no call is
@@ -71,7 +126,8 @@ fn uniqueness(came: Came, before: &Before, world: &World, view: &View) -> Option
         let standing = stands(view, **number);
         matches!(standing, Standing::Called(_) | Standing::Inside(_))
     });
-    let (held, counted) = (held.count(), figures(view).map_or(0, |is| is.called + is.inside));
+    let rights = |is: Figures| is.called + is.inside + is.parked;
+    let (held, counted) = (held.count(), figures(view).map_or(0, rights));
     (held > usize::try_from(counted).unwrap())
         .then(|| format!("uniqueness: {held} are called or inside, and {counted} slots are counted for them"))
 }
@@ -137,7 +193,10 @@ fn slot(world: &World, view: &View) -> Option<String> {
         let honoured = world.honours(&pass, view).is_some();
         // The room ends the session as of the request before, which it has heard of.
         let unheard = pass.unheard && standing == Standing::Ended;
-        if !(holds || unheard || world.lost && honoured) {
+        // With active slots a session is longer than `late_window`, which steps of the grid bound: a call that is known again
+        // only by its pass may be late by then.
+        let late = world.lost && world.size.rights.is_some() && standing == Standing::Late;
+        if !(holds || unheard || late || world.lost && honoured) {
             return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
         }
     }

@@ -13,16 +13,22 @@
 //! shared by several gates. A silent gate's hold of an hour does not end. Two steps never fall between two times of the grid.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod active;
 mod acts;
 mod alike;
 mod laws;
 mod long;
 mod search;
+mod steps;
 mod words;
 mod world;
 
+use laws::{Before, broken_by};
+use ropeline_room::LineName;
+use ropeline_room::testing::log::room;
 use search::{Bound, Found, Search};
-use world::{Broken, Faults, Size};
+use steps::{Act, Step, When};
+use world::{Broken, Faults, Size, World};
 
 const NO_FAULTS: Faults = Faults {
     crash: 0,
@@ -49,8 +55,15 @@ const SMALL: Size = Size {
     gates: 1,
     visitors: 2,
     slots: 1,
+    rights: None,
     joins: 1,
     faults: NO_FAULTS,
+};
+
+/// With active slots, and rights for two.
+const ACTIVE: Size = Size {
+    rights: Some(2),
+    ..SMALL
 };
 
 /// Most steps in which everybody is served, with everybody acting and no more faults.
@@ -113,6 +126,55 @@ fn two_visitors_with_one_fault_of_each_kind_as_deep_as_a_test_may_go() {
     assert!(look("everything", size, bound).depth >= 4);
 }
 
+#[test]
+fn one_visitor_with_an_active_slot_is_exhausted_and_two_as_deep_as_a_test_may_go() {
+    let one = Size { visitors: 1, ..ACTIVE };
+    let found = look("one with an active slot", one, Bound::NONE);
+    assert!(found.exhausted && found.followed == found.states);
+    let bound = Bound {
+        states: 4_000,
+        ..Bound::NONE
+    };
+    look("two with an active slot", ACTIVE, bound);
+}
+
+#[test]
+fn one_visitor_with_active_slots_and_each_kind_of_fault_is_looked_at() {
+    let kinds = [
+        ("a crash", Faults { crash: 1, ..NO_FAULTS }),
+        ("a lost answer", Faults { reply: 1, ..NO_FAULTS }),
+        ("a cut", Faults { cut: 1, ..NO_FAULTS }),
+        ("an old token", Faults { replay: 1, ..NO_FAULTS }),
+        ("a lost log", Faults { log: 1, ..NO_FAULTS }),
+    ];
+    for (what, faults) in kinds {
+        let size = Size {
+            visitors: 1,
+            faults,
+            ..ACTIVE
+        };
+        let bound = Bound {
+            states: 2_000,
+            ..Bound::NONE
+        };
+        look(what, size, bound);
+    }
+}
+
+#[test]
+fn two_visitors_with_active_slots_and_one_fault_of_each_kind_as_deep_as_a_test_may_go() {
+    let size = Size {
+        faults: FAULTS,
+        joins: 2,
+        ..ACTIVE
+    };
+    let bound = Bound {
+        states: 3_000,
+        ..Bound::NONE
+    };
+    assert!(look("active slots, everything", size, bound).depth >= 4);
+}
+
 /// The trace by which a broken rule is found.
 fn trace_of(broken: Broken, law: &str) -> String {
     let trace = Search::new(SMALL, broken).run(Bound::NONE, || true).unwrap_err();
@@ -169,4 +231,73 @@ fn a_line_that_stands_still_is_found() {
     println!("{trace}");
     assert!(trace.contains("served in the end: "), "{trace}");
     assert_eq!(steps(&trace), 2);
+}
+
+/// Takes these acts one after the other; says which law is broken first.
+fn tell(world: &mut World, acts: &[Act]) -> Option<String> {
+    acts.iter().find_map(|act| {
+        let before = Before::of(world);
+        let step = Step::fine(*act);
+        let came = world.take(step);
+        broken_by(step, came, &before, world)
+    })
+}
+
+/// Time goes on until so many are parked, or a law is broken.
+fn until_parked(world: &mut World, count: u32) -> Option<String> {
+    (0..40).find_map(|_| {
+        let parked = world.state.view().rooms[&room()].lines[&LineName::ONLY].figures.parked;
+        if parked >= count {
+            return Some(String::new());
+        }
+        tell(world, &[Act::Time(When::At)])
+    })
+}
+
+/// Two are parked, two others are inside and leave; the first two come back in the opposite order of their arrival.
+fn return_by_turns(broken: Broken) -> Option<String> {
+    let size = Size {
+        visitors: 4,
+        slots: 2,
+        rights: Some(4),
+        ..ACTIVE
+    };
+    let mut world = World::new(size, broken);
+    let come = |at| [Act::Join(at), Act::ComeIn(at)];
+    assert_eq!(tell(&mut world, &[come(0), come(1)].concat()), None);
+    if let Some(law) = until_parked(&mut world, 2).filter(|law| !law.is_empty()) {
+        return Some(law);
+    }
+    let asks = [
+        come(2),
+        come(3),
+        [Act::Use(1), Act::Use(0)],
+        [Act::Leave(2), Act::Leave(3)],
+    ];
+    tell(&mut world, &asks.concat())
+}
+
+#[test]
+fn who_returns_does_so_in_turn_and_a_return_out_of_turn_is_found() {
+    assert_eq!(return_by_turns(Broken::Nothing), None);
+    let law = return_by_turns(Broken::Returns).unwrap();
+    assert!(
+        law.contains("returns: number 0 comes back before 1") || law.contains("returns: "),
+        "{law}"
+    );
+}
+
+#[test]
+fn a_session_parked_while_it_is_in_use_is_found() {
+    let law = return_by_turns(Broken::Parked).unwrap();
+    assert!(law.contains("parked: A is parked"), "{law}");
+}
+
+#[test]
+fn a_right_too_many_is_found() {
+    let law = return_by_turns(Broken::Rights).unwrap();
+    assert!(
+        law.contains("rights: 4 are called, active or parked, with 3 rights"),
+        "{law}"
+    );
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::SERVED_WITHIN;
-use crate::acts::Step;
 use crate::laws::{Before, broken_by};
+use crate::steps::Step;
 use crate::words::Words;
 use crate::world::{Broken, Frozen, Size, World};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::acts::{Act, Fate, Step, When};
+use crate::steps::{Act, Fate, Step, When};
 
 /// A step in plain words; the name is the visitor's who acts.
 pub struct Words {
@@ -19,6 +19,7 @@ impl fmt::Display for Words {
             Act::Ask(_) => write!(f, "{name} asks again with the ticket")?,
             Act::ComeIn(_) => write!(f, "{name} is called and comes in")?,
             Act::Use(_) => write!(f, "{name} makes a request with the pass")?,
+            Act::UseAndCrash(_) => write!(f, "{name} makes a request with the pass, and the gate crashes")?,
             Act::Leave(_) => write!(f, "{name} leaves")?,
             Act::Replay(_) => write!(f, "an old token of {name} is shown")?,
             Act::Time(When::Before) => write!(f, "time goes on to just before the next deadline")?,

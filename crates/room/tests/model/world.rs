@@ -10,6 +10,7 @@ use ropeline_room::{
     Section, Settings, Standing, State, View, Visitor, Wall,
 };
 
+use crate::active::{ACTIVE_MEMORY, IDLE};
 use ropeline_room::testing::log::{EPOCH, LANE, only, room};
 
 /// All times of this world are multiples of it, so that no time is between two steps of the room's rings.
@@ -53,6 +54,8 @@ pub struct Size {
     pub gates: usize,
     pub visitors: usize,
     pub slots: u32,
+    /// With active slots: most called, active and parked.
+    pub rights: Option<u32>,
     /// How often each visitor may join.
     pub joins: u8,
     pub faults: Faults,
@@ -86,6 +89,12 @@ pub enum Broken {
     Lost,
     /// Once two have joined nobody is called any more.
     Served,
+    /// The shop's requests are read as later than they were.
+    Parked,
+    /// Those who asked are read in the opposite order.
+    Returns,
+    /// One right fewer is allowed than the room gives.
+    Rights,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +128,8 @@ pub struct Person {
     pub steady: bool,
     /// Has asked since they joined.
     pub asked: bool,
+    /// When the shop last had a request of theirs, in a world with active slots.
+    pub last: Option<u64>,
 }
 
 /// The gate is cut off from the store.
@@ -146,6 +157,8 @@ pub struct World {
     /// Ids given so far, gates' lives, and operators' changes.
     pub ids: u8,
     pub lives: u64,
+    /// Who is parked and has asked for a slot, in that order.
+    pub queue: Vec<Number>,
     revision: u64,
     serial: u64,
     hello: [bool; 2],
@@ -163,6 +176,7 @@ pub struct Frozen {
     stale: Option<Arc<[u8]>>,
     ids: u8,
     lives: u64,
+    queue: Vec<Number>,
     revision: u64,
     serial: u64,
     hello: [bool; 2],
@@ -179,6 +193,7 @@ impl World {
             away: 0,
             steady: false,
             asked: false,
+            last: None,
         };
         let mut world = Self {
             size,
@@ -192,13 +207,14 @@ impl World {
             stale: None,
             ids: 0,
             lives: 0,
+            queue: Vec::new(),
             revision: 0,
             serial: 0,
             hello: [true; 2],
         };
-        world.change(Change::Configure(settings(size.slots)));
+        world.change(Change::Configure(size.settings()));
         // The log's beginning is out of mind.
-        world.go_on(START + 2 * MEMORY);
+        world.go_on(START + 2 * ACTIVE_MEMORY);
         world
     }
 
@@ -225,6 +241,7 @@ impl World {
             stale: self.stale.clone(),
             ids: self.ids,
             lives: self.lives,
+            queue: self.queue.clone(),
             revision: self.revision,
             serial: self.serial,
             hello: self.hello,
@@ -244,6 +261,7 @@ impl World {
             stale: frozen.stale.clone(),
             ids: frozen.ids,
             lives: frozen.lives,
+            queue: frozen.queue.clone(),
             revision: frozen.revision,
             serial: frozen.serial,
             hello: frozen.hello,
@@ -362,7 +380,11 @@ impl World {
             let told = person.number().map(|number| stands(&view, number));
             match told {
                 Some(Standing::Called(called)) => dues.push(called.deadline),
-                Some(Standing::Inside(inside)) => dues.push(inside.expires),
+                Some(Standing::Inside(inside)) => {
+                    dues.push(inside.expires);
+                    // From then on it asks.
+                    dues.extend(Some(inside.unasked_until).filter(|until| *until < inside.ends_by));
+                }
                 Some(Standing::Unknown) => dates.extend(person.pass.map(|pass| pass.until)),
                 _ => {}
             }
@@ -372,7 +394,7 @@ impl World {
         // A pass is dated between two times of the grid: it is over at the second of them.
         let dates = dates.into_iter().map(|date: u64| date.next_multiple_of(GRID));
         let dates = dates.filter(|date| *date > self.wall);
-        let next = dues.chain(dates).min()?;
+        let next = dues.chain(dates).min()?.next_multiple_of(GRID);
         (next - self.wall < 60_000).then_some(next)
     }
 
@@ -394,7 +416,8 @@ impl World {
         let epoch = self.state.position().epoch + 1;
         self.state = State::after_a_loss(epoch);
         (self.lost, self.stale, self.hello, self.revision) = (true, None, [true; 2], 0);
-        self.change(Change::Configure(settings(self.size.slots)));
+        self.change(Change::Configure(self.size.settings()));
+        self.queue.clear();
         self.second_gate_comes();
     }
 
@@ -420,7 +443,7 @@ impl World {
 
     fn form(&self) -> [u8; 32] {
         let wall = self.wall;
-        let mut bytes = self.state.form(MEMORY);
+        let mut bytes = self.state.form(self.size.memory());
         for person in &self.people {
             bytes.extend(person.form(wall));
         }
@@ -452,7 +475,7 @@ impl World {
         if let Some(stale) = &self.stale {
             let read = State::decode(stale).unwrap();
             bytes.extend((wall - read.time().unwrap_or_default().0).to_le_bytes());
-            bytes.extend(read.plain().form(MEMORY));
+            bytes.extend(read.plain().form(self.size.memory()));
         }
         State::hash_of(&bytes)
     }
@@ -475,7 +498,12 @@ impl Person {
         if let Some(number) = self.number() {
             self.old = Some((number, self.pass));
         }
-        (self.ticket, self.pass, self.steady) = (None, None, false);
+        (self.ticket, self.pass, self.steady, self.last) = (None, None, false, None);
+    }
+
+    /// When the last request is so long ago that they are idle.
+    pub fn idle_at(&self) -> Option<u64> {
+        self.last.map(|last| last + IDLE)
     }
 
     /// They are here.
@@ -511,6 +539,9 @@ impl Person {
         if self.steady {
             bytes.push(u8::from(self.asked));
             bytes.extend(self.away.to_le_bytes());
+        }
+        if let Some(idle) = self.idle_at().filter(|idle| *idle > wall) {
+            bytes.extend((idle - wall).to_le_bytes());
         }
         bytes
     }

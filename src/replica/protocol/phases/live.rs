@@ -282,6 +282,7 @@ impl Live {
 
     /// The log's version of the configured rooms is known, except for changes on their way.
     fn compare_rooms(&self, context: &mut Context) {
+        context.configured.runs(self.state.version());
         let busy = context.outgoing.is_under_way() || context.outgoing.collector.says_of_file();
         if context.configured.wants_comparison() && !busy {
             let changes = context.configured.compare(&context.identity, &self.state);

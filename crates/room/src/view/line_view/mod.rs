@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::forecast::curve::Curve;
 use crate::lane::Lane;
 use crate::lane::epoch::Found;
-use crate::lane::record::{Call, Record, Session};
+use crate::lane::record::{Call, Record, SLACK_MS, Session};
 use crate::lane::slots::Slots;
 use crate::line::Line;
 use crate::line::figures::Figures;
@@ -70,7 +70,9 @@ impl LineView {
                 completed: line.tally().winners().count(),
                 unfinished: settings
                     .stock
-                    .map_or(0, |_| line.tally().unfinished(line.held().slots())),
+                    .map_or(0, |_| line.tally().unfinished(line.held().rights())),
+                reserve: line.reserve(settings),
+                max_sessions: settings.most_rights(),
                 ..line.figures()
             },
             lanes: line.lanes().to_vec(),
@@ -132,7 +134,11 @@ impl LineView {
     pub(crate) fn open(&self, now: Clock) -> bool {
         let held = self.figures.called.saturating_add(self.figures.inside);
         let able = self.settings.mode == Mode::Auto && now >= self.quiet_until;
+        let rights = held.saturating_add(self.figures.parked);
+        let has_right = self.figures.max_sessions.is_none_or(|most| rights < most);
+        let held = held.saturating_add(self.figures.reserve);
         let free = held < self.figures.capacity && self.figures.waiting == 0 && self.figures.left() != Some(0);
+        let free = free && has_right;
         able && free && self.bucket.at(&self.settings, now).tokens(&self.settings) > 0
     }
 
@@ -344,15 +350,30 @@ impl LineView {
         self.lanes.get(usize::from(lane.0))
     }
 
+    /// Until when a request of the session goes on without asking: two seconds before it is parked.
+    fn unasked_until(&self, session: &Session) -> Clock {
+        if session.is_parked() {
+            return Clock(0);
+        }
+        let parks = session.parks(self.settings.parks_after_ms());
+        parks.map_or(Clock(u64::MAX), |at| Clock(at.0.saturating_sub(SLACK_MS)))
+    }
+
     fn inside(&self, session: &Session, call: CallId) -> Inside {
-        let stretches = !session.ending && session.expires < session.ends_by;
+        // With active slots a note is more than a longer session: without one it is parked.
+        let is_parked_else = self.settings.active.is_some();
+        let stretches = !session.ending && (is_parked_else || session.expires < session.ends_by);
         Inside {
             call,
             expires: session.expires,
             ends_by: session.ends_by,
             since: session.since,
             carried: session.carried,
-            renews_from: if stretches {
+            parked: session.is_parked(),
+            unasked_until: self.unasked_until(session),
+            renews_from: if session.stay.is_some() {
+                Clock(0)
+            } else if stretches {
                 session.renewed.plus(self.settings.renewal_ms())
             } else {
                 Clock(u64::MAX)

@@ -173,7 +173,7 @@ fn a_new_root_ends_an_alarm() {
 
 #[test]
 fn a_version_is_raised_when_all_know_it() {
-    let mut gates = Gates::of(Log::of(State::empty(EPOCH), settings(1)), 2, 2);
+    let mut gates = Gates::of(Log::of(State::empty(EPOCH).with_version(1), settings(1)), 2, 2);
     gates.hello(3, 1);
     assert!(gates.state.agreeable(1) && !gates.state.agreeable(2));
     gates.raise(1, 2);
@@ -198,7 +198,7 @@ fn a_version_is_raised_when_all_know_it() {
 
 #[test]
 fn an_entry_of_a_later_version_than_the_rooms_run_is_nothing_but_time() {
-    let mut gates = Gates::of(Log::of(State::empty(EPOCH), settings(1)), 1, 2);
+    let mut gates = Gates::of(Log::of(State::empty(EPOCH).with_version(1), settings(1)), 1, 2);
     let early = Entry {
         version: 2,
         ..gates.entry(1, 500, join(1))
@@ -246,13 +246,13 @@ fn a_version_that_this_binary_lacks_stops_it_before_the_entry() {
 
 #[test]
 fn ten_minutes_of_agreement_are_time_to_raise() {
-    let mut gates = Gates::of(Log::of(State::empty(EPOCH), settings(1)), 2, 3);
+    let mut gates = Gates::of(Log::of(State::empty(EPOCH).with_version(1), settings(1)), 2, 3);
     gates.pass(599_000);
     assert_eq!(gates.state.agreed(), None);
     gates.hello(3, 2);
     gates.pass(1_000);
     assert_eq!(gates.state.agreed(), Some(2), "all have known it, some of them more");
-    let mut late = Gates::of(Log::of(State::empty(EPOCH), settings(1)), 2, 2);
+    let mut late = Gates::of(Log::of(State::empty(EPOCH).with_version(1), settings(1)), 2, 2);
     late.pass(599_000);
     late.hello(3, 1);
     late.goodbye(3);

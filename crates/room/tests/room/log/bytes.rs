@@ -5,11 +5,11 @@ use proptest::option;
 use proptest::prelude::*;
 use ropeline_room::draw::{AdmissionOrder, Hash};
 use ropeline_room::{
-    Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId, Commitment,
-    Completion, Controller, Drawing, DrawnLane, Edition, Encoded, End, Entry, Epoch, Eviction, Forms, GateId, LaneId,
-    Late, LineName, Linear, LoadControl, MAX_BATCH_BYTES, Made, Mode, NamedLane, Number, Outside, Overrides, PendingId,
-    Position, Redeem, RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS, Sale, Schedule, Section,
-    Settings, Spent, Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
+    ActiveSlots, Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
+    Commitment, Completion, Controller, Drawing, DrawnLane, Edition, Encoded, End, Entry, Epoch, Eviction, Forms,
+    GateId, Hold, LaneId, Late, LineName, Linear, LoadControl, MAX_BATCH_BYTES, Made, Mode, NamedLane, Number, Outside,
+    Overrides, PendingId, Position, Redeem, RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS,
+    Sale, Schedule, Section, Settings, Spent, Spoke, State, Tag, Tagged, Times, VERSION, Vote, Wall, Who, Window,
 };
 
 use ropeline_room::testing::log::{LANE, Log, only, settings};
@@ -89,7 +89,7 @@ prop_compose! {
         mode in mode(), capacity in any::<u32>(), rate_per_minute in any::<Option<u32>>(),
         durations in any::<[u64; 7]>(), max_lines in any::<u32>(), lane_weights in vec(any::<u16>(), 0..12),
         schedule in option::of(schedule()), draw in option::of((order(), option::of("\\PC{1,20}"))),
-        stock in any::<Option<u32>>(), bypass_most in any::<u32>(),
+        stock in any::<Option<u32>>(), bypass_most in any::<u32>(), active in any::<Option<(u64, Option<u32>)>>(),
         lanes in vec(("[a-z]{0,40}", any::<bool>()), 0..12), load_control in option::of(load_control()),
     ) -> Settings {
         let [call_every_ms, session_ms, session_max_ms, claim_deadline_ms, grace_ms, firm_within_ms, late_window_ms] =
@@ -99,6 +99,7 @@ prop_compose! {
             firm_within_ms, late_window_ms, max_lines, lane_weights, schedule, stock, bypass_most, load_control,
             lanes: lanes.into_iter().map(|(name, out)| NamedLane { name, out }).collect(),
             draw: draw.map(|(order, beacon)| Drawing { order, beacon }),
+            active: active.map(|(idle_after_ms, max_sessions)| ActiveSlots { idle_after_ms, max_sessions }),
         }
     }
 }
@@ -193,10 +194,13 @@ prop_compose! {
         joins in vec((any::<u8>(), any::<u32>()), 0..5), pending in vec((any::<u8>(), any::<[u8; 12]>()), 0..5),
         tagged in vec((any::<u8>(), vec(any::<[u8; 8]>(), 0..3), option::of(any::<[u8; 12]>())), 0..5),
         bound in vec((named(), vec(any::<[u8; 8]>(), 0..3)), 0..20), rehearsal in option::of(any::<[u8; 8]>()),
+        back in (vec(named(), 0..5), vec((named(), any::<u64>()), 0..3)),
     ) -> Section {
         let [taken, spent, voids] = brought;
+        let (returns, holds) = back;
         Section {
-            room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses, networks,
+            room, line, rehearsal: rehearsal.map(RehearsalId), leaves, reopens, renewals, marks, taken, spent, voids, bypasses, networks, returns,
+            holds: holds.into_iter().map(|((lane, number), for_ms)| Hold { lane, number, for_ms }).collect(),
             ends: ends.into_iter().map(|((lane, number), after_ms)| End { lane, number, after_ms }).collect(),
             completions: completions.into_iter().map(|((lane, number), (edition, after_ms, at, tag))| {
                 Completion { lane, number, edition: Edition(edition), after_ms, at: at.map(Wall), tag: tag.map(Tag) }

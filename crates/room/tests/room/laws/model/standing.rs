@@ -58,6 +58,8 @@ impl Line {
                 ends_by: Clock(ends_by),
                 since: Wall(since),
                 carried,
+                parked: false,
+                unasked_until: Clock(u64::MAX),
                 renews_from: if !ending && expires < ends_by {
                     Clock(renewed + settings.session_ms / 10)
                 } else {

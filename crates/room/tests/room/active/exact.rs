@@ -1,0 +1,124 @@
+//! Nothing is parked before every gate has been heard: a note of activity may still be on its way.
+
+use ropeline_room::testing::log::{LANE, Log, active, only, room};
+use ropeline_room::{Batch, Effects, Encoded, LineName, Number, Section, Settings, Standing};
+
+use super::PARKS;
+use crate::log::gates::Gates;
+
+/// Gates 1 to `count` and a visitor who has just come in.
+fn with_one_inside(count: u64) -> (Gates, Number) {
+    let mut log = Log::new(Settings {
+        session_ms: 30_000,
+        ..active(1, 3)
+    });
+    let person = super::fill(&mut log, 1)[0];
+    let mut gates = Gates::of(log, count, 2);
+    renew(&mut gates, 1, person);
+    (gates, person)
+}
+
+fn renew(gates: &mut Gates, gate: u64, number: Number) -> Effects {
+    let section = Section {
+        renewals: vec![(LANE, number)],
+        ..only()
+    };
+    let batch = Batch {
+        sections: vec![section],
+        ..Batch::default()
+    };
+    gates.say(gate, 0, batch)
+}
+
+fn is_parked(gates: &mut Gates, number: Number) -> bool {
+    let view = gates.state.view();
+    let line = &view.rooms[&room()].lines[&LineName::ONLY];
+    match line.standing(LANE, number, view.clock) {
+        Standing::Inside(inside) => inside.parked,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Only these gates say anything for so long, each twice a second.
+fn only_these(gates: &mut Gates, who: &[u64], ms: u64) {
+    for _ in 0..ms / 500 {
+        for (at, gate) in who.iter().enumerate() {
+            gates.say(*gate, if at == 0 { 500 } else { 0 }, Batch::default());
+        }
+    }
+}
+
+#[test]
+fn while_a_gate_is_silent_nobody_is_parked_and_its_late_word_counts() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], PARKS - 1_000);
+    only_these(&mut gates, &[1], 10_000);
+    assert!(!is_parked(&mut gates, person), "gate 2 may have forwarded something");
+    renew(&mut gates, 2, person);
+    only_these(&mut gates, &[1, 2], PARKS - 500);
+    assert!(!is_parked(&mut gates, person));
+    only_these(&mut gates, &[1, 2], 500);
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn a_silent_gate_that_has_nothing_to_say_of_it_lets_it_be_parked_at_once() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1], 14_000);
+    assert!(!is_parked(&mut gates, person));
+    gates.say(2, 0, Batch::default());
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn what_was_due_when_the_slowest_gate_was_last_heard_is_parked() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], PARKS);
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn after_a_gate_was_lost_nobody_is_parked_until_its_last_requests_are_old_enough() {
+    let (mut gates, person) = with_one_inside(2);
+    // 15 s on the roster, 8 s of idleness and 2 s after it was last heard.
+    only_these(&mut gates, &[1], 24_500);
+    assert!(!is_parked(&mut gates, person));
+    only_these(&mut gates, &[1], 500);
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn a_gate_that_takes_its_leave_holds_nothing_up() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], 1_000);
+    gates.goodbye(2);
+    only_these(&mut gates, &[1], PARKS - 1_500);
+    assert!(!is_parked(&mut gates, person));
+    only_these(&mut gates, &[1], 500);
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn a_batch_that_comes_twice_says_nothing_new_of_its_gate() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], 1_000);
+    // Gate 2 sends the same batch again and again, since no answer comes.
+    let batch = gates.entry(2, 0, Batch::default());
+    gates.state.apply(&Encoded::from(batch.clone()));
+    for _ in 0..14 {
+        only_these(&mut gates, &[1], 1_000);
+        let at = gates.state.position();
+        let again = ropeline_room::Entry {
+            position: ropeline_room::Position {
+                sequence: at.sequence + 1,
+                ..at
+            },
+            time: ropeline_room::Wall(gates.time),
+            ..batch.clone()
+        };
+        assert!(gates.state.apply(&Encoded::from(again)).ignored);
+        assert!(!is_parked(&mut gates, person));
+    }
+    gates.say(2, 0, Batch::default());
+    assert!(is_parked(&mut gates, person));
+}
