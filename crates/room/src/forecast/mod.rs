@@ -256,6 +256,7 @@ mod tests {
                 carried: false,
                 ending: false,
                 excess: false,
+                stay: None,
             }
         }
 

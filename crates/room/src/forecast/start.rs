@@ -23,8 +23,8 @@ pub(super) fn start(sight: &Sight, times: Times, chances: &Chances, tokens: Opti
         match record {
             Record::Called(call) => begin_call(&mut start, call, times, sight.now),
             // A parked session holds no slot.
-            Record::Inside(session) if record.holds_slot() => {
-                begin_session(&mut start, session, (times, chances), sight.now)
+            Record::Inside(session) if !session.is_parked() => {
+                begin_session(&mut start, session, (times, chances), sight.now);
             }
             Record::Inside(_) | Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
         }
@@ -80,6 +80,7 @@ mod tests {
             carried: false,
             ending: false,
             excess: false,
+            stay: None,
         }
     }
 

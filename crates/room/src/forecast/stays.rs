@@ -200,8 +200,8 @@ impl Stays {
         for (_, record) in slots.flat_map(Slots::iter) {
             match record {
                 Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += steps,
-                Record::Inside(session) if record.holds_slot() && !session.ending => {
-                    self.watch_one(session, (steps, passed_ms), now)
+                Record::Inside(session) if !session.is_parked() && !session.ending => {
+                    self.watch_one(session, (steps, passed_ms), now);
                 }
                 _ => {}
             }

@@ -52,6 +52,7 @@ fn session(since: Clock, renewed: Clock) -> Session {
         carried: false,
         ending: false,
         excess: false,
+        stay: None,
     }
 }
 
