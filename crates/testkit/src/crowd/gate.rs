@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
+use std::ops::Range;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ropeline::room::{LineName, RoomName};
@@ -284,19 +285,56 @@ impl Drop for Gate {
     }
 }
 
-/// An address that stays free while a gate is down: below the ports that outgoing connections take.
+/// An address that stays free while a gate is down: below the ports that outgoing connections take. No process of tests gives an
+/// address twice, since it may not be listened at yet, and none gives another one's: gates and proxies would share the port.
 pub fn free_address() -> SocketAddr {
-    static GIVEN: AtomicU16 = AtomicU16::new(0);
-    // Processes side by side begin apart, and none gives an address twice: it may not be listened at yet.
-    let begin = u16::try_from(std::process::id() % 40).unwrap() * 550;
+    static PORTS: Mutex<Ports> = Mutex::new(Ports {
+        left: 0..0,
+        locks: Vec::new(),
+    });
+    let mut ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
-        let port = 10_000 + (begin + GIVEN.fetch_add(1, Ordering::Relaxed)) % 22_000;
+        let port = ports.next();
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         if TcpListener::bind(address).is_ok() {
             return address;
         }
     }
 }
+
+/// The ports of this process, in blocks that it holds by locks on files of their names.
+struct Ports {
+    left: Range<u16>,
+    locks: Vec<File>,
+}
+
+impl Ports {
+    fn next(&mut self) -> u16 {
+        loop {
+            if let Some(port) = self.left.next() {
+                return port;
+            }
+            self.take_block();
+        }
+    }
+
+    fn take_block(&mut self) {
+        let folder = std::env::temp_dir().join("ropeline-test-ports");
+        fs::create_dir_all(&folder).unwrap();
+        let block = (0..BLOCKS).find_map(|block| {
+            let lock = File::create(folder.join(block.to_string())).unwrap();
+            lock.try_lock().ok().map(|()| (block, lock))
+        });
+        let (block, lock) = block.expect("a free block of ports for tests");
+        let first = 10_000 + block * BLOCK;
+        self.left = first..first + BLOCK;
+        self.locks.push(lock);
+    }
+}
+
+/// Ports of a block, and blocks.
+const BLOCK: u16 = 220;
+const BLOCKS: u16 = 100;
 
 /// A crowd, and the gate before it, need more sockets than a shell gives by default.
 fn allow_many_sockets() {
