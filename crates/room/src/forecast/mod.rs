@@ -75,7 +75,10 @@ impl Forecast {
         } = sight;
         let step_ms = self.stays(settings).times.step_ms;
         let passed_ms = self.watched.map(|at| now.since(at));
-        if passed_ms.is_some_and(|passed| passed < step_ms.saturating_mul(every)) {
+        let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
+        // The first who waits is told at once: the line may not be touched again soon.
+        let first = waiting && self.curve.is_none();
+        if !first && passed_ms.is_some_and(|passed| passed < step_ms.saturating_mul(every)) {
             return;
         }
         self.watched = Some(now);
@@ -88,7 +91,6 @@ impl Forecast {
             queue.watch(lane, (step_ms, grace_steps), passed_ms, now);
         }
         self.judge(&sight);
-        let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
         self.curve = waiting.then(|| Arc::new(self.forecast(&sight)));
         self.note(&sight);
     }
@@ -397,6 +399,17 @@ mod tests {
         line.now = line.now.plus(10_000);
         line.look([None; 3]);
         assert!(line.forecast.curve().is_none());
+    }
+
+    #[test]
+    fn the_first_who_waits_is_told_at_once() {
+        let mut line = Line::new(Settings::default());
+        let limit = line.by_rate();
+        line.look(limit);
+        assert!(line.forecast.curve().is_none());
+        line.join(0, 1);
+        line.look(limit);
+        assert!(line.forecast.curve().is_some());
     }
 
     #[test]
