@@ -97,7 +97,7 @@ impl Errors {
             span.known += 1;
             let hit = passed && (open.low..=open.high).contains(&waited);
             span.width = if hit {
-                span.width - span.width / 24
+                span.width - span.width / 30
             } else {
                 span.width + span.width / 6
             };

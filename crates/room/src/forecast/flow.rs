@@ -15,14 +15,20 @@ use crate::forecast::stays::Chances;
 /// One visitor, in the masses of a flow.
 pub(crate) const MASS: u64 = 1 << 16;
 
-/// Steps of one width, and of two; all further ones are four wide. Wider ones would be too slow: a slot is called once a step at most.
+/// Steps of one width, of two, and of four. Wider ones would be too slow: a slot is called once a step at most.
 const FINE: usize = 128;
 const COARSE: usize = 64;
 const MIDDLE: usize = FINE + COARSE;
 const WIDEST: u64 = 4;
 
-/// Most steps of a forecast. By the default values that is two hours; behind them it goes on at the same pace.
-const STEPS: usize = MIDDLE + 256;
+/// From here on, 20 times a slot's time ahead, calls go on at the pace of the last steps. Steps are 16 wide, and then twice as wide each
+/// time.
+const STEADY: usize = MIDDLE + 256;
+const LAST: usize = 128;
+const FAR: u64 = 16;
+
+/// Most steps of a forecast.
+const STEPS: usize = STEADY + 5 * COARSE;
 
 /// Of those in line so many do not leave, however long it takes: one in three.
 const PATIENT: u64 = 3;
@@ -84,10 +90,17 @@ struct Moving {
 pub(crate) fn end_of(step: usize) -> u64 {
     let count = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
     let end = |at: usize| count(at) + 1;
+    let middle = count(FINE) + 2 * count(COARSE);
+    let steady = middle + WIDEST * count(STEADY - MIDDLE);
     match step {
         0..FINE => end(step),
         FINE..MIDDLE => count(FINE) + 2 * end(step - FINE),
-        MIDDLE.. => count(FINE) + 2 * count(COARSE) + WIDEST * end(step - MIDDLE),
+        MIDDLE..STEADY => middle + WIDEST * end(step - MIDDLE),
+        STEADY.. => {
+            let far = step - STEADY;
+            let width = FAR << (far / COARSE);
+            steady + (width - FAR) * count(COARSE) + width * end(far % COARSE)
+        }
     }
 }
 
@@ -193,9 +206,14 @@ impl Flow {
     /// Works out the passed of each lane by the end of each step, until all have been, or the steps run out.
     pub fn run(mut self, lanes: &mut [LaneFlow]) {
         let mut held = self.called.iter().chain(&self.active).chain(&self.due).sum::<u64>();
+        let mut lately = 0;
         for step in 0..STEPS {
             if lanes.iter().all(LaneFlow::is_done) {
                 return;
+            }
+            if step >= STEADY {
+                self.go_steadily(step, lately, lanes);
+                continue;
             }
             if step == FINE || step == MIDDLE {
                 self.widen();
@@ -205,10 +223,26 @@ impl Flow {
             for lane in lanes.iter_mut() {
                 lane.wait(self.width, at, self.leaving);
             }
-            held += self.call(self.capacity.saturating_sub(held), lanes);
+            let made = self.call(self.capacity.saturating_sub(held), lanes);
+            held += made;
+            lately += if step < STEADY - LAST { 0 } else { made };
             for lane in lanes.iter_mut() {
                 lane.curve.push(lane.passed);
             }
+        }
+    }
+
+    /// A far step: as many calls as in the last steps, and only those in line are followed.
+    fn go_steadily(&self, step: usize, lately: u64, lanes: &mut [LaneFlow]) {
+        let begin = end_of(step - 1);
+        let width = end_of(step) - begin;
+        let calls = part(lately, width, WIDEST * u64::try_from(LAST).unwrap_or(1));
+        for lane in lanes.iter_mut() {
+            lane.wait(width, begin, self.leaving);
+        }
+        share(lanes, calls - part(calls, self.chances.recall, SURE));
+        for lane in lanes.iter_mut() {
+            lane.curve.push(lane.passed);
         }
     }
 

@@ -47,8 +47,8 @@ impl MeanCalls {
         let mean = if allowed > 0 { self.mean } else { 0 };
         let most = mean.max(allowed.min(mean * 3));
         let least = mean.min(allowed.max(mean / 3));
-        let slow = least * self.steps / (self.steps + MEMORY / 4);
-        [mean, most + most / 5, slow].map(|step| Some(Tokens { now: 0, step }))
+        let slow = least * self.steps / (self.steps + MEMORY / 3);
+        [mean, most + most / 3, slow].map(|step| Some(Tokens { now: 0, step }))
     }
 
     fn note(&mut self, calls: u64, counts: bool, step_ms: u64, now: Clock) {

@@ -17,6 +17,7 @@ const MANY: u64 = 2_048 * ONE;
 
 /// Steps of the mean of arrivals: about two minutes.
 const MEMORY: u64 = 24;
+const LATELY: u64 = 6;
 
 /// Visitors who joined one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +41,8 @@ pub(crate) struct Queue {
     /// Places issued when last counted, and how many come in a step, in parts of [`ONE`].
     next: Place,
     arrivals: u64,
+    /// The same of the last half minute.
+    lately: u64,
     /// Steps that it is the mean of.
     steps: u64,
     /// Since when visitors come.
@@ -61,6 +64,7 @@ impl Queue {
             leaves: vec![Rate::default(); CLASSES],
             next: lane.epochs.next(),
             arrivals: 0,
+            lately: 0,
             steps: 0,
             since: Clock(0),
         }
@@ -108,6 +112,8 @@ impl Queue {
         }
         self.steps = (self.steps + 1).min(MEMORY);
         self.arrivals = (self.arrivals * (self.steps - 1) + rate) / self.steps;
+        let steps = self.steps.min(LATELY);
+        self.lately = (self.lately * (steps - 1) + rate) / steps;
         if self.arrivals < ONE / 64 {
             self.steps = 0;
         }
@@ -188,7 +194,8 @@ impl Queue {
     /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
     pub fn arrivals(&self, step_ms: u64, now: Clock) -> Arrivals {
         Arrivals {
-            rate: self.arrivals,
+            // A rush that is over does not go on.
+            rate: self.arrivals.min(self.lately * 3 / 2),
             steps: now.since(self.since) / step_ms,
         }
     }

@@ -53,13 +53,14 @@ fn steps_end_later_and_later_and_get_wider_twice() {
         let want = match step {
             0..FINE => 1,
             FINE..MIDDLE => 2,
-            MIDDLE.. => WIDEST,
+            MIDDLE..STEADY => WIDEST,
+            STEADY.. => FAR << ((step - STEADY) / COARSE),
         };
         assert_eq!(width, want, "{step}");
         end = end_of(step);
     }
     assert_eq!(end_of(0), 1);
-    assert_eq!(end, 128 + 64 * 2 + 256 * 4);
+    assert_eq!(end, 128 + 64 * 2 + 256 * 4 + 64 * (16 + 32 + 64 + 128 + 256));
 }
 
 #[test]
