@@ -254,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn four_hits_make_up_for_a_miss() {
+    fn five_hits_make_up_for_a_miss() {
         let mut errors = with_hits(5, 100_000);
         (0..5).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
         let before = errors.factors(100_000).width;
         for _ in 0..20 {
             happens(&mut errors, 100_000, 10_000, true);
-            (0..4).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+            (0..5).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         }
         let after = errors.factors(100_000).width;
         assert!(after.abs_diff(before) < before / 3, "{before} {after}");
