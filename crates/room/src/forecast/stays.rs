@@ -300,7 +300,7 @@ impl Stays {
         let of = |step: u64| {
             let ms = step * self.times.step_ms;
             let soon = (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2);
-            let prior = if ms < 30_000 { soon } else { SURE / 50 };
+            let prior = if ms < 30_000 { soon } else { SURE / 200 };
             self.claims[part(ms, self.times.claim_ms, CLAIM_PARTS)].chance_in(prior, 4)
         };
         (0..steps).map(of).collect()
