@@ -36,7 +36,7 @@ pub(crate) struct Wait {
 }
 
 /// What no forecast knows, in thousandths of the wait: at least so many, one more for each so many milliseconds, and the most.
-const DRIFT: u64 = 70;
+const DRIFT: u64 = 85;
 const DRIFT_MS: u64 = 30_000;
 const MOST_DRIFT: u64 = 160;
 
