@@ -12,8 +12,7 @@ const OWN: &str = "its own";
 const WHOLE: [Told<'_>; 12] = [
     ("main", "main", ""),
     ("h1", "heading", "You are in line"),
-    // Nothing is known of the wait: there is no progress to tell.
-    ("#progress", "none", ""),
+    ("#progress", "progressbar", "Estimated wait"),
     ("#said", "status", ""),
     ("#updated ~ a", "link", "Check now"),
     ("#sound", "checkbox", "Play a sound when it is my turn"),
