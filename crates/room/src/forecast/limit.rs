@@ -33,7 +33,7 @@ pub(crate) fn by_rate(bucket: Bucket, settings: &Settings, step_ms: u64, now: Cl
 }
 
 impl MeanCalls {
-    /// By a controller: what it has let through, and a third more or less. Wide while little is known.
+    /// By a controller: what it has let through, between that and what it allows now. Wide while little is known.
     pub fn limit(
         &mut self,
         allowance: Allowance,
@@ -45,8 +45,10 @@ impl MeanCalls {
             allowance.step_milli().min(u64::from(u32::MAX)) * MASS / 1_000 * step_ms / settings.call_every_ms.max(1);
         self.note(calls, allowed > 0, step_ms, now);
         let mean = if allowed > 0 { self.mean } else { 0 };
-        let slow = mean * self.steps / (self.steps + MEMORY / 2);
-        [mean, mean + mean / 3, slow].map(|step| Some(Tokens { now: 0, step }))
+        let most = mean.max(allowed.min(mean * 3));
+        let least = mean.min(allowed.max(mean / 2));
+        let slow = least * self.steps / (self.steps + MEMORY / 2);
+        [mean, most + most / 3, slow].map(|step| Some(Tokens { now: 0, step }))
     }
 
     fn note(&mut self, calls: u64, counts: bool, step_ms: u64, now: Clock) {
@@ -146,6 +148,25 @@ mod tests {
     fn a_controlled_room_goes_on_with_its_mean_calls() {
         let limit = controlled(&mut MeanCalls::default(), 100, 2, 400);
         assert!(is_about(limit, [20, 26, 13]), "{limit:?}");
+    }
+
+    #[test]
+    fn an_allowance_of_now_moves_only_the_edges() {
+        let mut mean = MeanCalls::default();
+        controlled(&mut mean, 100, 2, 400);
+        // However far off it is, it counts three times the mean, or a half.
+        let wants = [
+            (800, [20, 53, 13]),
+            (200, [20, 26, 6]),
+            (u64::MAX, [20, 80, 13]),
+            (150, [20, 26, 6]),
+        ];
+        for (milli, want) in wants {
+            let limit = controlled(&mut mean, 1, 2, milli);
+            assert!(is_about(limit, want), "{milli} {limit:?}");
+        }
+        let [_, _, slow] = steps_of(controlled(&mut mean, 1, 2, 1));
+        assert!(slow.abs_diff(MASS * 2 / 3) < MASS / 1_000, "{slow}");
     }
 
     #[test]
