@@ -8,8 +8,11 @@ use crate::patterns::{MIN, Pattern};
 use crate::run::{Outcome, Record, run};
 use crate::score::{Score, Told, broken, mean, score};
 use crate::seeds::Origin;
+use crate::table::alike;
 
 const REPORT: &str = include_str!("../../../docs/reports/estimates.md");
+/// The part of the report that has them.
+const TABLE: &str = "## Before the method was changed";
 const RUNS: usize = 2;
 const MINUTES: [u64; 8] = [0, 2, 5, 10, 20, 40, 80, 100_000];
 
@@ -53,11 +56,7 @@ fn of(looks: &[Look]) -> Score {
 }
 
 fn over_time(outcome: &Outcome, from: u64, to: u64) -> String {
-    let looks = outcome.looks.iter().filter(|look| (from..to).contains(&look.at));
-    let alike: Vec<Look> = (0..)
-        .zip(looks)
-        .map(|(person, look)| Look { person, ..*look })
-        .collect();
+    let alike = alike(outcome.looks.iter(), &(from..to));
     let score = of(&alike);
     if score.looks == 0.0 {
         return " -".to_owned();
@@ -84,12 +83,32 @@ fn bias(looks: &[Look]) -> f64 {
 
 /// The oracle's figures, as the report has them.
 fn oracle(name: &str) -> Score {
-    let row = REPORT.lines().find(|line| line.starts_with(&format!("| {name} |")));
+    let lines = REPORT.lines().skip_while(|line| *line != TABLE);
+    let row = lines.into_iter().find(|line| line.starts_with(&format!("| {name} |")));
     let cells: Vec<&str> = row.map_or_else(Vec::new, |row| row.split('|').map(str::trim).collect());
     let figure = |at: usize| cells.get(at).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(0.0);
     Score {
         middle: figure(8) / 100.0,
         interval: figure(10),
         ..Score::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patterns::WORKING;
+
+    #[test]
+    fn the_report_has_the_oracle_of_every_working_pattern() {
+        for pattern in &WORKING {
+            let oracle = oracle(pattern.name);
+            assert!(oracle.middle > 0.0 && oracle.interval > 0.0, "{}", pattern.name);
+        }
+        let club = oracle("club night");
+        assert!(
+            (club.middle - 0.033).abs() < 1e-9 && (club.interval - 0.22).abs() < 1e-9,
+            "{club:?}"
+        );
     }
 }

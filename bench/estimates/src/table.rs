@@ -1,6 +1,7 @@
 //! The results as tables in Markdown.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::judge::Judged;
 use crate::looks::Look;
@@ -74,12 +75,7 @@ fn over_time(judged: &[Judged]) -> String {
         let _ = write!(text, "| {} |", one.pattern.name);
         for (from, to) in &spans {
             let span = from * MIN..to.map_or(u64::MAX, |to| to * MIN);
-            let looks = one
-                .first
-                .iter()
-                .map(|(look, _)| *look)
-                .filter(|look| span.contains(&look.at));
-            let alike: Vec<Look> = (0..).zip(looks).map(|(person, look)| Look { person, ..look }).collect();
+            let alike = alike(one.first.iter().map(|(look, _)| look), &span);
             let score = score(&alike, |look| look.told.map(Told::of));
             let figures = format!(" {}, {:.1}", whole(score.holds), score.interval);
             text += if alike.is_empty() { "" } else { &figures };
@@ -88,6 +84,15 @@ fn over_time(judged: &[Judged]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The looks in a span of time, each as if it were a visitor's only one, so that every look weighs alike.
+pub fn alike<'a>(looks: impl Iterator<Item = &'a Look>, span: &Range<u64>) -> Vec<Look> {
+    let within = looks.filter(|look| span.contains(&look.at));
+    (0..)
+        .zip(within)
+        .map(|(person, look)| Look { person, ..*look })
+        .collect()
 }
 
 /// Every run: how many of its looks hold.

@@ -29,7 +29,7 @@ async fn places(browser: &Browser) -> Value {
 }
 
 #[tokio::test]
-async fn a_message_moves_nothing() {
+async fn a_reason_and_a_message_move_nothing() {
     let gate = hall::open(1, "").await;
     let _inside = hall::insider(&gate).await;
     let phone = Look {
@@ -37,13 +37,16 @@ async fn a_message_moves_nothing() {
         ..Look::default()
     };
     let (desk, hand) = tokio::join!(Browser::start(Look::default()), Browser::start(phone));
-    // Held from the beginning: an estimate that goes is no matter of this test.
-    rooms(&gate, &["set", ROOM, "--mode", "hold"]);
     for browser in [&desk, &hand] {
         browser.open(&gate.at("/seats")).await;
-        browser.shows("paused the line").await;
+        browser.shows("You are in line").await;
     }
     let before = [places(&desk).await, places(&hand).await];
+    rooms(&gate, &["set", ROOM, "--mode", "hold"]);
+    for (browser, before) in [&desk, &hand].into_iter().zip(&before) {
+        browser.shows("paused the line").await;
+        assert_eq!(places(browser).await, *before);
+    }
     rooms(
         &gate,
         &["set", ROOM, "--message", "Doors open at eight.\nBring your ticket."],

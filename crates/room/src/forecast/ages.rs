@@ -35,16 +35,18 @@ impl Rate {
 
     /// The chance of an event in one step: what was seen, and `weight` events at the chance `prior`.
     pub fn chance(self, prior: u64, weight: u64) -> u64 {
-        let prior = prior.max(1);
-        let events = self.events.saturating_add(weight * ONE);
-        let exposure = (self.exposure + self.events / 2).saturating_add(weight * ONE * SURE / prior);
-        (events.saturating_mul(SURE) / exposure.max(1)).min(SURE * 15 / 16)
+        self.with(weight * ONE, weight * ONE * SURE / prior.max(1))
     }
 
     /// As [`Rate::chance`], with what was supposed weighing so many steps.
     pub fn chance_in(self, prior: u64, steps: u64) -> u64 {
-        let events = self.events.saturating_add(steps * ONE * prior / SURE);
-        let exposure = (self.exposure + self.events / 2).saturating_add(steps * ONE);
+        self.with(steps * ONE * prior / SURE, steps * ONE)
+    }
+
+    /// The chance with so many events and steps more. An event happens in the middle of its step.
+    fn with(self, events: u64, steps: u64) -> u64 {
+        let events = self.events.saturating_add(events);
+        let exposure = (self.exposure + self.events / 2).saturating_add(steps);
         (events.saturating_mul(SURE) / exposure.max(1)).min(SURE * 15 / 16)
     }
 

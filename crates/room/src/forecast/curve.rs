@@ -10,6 +10,8 @@ pub(crate) struct Curve {
     pub at: Clock,
     pub step_ms: u64,
     pub lanes: Vec<LaneCurve>,
+    /// The rate is the limit, and no other lane takes calls by chance: calls come at known times.
+    pub is_rated: bool,
     pub errors: Errors,
 }
 
@@ -112,7 +114,11 @@ impl Curve {
         let factors = self.errors.factors(wait.likely);
         let scaled = |ms: u64| ms.saturating_mul(factors.longer) / WHOLE;
         let (likely, fast, slow) = (scaled(wait.likely), scaled(wait.fast), scaled(wait.slow));
-        let chance = likely * CHANCE / passed.max(1).saturating_mul(1_000_000).isqrt();
+        let chance = if self.is_rated {
+            0
+        } else {
+            likely * CHANCE / passed.max(1).saturating_mul(1_000_000).isqrt()
+        };
         let drift = likely * (DRIFT + likely / DRIFT_MS).min(MOST_DRIFT) / 1_000;
         let others = chance * chance + drift * drift + (self.step_ms / 2).pow(2);
         let with = |doubt: u64| (doubt * doubt + others).isqrt() * factors.width / WHOLE;
@@ -152,6 +158,7 @@ mod tests {
             at: NOW,
             step_ms: STEP_MS,
             lanes: vec![lane],
+            is_rated: false,
             errors: Errors::default(),
         }
     }
@@ -290,6 +297,20 @@ mod tests {
         );
         // What no forecast knows is left, with any number.
         assert!(widths[4] >= 600_000 * 2 * (DRIFT + 20) / 1_000, "{widths:?}");
+    }
+
+    #[test]
+    fn calls_at_known_times_have_no_chance() {
+        let slots = curve([100, 100, 100]);
+        let rated = Curve {
+            is_rated: true,
+            ..slots.clone()
+        };
+        let width = |curve: &Curve| {
+            let (low, high) = curve.interval(wait(curve, 9), 10);
+            high - low
+        };
+        assert!(width(&rated) < width(&slots), "{} {}", width(&rated), width(&slots));
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Errors {
         let at = (0..=span(wait_ms)).rev().find(known);
         let span = at.map_or(Span::default(), |at| self.spans[at]);
         Factors {
-            // Half of it: what was off an hour ago may be right by now.
+            // Half of it, since an error is known only after the wait, and may be over then.
             longer: u64::midpoint(WHOLE, span.longer),
             width: span.width,
         }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use crate::forecast::ages::{ONE, SURE, class};
 use crate::forecast::queue::Group;
-use crate::forecast::stays::Chances;
+use crate::forecast::stays::{Chances, Lean};
 
 /// One visitor, in the masses of a flow.
 pub(crate) const MASS: u64 = 1 << 16;
@@ -60,7 +60,7 @@ pub(crate) struct LaneFlow {
     /// The chance to leave in one step, by class of age.
     leaves: Vec<u64>,
     weight: u64,
-    /// Those who come later.
+    /// Later arrivals who wait.
     later: u64,
     arrivals: Arrivals,
     passed: u64,
@@ -75,8 +75,8 @@ pub(crate) struct Arrivals {
     pub steps: u64,
 }
 
-/// A group of a lane on its way: the present, those of the first who are not passed yet and of whom they are the rest, and those who
-/// stay to the end.
+/// A group of a lane on its way through the steps. `mass` is who is still present, `stands` is how many of the group's first members
+/// are not passed yet, and `stay` is how many never leave.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
     mass: u64,
@@ -130,6 +130,19 @@ impl LaneFlow {
         }
     }
 
+    /// The same lane, with arrivals for as long as this forecast supposes.
+    pub fn leaning(&self, lean: Lean) -> Self {
+        Self {
+            arrivals: lean.arrivals(self.arrivals),
+            ..self.clone()
+        }
+    }
+
+    /// No further visitor is expected.
+    pub fn is_closed(&self) -> bool {
+        self.arrivals.rate == 0
+    }
+
     fn waits(&self) -> bool {
         self.later > 0 || self.groups.iter().any(|group| group.mass > 0)
     }
@@ -143,12 +156,12 @@ impl LaneFlow {
         for group in &mut self.groups {
             group.age += width;
             let chance = self.leaves[class(group.age)] * group.factor / ONE * lean.0 / lean.1;
-            // Those who would leave become fewer.
+            // The patient ones stay, so the others become fewer.
             let able = group.mass.saturating_sub(group.stay) * PATIENT / (PATIENT - 1);
             let left = part(able, (chance * width).min(SURE / 2), SURE);
             group.mass = group.mass.saturating_sub(left);
         }
-        // They come on for so many steps, and fewer and fewer after.
+        // Arrivals go on for so many steps, and thin out behind them.
         let come = self.arrivals.rate * (MASS / ONE) * width;
         self.later += part(come, self.arrivals.steps, self.arrivals.steps.max(at + 1));
     }
@@ -262,7 +275,7 @@ impl Flow {
         made
     }
 
-    /// One step of those who hold slots; says how many become free.
+    /// One step of the holders of slots; returns how many slots become free.
     fn go_on(&mut self, at: u64) -> u64 {
         let level = self.chances.level_at(at);
         let mut free = self.due.pop_front().unwrap_or(0);

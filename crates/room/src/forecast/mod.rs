@@ -1,4 +1,4 @@
-//! The forecast of a line: when its calls will reach those who wait.
+//! The forecast of a line: when its calls will reach each waiting visitor.
 //!
 //! `stays` learns how sessions go on, `queue` learns who leaves, `limit` knows the rate, and `flow` works out the hours to come from
 //! that. `errors` learns how far off forecasts were. A `Curve` is what the view keeps. All of it follows from the entries that this
@@ -18,12 +18,13 @@ use std::sync::Arc;
 
 use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
-use crate::forecast::flow::{Arrivals, Flow, LaneFlow};
+use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
 use crate::forecast::limit::{Limit, MeanCalls, is_stopped};
-use crate::forecast::queue::{Group, Queue};
+use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
 use crate::forecast::stays::{Lean, Stays, Times};
 use crate::lane::Lane;
+use crate::lane::slots::Held;
 use crate::settings::{Mode, Settings};
 use ropeline_ids::Clock;
 
@@ -52,6 +53,23 @@ pub(crate) struct Sight<'a> {
     pub now: Clock,
 }
 
+/// The calls of a lane so far; of several lanes without names they are not counted.
+pub(crate) fn calls_of(lanes: &[Lane], at: usize, all: u64) -> u64 {
+    if lanes.len() < 2 {
+        return all;
+    }
+    lanes.get(at).map_or(0, |lane| lane.pulse.total())
+}
+
+impl Sight<'_> {
+    /// Visitors wait although slots are free: the rate is the limit, and brings its calls at known times.
+    fn is_rated(&self) -> bool {
+        let held = self.lanes.iter().map(|lane| lane.slots.held());
+        let has_rate = self.settings.rate_per_minute.is_some() && self.settings.load_control.is_none();
+        has_rate && held.fold(Held::default(), Held::plus).free(self.settings.capacity) > 0
+    }
+}
+
 impl Forecast {
     /// The last forecast, if visitors wait.
     pub fn curve(&self) -> Option<&Arc<Curve>> {
@@ -68,7 +86,7 @@ impl Forecast {
         self.stays.get_or_insert_with(|| Box::new(Stays::new(times)))
     }
 
-    /// Looks at the line, and forecasts anew, once in so many steps. Costs a look at every record, and about 0.2 ms.
+    /// Looks at the line, and forecasts anew, once in so many steps. Costs a look at every record, and three runs of a flow.
     pub fn watch(&mut self, sight: Sight, every: u64) {
         let Sight {
             lanes, settings, now, ..
@@ -95,7 +113,7 @@ impl Forecast {
         self.note(&sight);
     }
 
-    /// Learns from forecasts whose outcome is known by now.
+    /// Learns from earlier forecasts whose outcome is known.
     fn judge(&mut self, sight: &Sight) {
         let settings = sight.settings;
         let under = (settings.capacity, settings.rate_per_minute, settings.mode);
@@ -125,29 +143,29 @@ impl Forecast {
     fn forecast(&self, sight: &Sight) -> Curve {
         let stays = self.stays.as_ref().expect("watched before");
         let step_ms = stays.times.step_ms;
-        let groups: Vec<Vec<Group>> = self
-            .queues
-            .iter()
-            .map(|queue| queue.groups(step_ms, sight.now))
+        let start = start(sight, stays.times, &stays.chances(Lean::Likely));
+        let flows: Vec<LaneFlow> = (0..sight.lanes.len())
+            .map(|at| self.lane_flow(at, sight, step_ms))
             .collect();
         let doubt = self.queues.iter().map(Queue::doubt).max().unwrap_or(0);
-        let run = |lean: Lean, at: usize| {
-            let chances = stays.chances(lean);
-            let start = start(sight, stays.times, &chances, sight.limit[at]);
-            let mut flows: Vec<LaneFlow> = (0..sight.lanes.len())
-                .map(|at| self.lane_flow(at, &groups[at], (sight, step_ms), lean))
-                .collect();
-            Flow::new(start, chances, lean.leaving(doubt)).run(&mut flows);
+        let run = |lean: Lean, tokens: Option<Tokens>| {
+            let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean)).collect();
+            let start = Start {
+                tokens,
+                ..start.clone()
+            };
+            Flow::new(start, stays.chances(lean), lean.leaving(doubt)).run(&mut flows);
             let passing = |(flow, lane): (LaneFlow, &Lane)| match lane.presence.waiting() {
                 0 => Passing::new(&[]),
                 _ => Passing::new(&flow.curve),
             };
             flows.into_iter().zip(sight.lanes).map(passing).collect::<Vec<_>>()
         };
-        let runs = run(Lean::Likely, 0)
+        let [likely, fast, slow] = sight.limit;
+        let runs = run(Lean::Likely, likely)
             .into_iter()
-            .zip(run(Lean::Fast, 1))
-            .zip(run(Lean::Slow, 2));
+            .zip(run(Lean::Fast, fast))
+            .zip(run(Lean::Slow, slow));
         let lanes = runs.zip(sight.calls).map(|(((likely, fast), slow), calls)| LaneCurve {
             calls: *calls,
             likely,
@@ -158,21 +176,22 @@ impl Forecast {
             at: sight.now,
             step_ms,
             lanes: lanes.collect(),
+            is_rated: sight.is_rated() && flows.iter().all(LaneFlow::is_closed),
             errors: self.errors.clone(),
         }
     }
 
-    fn lane_flow(&self, at: usize, groups: &[Group], (sight, step_ms): (&Sight, u64), lean: Lean) -> LaneFlow {
+    fn lane_flow(&self, at: usize, sight: &Sight, step_ms: u64) -> LaneFlow {
         let queue = &self.queues[at];
         let weight = sight.settings.lane_weights.get(at).copied().unwrap_or(1);
         let leaves = queue.chances(sight.settings.grace_ms / step_ms);
-        // Those who come later delay only visitors of other lanes.
+        // Later arrivals delay only visitors of other lanes.
         let arrivals = if sight.lanes.len() > 1 {
-            lean.arrivals(queue.arrivals(step_ms, sight.now))
+            queue.arrivals(step_ms, sight.now)
         } else {
             Arrivals::default()
         };
-        LaneFlow::new(groups, leaves, u64::from(weight), arrivals)
+        LaneFlow::new(&queue.groups(step_ms, sight.now), leaves, u64::from(weight), arrivals)
     }
 }
 
@@ -248,18 +267,7 @@ mod tests {
         fn session(&self, (since_ms, used_ms): (u64, u64)) -> Session {
             let since = Clock(self.now.0 - since_ms.min(self.settings.session_max_ms));
             let renewed = Clock(self.now.0 - used_ms.min(self.settings.hold_ms())).max(since);
-            let ends_by = since.plus(self.settings.session_max_ms);
-            Session {
-                expires: renewed.plus(self.settings.hold_ms()).min(ends_by),
-                ends_by,
-                renewed,
-                since: Wall(0),
-                count: 1,
-                carried: false,
-                ending: false,
-                excess: false,
-                stay: None,
-            }
+            Session::of_test(since, renewed, &self.settings)
         }
 
         fn happens(&mut self, at: usize, round: Round) {

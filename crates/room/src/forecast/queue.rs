@@ -1,4 +1,4 @@
-//! What a lane learns of those who wait: in cohorts by when they joined, how many leave.
+//! What a lane learns of its waiting visitors: how many leave, in cohorts by the time of the join, and how many arrive.
 
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
 use crate::forecast::flow::Arrivals;
@@ -26,7 +26,7 @@ pub(crate) struct Cohort {
     pub joined: Clock,
     /// Present when last counted.
     pub present: u64,
-    /// Those who have left, and those who would have by their age, in parts of [`ONE`].
+    /// Members who left, and how many were expected to by their age, in parts of [`ONE`].
     left: u64,
     expected: u64,
     /// Counted once at least.
@@ -194,9 +194,9 @@ impl Queue {
     /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
     pub fn arrivals(&self, step_ms: u64, now: Clock) -> Arrivals {
         Arrivals {
-            // A rush that is over does not go on.
+            // A rush that is over does not go on, and one that falls goes on for a shorter time.
             rate: self.arrivals.min(self.lately * 3 / 2),
-            steps: now.since(self.since) / step_ms,
+            steps: now.since(self.since) / step_ms * self.lately.min(self.arrivals) / self.arrivals.max(1),
         }
     }
 

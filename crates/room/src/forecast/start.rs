@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::forecast::Sight;
 use crate::forecast::ages::SURE;
-use crate::forecast::flow::{MASS, Start, Tokens};
+use crate::forecast::flow::{MASS, Start};
 use crate::forecast::stays::{Chances, Times};
 use crate::lane::record::{Call, Record, Session};
 use ropeline_ids::Clock;
@@ -12,11 +12,11 @@ use ropeline_ids::Clock;
 /// Most steps ahead for which the end of a slot is kept apart.
 const FAR: usize = 4_096;
 
-pub(super) fn start(sight: &Sight, times: Times, chances: &Chances, tokens: Option<Tokens>) -> Start {
+/// Without the limit of other things than slots.
+pub(super) fn start(sight: &Sight, times: Times, chances: &Chances) -> Start {
     let mut start = Start {
         called: vec![0; chances.claim.len()],
         capacity: u64::from(sight.settings.capacity),
-        tokens,
         ..Start::default()
     };
     for (_, record) in sight.lanes.iter().flat_map(|lane| lane.slots.iter()) {
@@ -70,18 +70,7 @@ mod tests {
     const NOW: Clock = Clock(10_000_000);
 
     fn session(since: u64, renewed: u64) -> Session {
-        let settings = Settings::default();
-        Session {
-            expires: Clock(renewed + settings.hold_ms()),
-            ends_by: Clock(since + settings.session_max_ms),
-            renewed: Clock(renewed),
-            since: Wall(0),
-            count: 1,
-            carried: false,
-            ending: false,
-            excess: false,
-            stay: None,
-        }
+        Session::of_test(Clock(since), Clock(renewed), &Settings::default())
     }
 
     fn call(deadline: u64) -> Record {
@@ -109,7 +98,7 @@ mod tests {
             now: NOW,
         };
         let chances = Chances::steady(SURE / 20);
-        (super::start(&sight, times, &chances, None), times)
+        (super::start(&sight, times, &chances), times)
     }
 
     fn only(list: impl IntoIterator<Item = u64>) -> Vec<(usize, u64)> {

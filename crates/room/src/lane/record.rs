@@ -118,6 +118,25 @@ impl Call {
 /// A slot that is given back and not used for so long is free again.
 pub(crate) const BACK_MS: u64 = 10_000;
 
+#[cfg(test)]
+impl Session {
+    /// A session that began and was last renewed at these times.
+    pub fn of_test(since: Clock, renewed: Clock, settings: &crate::settings::Settings) -> Self {
+        let ends_by = since.plus(settings.session_max_ms);
+        Self {
+            expires: renewed.plus(settings.hold_ms()).min(ends_by),
+            ends_by,
+            renewed,
+            since: Wall(0),
+            count: 1,
+            carried: false,
+            ending: false,
+            excess: false,
+            stay: None,
+        }
+    }
+}
+
 impl Session {
     pub fn is_parked(&self) -> bool {
         matches!(self.stay, Some(Stay::Parked | Stay::Asks))

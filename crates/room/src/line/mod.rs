@@ -24,7 +24,7 @@ use std::sync::Arc;
 use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::forecast::curve::Curve;
-use crate::forecast::{Forecast, Sight, limit};
+use crate::forecast::{Forecast, Sight, calls_of, limit};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
@@ -239,7 +239,9 @@ impl Line {
                 calls.limit(allowance, self.totals.calls, (settings, step_ms), m.clock)
             }
         };
-        let calls = self.lane_calls();
+        let calls: Vec<u64> = (0..self.lanes.len())
+            .map(|at| calls_of(&self.lanes, at, self.totals.calls))
+            .collect();
         let sight = Sight {
             lanes: &self.lanes,
             calls: &calls,
@@ -249,14 +251,6 @@ impl Line {
         };
         // Many lines are looked at more rarely, each.
         self.forecast.watch(sight, 1 + scope.lines / LINES_A_STEP);
-    }
-
-    /// The calls of each lane so far; of lanes without names they are not counted.
-    fn lane_calls(&self) -> Vec<u64> {
-        if self.lanes.len() > 1 {
-            return self.lanes.iter().map(|lane| lane.pulse.total()).collect();
-        }
-        vec![self.totals.calls]
     }
 
     /// The last forecast.

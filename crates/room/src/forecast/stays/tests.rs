@@ -42,18 +42,7 @@ fn times() -> Times {
 }
 
 fn session(since: Clock, renewed: Clock) -> Session {
-    let times = times();
-    Session {
-        expires: renewed.plus(times.hold_ms),
-        ends_by: since.plus(times.max_ms),
-        renewed,
-        since: Wall(0),
-        count: 1,
-        carried: false,
-        ending: false,
-        excess: false,
-        stay: None,
-    }
+    Session::of_test(since, renewed, &Settings::default())
 }
 
 fn call(deadline: Clock) -> Call {

@@ -3,6 +3,7 @@
 //! It comes from the line's forecast (see `forecast`). Whole numbers only, so that the same entries give the same estimate.
 
 use super::LineView;
+use crate::forecast::calls_of;
 use crate::settings::Mode;
 use ropeline_ids::{Clock, LaneId};
 
@@ -26,7 +27,9 @@ impl LineView {
             return None;
         }
         let curve = self.curve.as_ref()?;
-        let wait = curve.wait(usize::from(lane.0), (ahead, self.calls_of(lane)?), now)?;
+        let at = usize::from(lane.0);
+        let calls = calls_of(&self.lanes, at, self.figures.calls);
+        let wait = curve.wait(at, (ahead, calls), now)?;
         if wait.likely >= LONGEST_MS {
             return None;
         }
@@ -35,13 +38,5 @@ impl LineView {
             low_secs: u32::try_from(low_ms / 1_000).unwrap_or(u32::MAX),
             high_secs: u32::try_from(high_ms.div_ceil(1_000)).unwrap_or(u32::MAX),
         })
-    }
-
-    /// The calls of a lane so far, as its forecast counts them.
-    fn calls_of(&self, lane: LaneId) -> Option<u64> {
-        if self.lanes.len() > 1 {
-            return self.lane(lane).map(|lane| lane.pulse.total());
-        }
-        Some(self.figures.calls)
     }
 }

@@ -173,7 +173,7 @@ fn an_estimate_holds_while_others_keep_coming_into_a_lane_that_is_called_sooner(
         rate_per_minute: Some(60),
         ..lanes(&[("rest", 1), ("vip", 3)], 10_000)
     });
-    let people = joined(&mut log, REST, 400);
+    let people = joined(&mut log, REST, 200);
     let mark = |log: &mut Log| {
         log.say(Section {
             marks: people.iter().map(|number| (REST, *number)).collect(),
@@ -191,9 +191,8 @@ fn an_estimate_holds_while_others_keep_coming_into_a_lane_that_is_called_sooner(
         served(log);
         log.pass(1_000);
     };
-    // They have come for five minutes, so that they are expected to go on.
-    (0..300).for_each(|at| second(&mut log, at));
-    let last = people[225];
+    (0..90).for_each(|at| second(&mut log, at));
+    let last = people[120];
     let Standing::Waiting(place) = stands(&mut log, REST, last) else {
         panic!("waits")
     };

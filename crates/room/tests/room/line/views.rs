@@ -144,12 +144,12 @@ fn an_estimate_counts_the_other_lanes_turns_but_not_more_than_wait_there() {
     let view = line(&mut log);
     let low = |lane, ahead| view.estimate(lane, ahead, view.clock).map(|estimate| estimate.low_secs);
     assert!(
-        low(LANE, 99).is_some_and(|secs| (290..=400).contains(&secs)),
+        low(LANE, 99).is_some_and(|secs| (330..=400).contains(&secs)),
         "{:?}",
         low(LANE, 99)
     );
     assert!(
-        low(LaneId(1), 98).is_some_and(|secs| (90..=132).contains(&secs)),
+        low(LaneId(1), 98).is_some_and(|secs| (105..=132).contains(&secs)),
         "{:?}",
         low(LaneId(1), 98)
     );
