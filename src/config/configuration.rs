@@ -57,16 +57,17 @@ impl Config {
     /// [`Config::limits`].
     #[must_use]
     pub fn router(&self) -> Router {
-        let ends: Vec<Vec<_>> = self
-            .rooms
-            .iter()
-            .map(|room| room.ends_on.iter().map(|rule| rule.route.clone()).collect())
-            .collect();
+        let holds = |room: &Room| {
+            let rules = room.active.iter().flat_map(|active| &active.hold_slot);
+            rules.map(|rule| rule.route.clone()).collect::<Vec<_>>()
+        };
+        let ends = |room: &Room| room.ends_on.iter().map(|rule| rule.route.clone()).collect::<Vec<_>>();
+        let rules: Vec<_> = self.rooms.iter().map(|room| (ends(room), holds(room))).collect();
         let rooms: Vec<RoomRoutes<'_>> = self
             .rooms
             .iter()
-            .zip(&ends)
-            .map(|(room, ends_on)| room.routes_for(ends_on))
+            .zip(&rules)
+            .map(|(room, (ends_on, holds))| room.routes_for(ends_on, holds))
             .collect();
         let limits: Vec<_> = self
             .limits

@@ -33,6 +33,7 @@ pub use room::identity::{Identities, Missing, Source};
 pub use room::lanes::Lane;
 pub use room::page::{Page, Template};
 pub use room::proof::Proof;
+pub use room::active::{Active, HoldSlot};
 pub use room::{EndsOn, OnOutage, Room};
 pub use schema::schema;
 pub use server::acme::{Acme, ChallengeKind, ExternalAccount};

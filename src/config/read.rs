@@ -121,6 +121,9 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     room::site::check(reader, &rooms);
     upstream::several::warn_of_hosts(reader, &upstreams, &rooms);
     room::sign_in::sources(reader, &server, &rooms, !forward_auth.is_empty());
+    if !forward_auth.is_empty() {
+        room::active::check(reader, &rooms);
+    }
     if upstreams.is_empty() {
         server::forward_auth::check(reader, &rooms);
     }

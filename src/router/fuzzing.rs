@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use http::Method;
 
 use super::shops::SHOPS;
-use super::{Brings, HostPattern, Per, PerSource, RoomRoutes, Route, Routed, Router, Target, UpstreamRoutes};
+use super::{ActiveRoutes, Brings, HostPattern, Per, PerSource, RoomRoutes, Route, Routed, Router, Target, UpstreamRoutes};
 
 /// A target in origin form.
 ///
@@ -94,6 +94,7 @@ fn shops_behind(shops: &[(&[HostPattern], bool)]) -> Router {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let with_room = shops.iter().filter(|shop| shop.1);
@@ -181,6 +182,7 @@ fn router(route: &str, except: &[&str], per: Option<&Per>) -> Router {
         return_routes: &routes(&["/checkout/return"]),
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per,
     };
     Router::new(&[room], &[(&[], &routes(&["GET /api/seats"]))])

@@ -28,7 +28,7 @@ pub use host::{HostError, HostPattern, normal as normal_host};
 pub use line::{ANY_UUID, LineOf, Per, PerSource};
 pub use outside::{Brings, Outside};
 pub use route::{Route, RouteError};
-pub use table::{Doubtful, Hits, InRoom, RoomRoutes, Routed, Router, UpstreamRoutes};
+pub use table::{ActiveRoutes, Doubtful, Hits, InRoom, RoomRoutes, Routed, Router, UpstreamRoutes};
 pub use target::{BadTarget, Target};
 
 /// The gate's own paths, on every host; never forwarded.

@@ -36,7 +36,17 @@ pub struct RoomRoutes<'c> {
     pub ends_on: &'c [Route],
     /// The request whose body names the account.
     pub names: Option<&'c Route>,
+    pub active: ActiveRoutes<'c>,
     pub per: Option<&'c Per>,
+}
+
+/// The routes of a room with active slots; none in another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ActiveRoutes<'c> {
+    /// Those whose requests keep the slot, at most 16.
+    pub holds: &'c [Route],
+    /// Those whose requests are no use of a session.
+    pub background: &'c [Route],
 }
 
 /// An upstream's part of the router.
@@ -62,6 +72,10 @@ pub struct InRoom {
     pub ends_on: u32,
     /// Its body says who joins.
     pub names: bool,
+    /// A bit for each of the room's `hold_slot` rules whose route matches.
+    pub holds: u16,
+    /// On one of the room's `background` routes.
+    pub background: bool,
 }
 
 /// Where a request belongs.
@@ -257,6 +271,12 @@ impl Router {
         if let Some(route) = room.names {
             self.add(Owner::Names(id), room.hosts, route, None);
         }
+        for (bit, route) in (0..16).zip(room.active.holds) {
+            self.add(Owner::Holds(id, bit), room.hosts, route, None);
+        }
+        for route in room.active.background {
+            self.add(Owner::Background(id), room.hosts, route, None);
+        }
         room.except
             .iter()
             .for_each(|route| self.add(Owner::Except(id), room.hosts, route, None));
@@ -285,7 +305,12 @@ impl Router {
             segment,
         });
         match owner {
-            Owner::Room(_) | Owner::Ends(..) | Owner::Names(_) | Owner::Limit(_) => {
+            Owner::Room(_)
+            | Owner::Ends(..)
+            | Owner::Names(_)
+            | Owner::Holds(..)
+            | Owner::Background(_)
+            | Owner::Limit(_) => {
                 self.protecting.insert(route, hosts, id);
             }
             Owner::Except(_) | Owner::Return(_) | Owner::Never | Owner::Streamed => {
@@ -345,17 +370,18 @@ impl Router {
             },
         };
         let returning = found.returns.contains(index);
-        let ends_on = found
-            .ends
-            .iter()
-            .filter(|(room, _)| *room == index)
-            .fold(0, |bits, (_, bit)| bits | 1 << bit);
+        let of_room = |bits: &[(u16, u8)]| {
+            let own = bits.iter().filter(|(room, _)| *room == index);
+            own.fold(0_u32, |bits, (_, bit)| bits | 1 << bit)
+        };
         Ok(InRoom {
             index: usize::from(index),
             line,
             returning,
-            ends_on,
+            ends_on: of_room(&found.ends),
             names: found.names.contains(index),
+            holds: of_room(&found.holds).try_into().unwrap_or_default(),
+            background: found.background.contains(index),
         })
     }
 }
@@ -371,6 +397,8 @@ struct Found {
     room: Option<(u16, usize)>,
     outside: Option<Outside>,
     ends: Vec<(u16, u8)>,
+    holds: Vec<(u16, u8)>,
+    background: Hits,
     limits: Hits,
     streamed: bool,
 }
@@ -387,6 +415,8 @@ impl Found {
             Owner::Return(room) => self.returns.add(room),
             Owner::Names(room) => self.names.add(room),
             Owner::Ends(room, bit) => self.ends.push((room, bit)),
+            Owner::Holds(room, bit) => self.holds.push((room, bit)),
+            Owner::Background(room) => self.background.add(room),
             Owner::Limit(limit) => self.limits.add(limit),
             Owner::Room(room) => {
                 if self.never || self.except.contains(room) {

@@ -1,6 +1,6 @@
 //! Keys of a room.
 
-use super::form::{DAY, Form, HOST, MINUTE, NAME, NETWORK, ROUTE};
+use super::form::{DAY, Form, HOST, MINUTE, NAME, NETWORK, ROUTE, SECOND};
 use super::key::{Brackets, Table, duration, key, list, number, text, words};
 use crate::calendar::FORMS;
 use crate::draw::{ARRIVAL, METHODS};
@@ -62,6 +62,35 @@ pub(super) const ROOM: Table = Table {
             .or("100")
             .about("Maximum number of visitors who are called or inside at once: the number that the upstream can \
                 serve."),
+        words("slots", &["session", "active"]).or("session").about(
+            "Who holds a slot. `session`: each visitor inside, until the session ends. `active`: each visitor whose \
+                last request is less than `idle_after` ago. An idle session is then parked: it goes on without a \
+                slot, and its next request waits for one, before the whole line. See docs/guides/active-slots.md.",
+        ),
+        duration("idle_after", 0..=DAY).or("60s").about(
+            "With `slots = \"active\"`, idle time after which a session is parked. The gate records use at most once in a \
+                quarter of this time, so a slot is held for up to a quarter and two seconds longer. \
+                `session_duration` must be longer than that.",
+        ),
+        number("max_sessions", 1..=30_000_000)
+            .unset("three times the capacity in force")
+            .about("With `slots = \"active\"`, maximum number of visitors who are called, active or parked: the number of carts \
+                and shop sessions that the upstream can hold. Nobody is called beyond it."),
+        duration("return_wait", 1_000..=MINUTE).or("10s").about(
+            "With `slots = \"active\"`, longest time for which a request of a parked session waits for a slot. After it a \
+                page says that the visitor comes first, and tries again. A form is sent again by the browser, and a \
+                program gets 503 with `Retry-After`.",
+        ),
+        list("hold_slot", &HOLD).or("[]").about(
+            "With `slots = \"active\"`, requests after which the slot is kept for a time without further requests, such as the step \
+                before a payment page on another host. `Ropeline-Session: hold=900` from the upstream does the same, \
+                in seconds. At most 16.",
+        ),
+        list("background", &ROUTE).or("[]").about(
+            "With `slots = \"active\"`, routes that pages ask by themselves, such as a cart that is polled. These requests are \
+                no use of a session: they keep no slot, and while the session is parked they get 503. A socket there \
+                is closed when the session is parked.",
+        ),
         text("prequeue_from", FORMS).unset("no prequeue").about(
             "Time from which visitors join the line before the opening. Nobody is called yet. Each prequeue begins \
                 a new sale. Visitors who are still waiting for the former sale join anew. Sessions of the former \
@@ -203,6 +232,11 @@ pub(super) const ROOM: Table = Table {
 const EXCEPTION: Form = Form::Text("an exception such as \"/static/*\" or \"POST /payment/callback\"");
 
 const LINE: Form = Form::Text("1 to 64 bytes without control characters, as they stand in the path after decoding");
+
+const HOLD: Form = Form::Fields(
+    &[("route", ROUTE), ("for", Form::Duration(SECOND, DAY))],
+    "{ route = \"POST /checkout\", for = \"15 min\" }",
+);
 
 const ANSWER: Form = Form::Fields(
     &[("route", ROUTE), ("status", Form::Number(200, 599))],

@@ -1,5 +1,6 @@
 //! A room as the operator describes it.
 
+pub(in crate::config) mod active;
 mod draw;
 pub(in crate::config) mod identity;
 pub(in crate::config) mod lanes;
@@ -25,7 +26,8 @@ use crate::config::keys::{Form, span};
 use crate::config::upstream::Upstream;
 use crate::config::upstream::several::named_by;
 use crate::room::{LineName, Mode, RoomName, Settings};
-use crate::router::{HostPattern, Per, PerSource, RoomRoutes, Route};
+use crate::router::{ActiveRoutes, HostPattern, Per, PerSource, RoomRoutes, Route};
+use active::Active;
 use draw::drawing;
 use identity::{Identities, identities};
 use lanes::{Lane, lanes, weights_and_names};
@@ -58,6 +60,8 @@ pub struct Room {
     pub end_grace_ms: u64,
     pub outage_extension_ms: u64,
     pub on_outage: OnOutage,
+    /// How slots change hands within a session; `None`: not at all.
+    pub active: Option<Active>,
     /// Of the waiting page: 200, 202, 429 or 503.
     pub waiting_status: StatusCode,
     pub same_site: SameSite,
@@ -86,8 +90,8 @@ impl Room {
         everything && self.except.is_empty() && self.settings.mode != Mode::Off
     }
 
-    /// The routes for the router. `ends_on` are the routes of the room's rules of that name.
-    pub(in crate::config) fn routes_for<'r>(&'r self, ends_on: &'r [Route]) -> RoomRoutes<'r> {
+    /// The routes for the router. `ends_on` and `holds` are the routes of the room's rules for answers and for `hold_slot`.
+    pub(in crate::config) fn routes_for<'r>(&'r self, ends_on: &'r [Route], holds: &'r [Route]) -> RoomRoutes<'r> {
         RoomRoutes {
             hosts: &self.hosts,
             routes: &self.routes,
@@ -95,6 +99,10 @@ impl Room {
             return_routes: &self.return_routes,
             ends_on,
             names: self.identity.as_ref().and_then(Identities::form),
+            active: ActiveRoutes {
+                holds,
+                background: self.active.as_ref().map_or(&[], |active| &active.background),
+            },
             per: self.per.as_ref(),
         }
     }
@@ -153,6 +161,7 @@ fn room(section: &Section<'_>, upstreams: &[Upstream]) -> Room {
     let per = per(section, &routes, &mut settings);
     figures(section, &mut settings);
     let (ends_on, end_grace_ms, outage_extension_ms) = endings(section, &settings);
+    let active = active::active(section, &mut settings);
     pace::check(section, &settings, end_grace_ms);
     stock::check(section, &settings, ends_on.iter().any(|rule| rule.completes));
     let outages = [("wait", OnOutage::Wait), ("open", OnOutage::Open)];
@@ -175,6 +184,7 @@ fn room(section: &Section<'_>, upstreams: &[Upstream]) -> Room {
         ends_on,
         end_grace_ms,
         outage_extension_ms,
+        active,
         on_outage: section.word("on_outage", &outages),
         waiting_status: section.need_as("waiting_status", status),
         same_site: section.word("same_site", &sites),

@@ -107,11 +107,15 @@ fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &
         rules.map(|rule| rule.route.clone()).collect::<Vec<Route>>()
     };
     let form = room.identity.as_ref().and_then(|of| of.form().cloned());
+    let active = room.active.as_ref();
+    let holds = active.into_iter().flat_map(|active| &active.hold_slot);
     let lists = [
         ("return_routes", room.return_routes.clone()),
         ("ends_on", answers(false)),
         ("completes_on", answers(true)),
         ("identity.on", form.into_iter().collect()),
+        ("hold_slot", holds.map(|rule| rule.route.clone()).collect()),
+        ("background", active.map_or_else(Vec::new, |active| active.background.clone())),
     ];
     for (name, list) in &lists {
         let key = format!("{path}.{name}");

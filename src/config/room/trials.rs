@@ -35,7 +35,7 @@ struct Sample {
 
 impl<'r> Trials<'r> {
     pub fn new(rooms: &'r [Room]) -> Self {
-        let routes: Vec<_> = rooms.iter().map(|room| room.routes_for(&[])).collect();
+        let routes: Vec<_> = rooms.iter().map(|room| room.routes_for(&[], &[])).collect();
         let router = Router::new(&routes, &[]);
         Self { rooms, router }
     }

@@ -13,6 +13,8 @@ pub(super) enum Owner {
     Room(u16),
     Ends(u16, u8),
     Names(u16),
+    Holds(u16, u8),
+    Background(u16),
     Limit(u16),
     Except(u16),
     Return(u16),

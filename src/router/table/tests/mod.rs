@@ -23,6 +23,7 @@ fn router(narrow: &[&str], except: &[&str]) -> Router {
         return_routes: &back,
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let site = RoomRoutes {
@@ -303,6 +304,7 @@ fn what_is_left_outside_is_left_to_reads_that_bring_nothing_unless_an_entry_says
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let router = Router::new(&[room], &[]);
@@ -349,6 +351,7 @@ fn the_first_room_that_takes_a_path_has_it() {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let rooms = [
@@ -380,6 +383,7 @@ fn a_line_is_named_by_its_segment_and_doubt_about_it_is_doubt() {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: Some(&per),
     };
     let router = Router::new(&[room], &[]);
@@ -405,6 +409,7 @@ fn hosts_part_rooms_and_unknown_hosts_are_told() {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let router = Router::new(&[room], &[]);
@@ -450,6 +455,7 @@ fn each_host_belongs_to_one_upstream_and_to_its_rooms_alone() {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let upstream = |hosts, has_rooms| UpstreamRoutes {
@@ -526,6 +532,7 @@ fn a_host_that_may_be_taken_for_another_is_doubt_unless_its_port_is_named() {
         return_routes: &[],
         ends_on: &[],
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let site = RoomRoutes {
@@ -558,6 +565,7 @@ fn ends_on_gives_a_bit_for_each_rule() {
         return_routes: &[],
         ends_on: &ends,
         names: None,
+        active: ActiveRoutes::default(),
         per: None,
     };
     let router = Router::new(&[room], &[]);
