@@ -26,7 +26,7 @@ use super::request::headers::Fields;
 use super::request::visit::{REHEARSAL_HEADER, Visit};
 use super::request::{cookies, rehearsal_mark};
 use super::state::gate::{Gate, Halves};
-use super::state::in_flight::Right;
+use super::state::in_flight::{Held, Right};
 use super::state::pages::Pages;
 use super::state::shared::Shared;
 use super::state::upstream::UpstreamState;
@@ -94,7 +94,10 @@ pub async fn forward(
     };
     let method = head.method.clone();
     let cancel = held.as_ref().map(|(_, cancel)| cancel.clone());
-    let guard = held.map(|(by, cancel)| gate.in_flight.raise(by, cancel));
+    let guard = held.map(|(by, cancel)| {
+        let counts = visit.counts;
+        gate.in_flight.raise(Held { by, cancel, counts })
+    });
     let session = right.session();
     if session.is_some_and(|session| session.must_set) {
         // A cache that asks whether its copy is still good would keep the cookies of a 304 to itself (RFC 9111, section 4.3.4).

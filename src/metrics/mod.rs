@@ -12,6 +12,7 @@ mod peers;
 mod prices;
 mod process;
 mod register;
+mod returns;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,6 +30,7 @@ pub use outcome::{Outcome, UpstreamFault};
 pub use peers::{Oddity, Peers, Sight};
 pub use prices::Prices;
 pub use process::Process;
+pub use returns::Returns;
 
 /// Labels and their values.
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -41,6 +43,9 @@ pub struct Metrics {
     /// Of joins, where newcomers are asked for a proof of work.
     pub proof_prices: Prices,
     codes: Arc<[Counter; CodeFate::ALL.len()]>,
+    /// Of rooms with active slots.
+    returns: Family<Labels<2>, Counter>,
+    return_waits: Family<Labels<1>, Latency, fn() -> Latency>,
     upstream_faults: Family<Labels<2>, Counter>,
     upstream_durations: Family<Labels<1>, Latency, fn() -> Latency>,
     /// The upstreams that have counters, and the names of limits that do.
@@ -75,6 +80,8 @@ impl Metrics {
             limited: Family::default(),
             proof_prices: Prices::default(),
             codes: Arc::default(),
+            returns: Family::default(),
+            return_waits: Family::new_with_constructor(|| Latency::new(&RETURN_BOUNDS)),
             upstream_faults: Family::default(),
             upstream_durations: Family::new_with_constructor(|| Latency::new(&UPSTREAM_BOUNDS)),
             shown: Arc::default(),
@@ -100,6 +107,20 @@ impl Metrics {
             self.requests.get_or_create_owned(&labels)
         };
         Requests(Arc::new(Outcome::ALL.map(counter)))
+    }
+
+    /// The counters of one room's requests that waited for a slot. Takes a lock: keep the result.
+    #[must_use]
+    pub fn returns(&self, room: &RoomName) -> Returns {
+        let counter = |outcome: &str| {
+            let labels = [("room", room.to_string()), ("outcome", outcome.to_owned())];
+            self.returns.get_or_create_owned(&labels)
+        };
+        Returns {
+            granted: counter("granted"),
+            later: counter("later"),
+            waited: self.return_waits.get_or_create_owned(&[("room", room.to_string())]),
+        }
     }
 
     /// The counter for one limit's refusals, by its name in the configuration. Takes a lock: keep the result.
@@ -226,6 +247,9 @@ impl UpstreamMetrics {
 const GATE_BOUNDS: [f64; 14] = [
     0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];
+
+/// A return waits for a batch of the log at least, and for `return_wait` at most.
+const RETURN_BOUNDS: [f64; 12] = [0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 30.0, 60.0];
 
 /// OpenTelemetry's advice for HTTP, with the sub-millisecond bounds that a shop on the same machine needs.
 const UPSTREAM_BOUNDS: [f64; 16] = [

@@ -41,6 +41,8 @@ pub enum Outcome {
     Joined,
     /// 503 without a page: a request that no person waits with (asset, API call, crawler), while the room is not open.
     TurnedAway,
+    /// 503, or 307 for a form: the session has no slot just now, and goes on without one.
+    Parked,
     /// The page that says closed, sold out or not yet.
     Closed,
     /// The page with a same-site link, for a cross-site POST without cookies.
@@ -55,7 +57,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of its discriminant.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Malformed,
         Self::Limited,
         Self::Proof,
@@ -75,6 +77,7 @@ impl Outcome {
         Self::Waiting,
         Self::Joined,
         Self::TurnedAway,
+        Self::Parked,
         Self::Closed,
         Self::SameSite,
         Self::Upstream,
@@ -105,6 +108,7 @@ impl Outcome {
             Self::Waiting => "waiting",
             Self::Joined => "joined",
             Self::TurnedAway => "turned_away",
+            Self::Parked => "parked",
             Self::Closed => "closed",
             Self::SameSite => "same_site",
             Self::Upstream => "upstream",

@@ -35,6 +35,16 @@ fn register_requests(ours: &mut Registry, metrics: &Metrics) {
         "Requests by room and by what became of them",
         metrics.requests.clone(),
     );
+    ours.register(
+        "returns",
+        "Requests of parked sessions that asked for a slot, by what became of them",
+        metrics.returns.clone(),
+    );
+    ours.register(
+        "return_wait_seconds",
+        "How long requests of parked sessions waited for a slot",
+        metrics.return_waits.clone(),
+    );
     ours.register("limited", "Requests refused by a limit", metrics.limited.clone());
     ours.register(
         "gate_duration_seconds",

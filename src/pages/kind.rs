@@ -38,6 +38,8 @@ pub enum PageKind {
     Busy,
     /// The pass is in use from as many other networks as the room allows (403).
     PassShared,
+    /// Let in, and no slot is free just now (503): comes again by itself, before the whole line.
+    Returning,
     /// A proof of work is required before the visitor joins; needs [`PageFacts::proof`].
     Proof,
     BadRequest,
@@ -58,7 +60,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::Waiting,
         Self::Joining,
         Self::Early,
@@ -73,6 +75,7 @@ impl PageKind {
         Self::Limited,
         Self::Busy,
         Self::PassShared,
+        Self::Returning,
         Self::Proof,
         Self::BadRequest,
         Self::TooLarge,
@@ -105,7 +108,7 @@ impl PageKind {
     pub fn passes(self) -> bool {
         matches!(
             self,
-            Self::Limited | Self::Busy | Self::BadGateway | Self::GatewayTimeout | Self::Unavailable
+            Self::Limited | Self::Busy | Self::Returning | Self::BadGateway | Self::GatewayTimeout | Self::Unavailable
         )
     }
 
@@ -127,6 +130,7 @@ impl PageKind {
             Self::Limited => "limited",
             Self::Busy => "busy",
             Self::PassShared => "pass_shared",
+            Self::Returning => "returning",
             Self::Proof => "proof",
             Self::BadRequest => "bad_request",
             Self::TooLarge => "too_large",

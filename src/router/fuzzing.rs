@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use http::Method;
 
 use super::shops::SHOPS;
-use super::{ActiveRoutes, Brings, HostPattern, Per, PerSource, RoomRoutes, Route, Routed, Router, Target, UpstreamRoutes};
+use super::{
+    ActiveRoutes, Brings, HostPattern, Per, PerSource, RoomRoutes, Route, Routed, Router, Target, UpstreamRoutes,
+};
 
 /// A target in origin form.
 ///

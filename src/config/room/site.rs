@@ -115,7 +115,10 @@ fn inside(reader: &Reader<'_>, path: &str, (at, room): (usize, &Room), trials: &
         ("completes_on", answers(true)),
         ("identity.on", form.into_iter().collect()),
         ("hold_slot", holds.map(|rule| rule.route.clone()).collect()),
-        ("background", active.map_or_else(Vec::new, |active| active.background.clone())),
+        (
+            "background",
+            active.map_or_else(Vec::new, |active| active.background.clone()),
+        ),
     ];
     for (name, list) in &lists {
         let key = format!("{path}.{name}");

@@ -3,5 +3,6 @@
 pub mod detached;
 pub mod limits;
 pub mod pass_networks;
+pub mod returning;
 pub mod sockets;
 pub mod unadmitted;

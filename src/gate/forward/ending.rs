@@ -106,6 +106,12 @@ impl Endable {
             return;
         };
         let rules = &shared.rules[at];
+        let holds = word
+            .and_then(held_ms)
+            .filter(|_| rules.room.active.is_some() && !self.is_former);
+        if let Some(for_ms) = holds {
+            shared.replica.insist((*self.visitor).clone(), Note::Hold { for_ms });
+        }
         let (edition, said) = (self.edition, word.and_then(said));
         // The shop says `end` when nothing more is to be loaded; behind a route that ends a session, more may be.
         let after_ms = match said {
@@ -134,6 +140,15 @@ fn said(word: &HeaderValue) -> Option<Ending> {
     }
 }
 
+/// How long the shop asks to keep the slot: `hold=900`, in seconds.
+fn held_ms(word: &HeaderValue) -> Option<u64> {
+    let (name, secs) = word.to_str().ok()?.split_once('=')?;
+    let secs: u32 = secs.trim().parse().ok()?;
+    name.trim()
+        .eq_ignore_ascii_case("hold")
+        .then_some(u64::from(secs) * 1_000)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,5 +161,14 @@ mod tests {
             (Some(Ending::End), Some(Ending::Complete))
         );
         assert_eq!((says("ended"), says("")), (None, None));
+    }
+
+    #[test]
+    fn the_shops_word_holds_a_slot_for_so_many_seconds() {
+        let holds = |word: &'static str| held_ms(&HeaderValue::from_static(word));
+        assert_eq!((holds("hold=900"), holds(" Hold = 1 ")), (Some(900_000), Some(1_000)));
+        for other in ["hold", "hold=", "hold=-1", "hold=1.5", "end=900", "hold=4294967296", ""] {
+            assert_eq!(holds(other), None, "{other}");
+        }
     }
 }

@@ -30,6 +30,9 @@ pub struct Policy {
 /// valid.
 pub const TICKET_MAX_AGE_SECS: i64 = 7 * 24 * 3_600;
 
+/// A little longer than the longest wait of one try.
+const TRIES_MAX_AGE_SECS: i64 = 90;
+
 impl Policy {
     /// The name on the wire of the cookie with this base name.
     #[must_use]
@@ -63,6 +66,12 @@ impl Policy {
     #[must_use]
     pub fn set_for_now(&self, name: &str, value: &str) -> HeaderValue {
         self.header(name, value.to_owned(), None)
+    }
+
+    /// A `Set-Cookie` value for the count of one form's tries, which is forgotten soon after the last.
+    #[must_use]
+    pub fn set_tries(&self, name: &str, tries: u8) -> HeaderValue {
+        self.header(name, tries.to_string(), Some(TRIES_MAX_AGE_SECS))
     }
 
     /// A `Set-Cookie` value that makes the browser forget the cookie.

@@ -52,6 +52,8 @@ pub struct Visit {
     /// The visitor's own connection is encrypted, here or at a trusted proxy.
     pub secure: bool,
     pub kind: Kind,
+    /// It is use of its session, and keeps a slot; in rooms without active slots, all are.
+    pub counts: bool,
     /// A body comes, or may come.
     pub has_body: bool,
     /// The purpose of the request: a page of the shop for the visitor, or a proxy's question about it.
@@ -93,6 +95,7 @@ impl Visit {
             direct: !peer_trusted && !conn.is_multiplexed(),
             secure: conn.proto() == Proto::Https || (peer_trusted && says_https(headers)),
             kind,
+            counts: true,
             has_body,
             aim: Aim::Shop,
             mark: headers.get(REHEARSAL_HEADER).cloned(),
@@ -134,6 +137,7 @@ impl Visit {
             direct: true,
             secure: false,
             kind,
+            counts: true,
             has_body: false,
             aim: Aim::Shop,
             mark: None,

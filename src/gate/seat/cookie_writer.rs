@@ -126,6 +126,12 @@ impl<'a> CookieWriter<'a> {
         self.policy.set_for_now(&self.names.told, &told_wait::text(kept))
     }
 
+    /// How often a form was sent again.
+    #[must_use]
+    pub fn set_tries(&self, tries: u8) -> HeaderValue {
+        self.policy.set_tries(&self.names.tries, tries)
+    }
+
     #[must_use]
     pub fn clear_told(&self) -> HeaderValue {
         self.policy.clear(&self.names.told)

@@ -42,6 +42,8 @@ pub struct PassWorth {
     pub standing: Standing,
     /// The note for the log that follows from its use.
     pub note: Option<Note>,
+    /// Its session has no slot, or may have none: a request must ask for one first.
+    pub must_ask: bool,
 }
 
 /// A genuine ticket and its validity.
@@ -51,6 +53,8 @@ pub struct TicketWorth {
     pub state: TicketState,
     pub standing: Option<Standing>,
     pub note: Option<Note>,
+    /// As of a pass.
+    pub must_ask: bool,
 }
 
 impl TicketWorth {
@@ -61,6 +65,7 @@ impl TicketWorth {
             state,
             standing: None,
             note: None,
+            must_ask: false,
         }
     }
 }
@@ -82,7 +87,23 @@ impl Reader<'_> {
             },
             state,
             standing,
+            must_ask: state == PassState::Valid && self.must_ask(standing),
             note,
+        }
+    }
+
+    /// Whether a session that stands so has to ask for a slot. A gate that is cut off judges by its last view: a session that was
+    /// in use then goes on, and one that was parked stays out.
+    fn must_ask(&self, standing: Standing) -> bool {
+        let now = self.extension_ms.map_or(self.now, |_| self.view.clock);
+        match standing {
+            Standing::Inside(inside) => inside.must_ask(now),
+            Standing::Called(_) => false,
+            // The room has lost the call. It gives the session back without a slot.
+            _ => {
+                let room = self.view.rooms.get(self.room);
+                room.is_some_and(|room| room.settings.active.is_some())
+            }
         }
     }
 
@@ -201,6 +222,7 @@ impl Reader<'_> {
             ticket,
             state,
             standing: Some(standing),
+            must_ask: state == TicketState::Inside && self.must_ask(standing),
             note,
         }
     }

@@ -108,6 +108,16 @@ impl Worth {
         self.pass.as_ref().filter(|pass| pass.state == PassState::Valid)
     }
 
+    /// The session that the tokens name has no slot: a request must ask for one.
+    #[must_use]
+    pub fn must_ask(&self) -> bool {
+        let by_ticket = || {
+            let ticket = self.ticket.as_ref();
+            ticket.is_some_and(|ticket| ticket.state == TicketState::Inside && ticket.must_ask)
+        };
+        self.live_pass().map_or_else(by_ticket, |pass| pass.must_ask)
+    }
+
     /// The ticket, if it gives a place.
     pub fn live_ticket(&self) -> Option<&TicketWorth> {
         let is_live = |state| {

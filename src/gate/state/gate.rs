@@ -31,6 +31,8 @@ pub struct Halves {
     pub told: form_check::Told,
     /// Bits of the room's `ends_on` and `completes_on` rules that the request meets.
     pub meets: u32,
+    /// Bits of the room's `hold_slot` rules that the request meets.
+    pub holds: u16,
     /// Its route is a room's.
     pub is_protected: bool,
     /// The session of a pass that it shows and is not forwarded by: a purchase counts all the same.
@@ -45,6 +47,7 @@ impl Halves {
             body,
             told: form_check::Told::default(),
             meets: 0,
+            holds: 0,
             is_protected: false,
             former: None,
         })

@@ -27,6 +27,8 @@ pub struct Held {
     pub by: Right,
     /// Ends a socket when the right to it is over; answers in flight finish.
     pub cancel: CancellationToken,
+    /// It is use of its session, and keeps the slot.
+    pub counts: bool,
 }
 
 /// The right by which a request goes on.
@@ -49,13 +51,13 @@ pub struct Guard {
 impl InFlight {
     /// Raises an entry; it stays until the guard is dropped.
     #[must_use]
-    pub fn raise(self: &Arc<Self>, by: Right, cancel: CancellationToken) -> Guard {
+    pub fn raise(self: &Arc<Self>, held: Held) -> Guard {
         let mut slots = self.lock();
         let slot = slots.free.pop().unwrap_or_else(|| {
             slots.entries.push(None);
             slots.entries.len() - 1
         });
-        slots.entries[slot] = Some(Held { by, cancel });
+        slots.entries[slot] = Some(held);
         Guard {
             registry: Arc::clone(self),
             slot,
@@ -97,18 +99,30 @@ impl Right {
 }
 
 #[cfg(test)]
+impl Held {
+    /// Of such a visitor.
+    fn sample(n: u32) -> Self {
+        Self {
+            by: Right::sample(n),
+            cancel: CancellationToken::new(),
+            counts: true,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_entry_lives_as_long_as_its_guard_and_its_slot_is_used_again() {
         let registry = Arc::new(InFlight::default());
-        let first = registry.raise(Right::sample(1), CancellationToken::new());
-        let second = registry.raise(Right::sample(2), CancellationToken::new());
+        let first = registry.raise(Held::sample(1));
+        let second = registry.raise(Held::sample(2));
         drop(first);
         let held = registry.held();
         assert!(matches!(&held[..], [Held { by: Right::Session(visitor), .. }] if visitor.number.n == 2));
-        let third = registry.raise(Right::sample(3), CancellationToken::new());
+        let third = registry.raise(Held::sample(3));
         assert_eq!(registry.lock().entries.len(), 2);
         drop((second, third));
         assert!(registry.held().is_empty());

@@ -84,6 +84,13 @@ fn look_after(shared: &Shared, held: &Held) {
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
             standing if sessions::ends(shared, visitor, standing) => held.cancel.cancel(),
+            // Parking closes a socket of a background route.
+            Standing::Inside(inside) if !held.counts => {
+                let is_cut_off = shared.replica.cut_off().is_some();
+                if inside.must_ask(if is_cut_off { view.clock } else { view.now() }) {
+                    held.cancel.cancel();
+                }
+            }
             Standing::Inside(_) if shared.replica.cut_off().is_some() => {
                 shared.replica.note((**visitor).clone(), Note::Reopen);
             }

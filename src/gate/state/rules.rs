@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::StatusCode;
 
 use crate::config::{self, Lane, OnOutage};
 use crate::limit::Held;
-use crate::metrics::{Metrics, Requests};
+use crate::metrics::{Metrics, Requests, Returns};
 use crate::pages::{Language, Message, TemplateError};
 use crate::proxy::is_trusted;
 use crate::room::{LineName, Mode, RehearsalId, RoomName, RoomView};
@@ -31,6 +32,8 @@ pub struct Rules {
     pub crawlers: Arc<Held<()>>,
     /// For a room with load control.
     pub meter: Option<Arc<RoomMeter>>,
+    /// For a room with active slots.
+    pub returns: Option<Returns>,
     /// The policies and names of cookies in the clear and over TLS, for the one line that most rooms have.
     cookies: [(Policy, Names); 2],
 }
@@ -51,6 +54,8 @@ pub struct Names {
     pub code: String,
     /// The name of the cookie with the wait that a visitor without a script was shown.
     pub told: String,
+    /// The name of the cookie that counts how often a form was sent again.
+    pub tries: String,
     /// How the page without a script is reloaded, `off` or `bare`; worth nothing to a forger, so it is not signed.
     pub reload: String,
 }
@@ -65,6 +70,7 @@ impl Rules {
             joins: Arc::default(),
             crawlers: Held::new(room.crawler_max),
             meter: meter::of_room(&room, None),
+            returns: room.active.as_ref().map(|_| metrics.returns(&room.name)),
             cookies: [false, true].map(|secure| cookies_of(&room, secure)),
             room,
         })
@@ -146,6 +152,22 @@ impl Rules {
             .or_else(|| of(Language::any_of(&tags)))
     }
 
+    /// For how long the slot is kept after a request that matched these of the room's `hold_slot` rules.
+    #[must_use]
+    pub fn hold_ms(&self, matched: u16) -> Option<u64> {
+        let active = self.room.active.as_ref().filter(|_| matched != 0)?;
+        let rules = active.hold_slot.iter().enumerate();
+        let met = rules.filter(|(at, _)| matched >> at & 1 == 1);
+        met.map(|(_, rule)| rule.for_ms).max()
+    }
+
+    /// How long a request waits for a slot.
+    #[must_use]
+    pub fn return_wait(&self) -> Duration {
+        let active = self.room.active.as_ref();
+        active.map_or(RETURN_WAIT, |active| Duration::from_millis(active.return_wait_ms))
+    }
+
     /// The report of the shop's answer with this status about the session of the request, if it matched these of the room's
     /// rules.
     #[must_use]
@@ -156,6 +178,9 @@ impl Rules {
             .max()
     }
 }
+
+/// In a room whose active slots were switched off.
+const RETURN_WAIT: Duration = Duration::from_secs(10);
 
 /// The policy of a room's cookies, and the names of those of its only line.
 fn cookies_of(room: &config::Room, secure: bool) -> (Policy, Names) {
@@ -191,6 +216,7 @@ impl Names {
             code: policy.name(&code_cookie(room, line)),
             // Beside the ticket, of the same line.
             told: policy.name(&ticket.replacen("ticket", "told", 1)),
+            tries: policy.name(&ticket.replacen("ticket", "tries", 1)),
             reload: policy.name(RELOAD),
         }
     }
@@ -231,9 +257,10 @@ mod tests {
                 pass,
                 code,
                 told,
+                tries,
                 reload,
             } = names;
-            [ticket, pass, code, told, reload]
+            [ticket, pass, code, told, tries, reload]
         };
         let names = all(Names::of(&policy(false, None), &room, &LineName::ONLY));
         let names: BTreeSet<String> = names.iter().map(|name| name.replace("main", "{room}")).collect();

@@ -29,6 +29,7 @@ use super::rules::Rules;
 use super::upstream::UpstreamState;
 use crate::gate::bounds::detached::Detached;
 use crate::gate::bounds::limits::Limits;
+use crate::gate::bounds::returning::Returning;
 use crate::gate::meter::Meter;
 use crate::gate::request::visit::{self, Visit};
 use crate::gate::request::{method, payload, preflight, trace};
@@ -60,6 +61,7 @@ pub struct Shared {
     pub upstreams: Vec<UpstreamState>,
     pub limits: Limits,
     pub detached: Detached,
+    pub returning: Returning,
     pub keyring: Keyring,
     /// The names of the ring's signers in `key_use`.
     signers: Vec<SignerMark>,
@@ -148,6 +150,7 @@ impl Shared {
             },
             upstreams: upstreams(config, parts.signers, &parts.metrics, before),
             detached: Detached::new(&parts.metrics, before.map(|before| &before.detached)),
+            returning: Returning::new(&parts.metrics, before.map(|before| &before.returning)),
             keyring: parts.keyring,
             replica: parts.replica,
             pages: Pages::built_in()?,

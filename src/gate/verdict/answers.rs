@@ -108,6 +108,11 @@ impl Refusal<'_> {
             .retry_after_secs
             .map_or(AGAIN_SECS, |secs| secs.max(AGAIN_LEAST_SECS));
         let spread = u32::from(jitter()) % (AGAIN_SPREAD_SECS + wait / 8);
+        let (wait, spread) = match self.page {
+            // Each try waits by itself, and a slot that is given meanwhile is kept for ten seconds.
+            PageKind::Returning => (self.retry_after_secs.unwrap_or(RETURN_SECS), 0),
+            _ => (wait, spread),
+        };
         (passes && visit.kind == Kind::Navigation && !visit.stands_still).then(|| wait.saturating_add(spread))
     }
 }
@@ -175,6 +180,9 @@ const AGAIN_SECS: u32 = 20;
 const AGAIN_LEAST_SECS: u32 = 5;
 /// Up to this much later, and an eighth of the wait, so that the loads of a crowd are spread.
 const AGAIN_SPREAD_SECS: u32 = 8;
+
+/// When the page of a visitor who is let in asks for a slot again.
+const RETURN_SECS: u32 = 2;
 
 /// A closed room rarely opens within the minute.
 pub const CLOSED_RETRY_SECS: u32 = 60;

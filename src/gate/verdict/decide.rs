@@ -67,6 +67,17 @@ pub enum Account {
     Nobody,
 }
 
+/// Whether the session that the tokens name has a slot, in a room with active slots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slot {
+    /// It has one, or needs none.
+    Held,
+    /// The request has to ask for one before it is forwarded.
+    Missing,
+    /// The request needs one and may not ask: it is no use of the session.
+    Denied,
+}
+
 /// The purpose of a request, where that matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Purpose {
@@ -91,6 +102,7 @@ pub struct Facts {
     pub account: Account,
     pub pass: PassState,
     pub ticket: TicketState,
+    pub slot: Slot,
     /// The visitor waits, and shows a code whose use the log decides.
     pub uses_code: bool,
     /// A proxy asks only whether the request may pass: nothing but a yes is carried out.
@@ -99,6 +111,7 @@ pub struct Facts {
 }
 
 /// Facts that are not known yet and can be fetched. Each is fetched at most once.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Open {
     /// The log has not heard which account the tokens belong to.
@@ -107,6 +120,8 @@ pub struct Open {
     pub place: bool,
     /// The request body is not here.
     pub body: bool,
+    /// The room was not asked for a slot.
+    pub slot: bool,
 }
 
 /// A fact that a decision waits for.
@@ -118,6 +133,8 @@ pub enum Fact {
     Place,
     /// The request body, while the session of this token is kept alive. The credentials are judged anew afterwards.
     Body(Option<Token>),
+    /// A slot for the session. Waits for the room, which gives them in the order of asking.
+    Slot,
 }
 
 /// The token that names a request's session.
@@ -154,6 +171,8 @@ pub enum Verdict {
     ForwardReturn,
     /// Forward as the session that the pass or the ticket names.
     ForwardInside,
+    /// Answer that the session has no slot just now.
+    Parked,
     /// Forward past the line, and count it.
     LetPast,
     /// Set the pass and forward as its session: the ticket's number is called, or inside.
@@ -214,8 +233,13 @@ pub fn decide(facts: &Facts) -> Decision<Verdict> {
     if facts.open.place && verdict == Verdict::Wait && facts.ticket == TicketState::Unknown {
         return Decision::Needs(Fact::Place);
     }
-    if facts.open.body && verdict.awaits_body() {
+    let asks = facts.open.slot && facts.slot == Slot::Missing && lacks_slot(facts);
+    // A slot is asked for by a request that is ready to use it.
+    if facts.open.body && (verdict.awaits_body() || (asks && verdict == Verdict::Parked)) {
         return Decision::Needs(Fact::Body(session_of(verdict, facts)));
+    }
+    if asks {
+        return Decision::Needs(Fact::Slot);
     }
     Decision::Done(verdict)
 }
@@ -258,11 +282,18 @@ pub fn may_join(facts: &Facts) -> Decision<Access> {
 /// The row of the contract by these facts alone. Rows up to preflights, and requests that belong to no room, are answered before.
 #[must_use]
 pub fn verdict(facts: &Facts) -> Verdict {
-    let own = !matches!(facts.account, Account::Other | Account::Missing);
-    if facts.pass == PassState::Valid && own {
+    let own = is_own(facts);
+    if lacks_slot(facts) {
+        return if facts.purpose.returning {
+            Verdict::ForwardReturn
+        } else {
+            Verdict::Parked
+        };
+    }
+    if facts.pass == PassState::Valid && own && facts.slot == Slot::Held {
         return Verdict::ForwardInside;
     }
-    if facts.ticket == TicketState::Inside && own {
+    if facts.ticket == TicketState::Inside && own && facts.slot == Slot::Held {
         return by_session(facts);
     }
     match rest(facts) {
@@ -272,6 +303,17 @@ pub fn verdict(facts: &Facts) -> Verdict {
         }
         verdict => verdict,
     }
+}
+
+/// The tokens may be used by who sends them.
+fn is_own(facts: &Facts) -> bool {
+    !matches!(facts.account, Account::Other | Account::Missing)
+}
+
+/// The request is a session's that has no slot. While all are let past the line, so are these.
+fn lacks_slot(facts: &Facts) -> bool {
+    let is_inside = facts.pass == PassState::Valid || facts.ticket == TicketState::Inside;
+    is_inside && is_own(facts) && facts.slot != Slot::Held && facts.door != Door::LetPast
 }
 
 /// The ticket names the session: a person is given the pass with the answer.

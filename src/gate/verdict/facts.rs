@@ -1,6 +1,6 @@
 //! The facts on which a decision rests, from a request's credentials and their validity.
 
-use super::decide::{Account, Facts, Open, Purpose};
+use super::decide::{Account, Facts, Open, Purpose, Slot};
 use crate::gate::request::kind::Kind;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::worth::Worth;
@@ -29,6 +29,11 @@ pub fn facts(worth: &Worth, visit: &Visit, seat: &Seat<'_>, purpose: Purpose) ->
         },
         pass: worth.pass(),
         ticket: worth.ticket(),
+        slot: match worth.must_ask() {
+            false => Slot::Held,
+            true if visit.counts => Slot::Missing,
+            true => Slot::Denied,
+        },
         uses_code: redeem::uses_code(seat, worth, visit),
         leave_only: visit.aim.is_for_leave_only(),
         open: Open::default(),

@@ -101,6 +101,8 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
         );
         return refusal.answer(&rules.pages, visit);
     };
+    // PERF: other rooms count every request.
+    visit.counts = rules.room.active.is_none() || (visit.kind != Kind::Passive && !place.background);
     let mut seat = Seat::of(&gate.shared, rules, line, &request.head, visit);
     if seat.shown.is_doubtful() {
         return form_check::Refused::Otherwise.answer(&rules.pages, visit);
@@ -124,7 +126,7 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
         Ok(settled) => settled,
         Err(unsettled) => return settle::unsettled(&gate.shared, &unsettled, &rules.pages, visit),
     };
-    request.meets = place.ends_on;
+    (request.meets, request.holds) = (place.ends_on, place.holds);
     // PERF: most requests go on by the session of their pass.
     let by_pass = worth.pass() == PassState::Valid && verdict == Verdict::ForwardInside;
     request.former = (!by_pass).then(|| ending::former(seat, &worth)).flatten();
@@ -136,7 +138,9 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
         Verdict::LetPast => Box::pin(outage::let_past(gate, seat, visit, request, &worth)).await,
         Verdict::Crawl => Box::pin(bypass::crawl(gate, seat, visit, request, &worth)).await,
         Verdict::ForwardReturn => Box::pin(bypass::return_route(gate, visit, request, rules)).await,
-        Verdict::ForwardInside | Verdict::Claim => inside::inside(gate, seat, visit, request, &worth).await,
+        Verdict::ForwardInside | Verdict::Claim | Verdict::Parked => {
+            inside::inside(gate, seat, visit, request, &worth).await
+        }
         Verdict::Join { pending, told } => {
             let coming = Newcomer {
                 pending,

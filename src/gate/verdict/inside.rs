@@ -15,7 +15,7 @@ use crate::token::{Pass, PassId, Ticket};
 
 use super::answers::Answer;
 use super::decide::{PassState, TicketState};
-use super::{line_page, refusals};
+use super::{line_page, refusals, returns};
 use crate::gate::forward::{self, Permission, Session};
 use crate::gate::request::account::account;
 use crate::gate::request::visit::Visit;
@@ -33,6 +33,8 @@ pub struct Named<'a> {
     note: Option<Note>,
     /// The request carries the pass.
     carried: bool,
+    /// The session has no slot.
+    must_ask: bool,
     /// The room's clock when the tokens were judged.
     now: Clock,
 }
@@ -84,12 +86,23 @@ pub async fn forward_in(
     }
     let must_set = !named.carried && visit.kind.takes_tokens();
     let forwarded = visit.aim.forwards(must_set);
-    if forwarded && !opened(gate, seat, &named).await {
-        return None;
+    if forwarded && named.must_ask {
+        return Some(returns::parked(seat, visit, &request.head, &named));
+    }
+    if forwarded {
+        match opened(gate, seat, visit, &named).await {
+            Opened::Yes => {}
+            Opened::Over => return None,
+            Opened::NotNow => return Some(returns::parked(seat, visit, &request.head, &named)),
+        }
     }
     let mut cookies = entry.cookies;
     if !seat.shown.is_app() || must_set {
         cookies.extend(renewed(seat, visit, &named, forwarded).map(|pass| seat.cookies.set_pass(&pass)));
+    }
+    if let Some(for_ms) = seat.rules.hold_ms(request.holds).filter(|_| forwarded && visit.counts) {
+        let visitor = seat.visitor(named.pass.lane, named.pass.number);
+        seat.shared.replica.insist(visitor, Note::Hold { for_ms });
     }
     let session = Session {
         must_set,
@@ -101,38 +114,53 @@ pub async fn forward_in(
     Some(forward::forward(gate, visit, request, &seat.rules.pages, entry.outcome, right).await)
 }
 
-/// Records in the log that a request of the session is forwarded. A call is claimed first: false where its turn is over. While
-/// the log cannot be asked the visitor goes on, and it gets the record when it can be.
-async fn opened(gate: &Gate, seat: &Seat<'_>, named: &Named<'_>) -> bool {
-    if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
-        // PERF: once for each session.
-        return Box::pin(claimed(
-            &gate.shared,
-            seat.visitor(named.pass.lane, named.pass.number),
-            note,
-        ))
-        .await;
-    }
-    tell(seat, named);
-    true
+/// Whether a request of a session may be forwarded.
+enum Opened {
+    Yes,
+    /// The visitor's turn is over.
+    Over,
+    /// The log cannot be told of a use that keeps the slot.
+    NotNow,
 }
 
-/// Tells the log that a request of a session is forwarded, and does not wait for it.
-pub fn tell(seat: &Seat<'_>, named: &Named<'_>) {
+/// Records in the log that a request of the session is forwarded. A call is claimed first. While the log cannot be asked the
+/// visitor goes on, and it gets the record when it can be.
+async fn opened(gate: &Gate, seat: &Seat<'_>, visit: &Visit, named: &Named<'_>) -> Opened {
+    if let (Standing::Called(_), Some(note @ Note::Claim { .. })) = (named.standing, named.note) {
+        // PERF: once for each session.
+        let visitor = seat.visitor(named.pass.lane, named.pass.number);
+        let is_claimed = Box::pin(claimed(&gate.shared, visitor, note)).await;
+        return if is_claimed { Opened::Yes } else { Opened::Over };
+    }
+    // A request that is no use of the session leaves it as it is.
+    if !visit.counts || tell(seat, named) || seat.rules.room.active.is_none() {
+        return Opened::Yes;
+    }
+    Opened::NotNow
+}
+
+/// Tells the log that a request of a session is forwarded, and does not wait for it; false where too much is waiting to be told.
+pub fn tell(seat: &Seat<'_>, named: &Named<'_>) -> bool {
     let replica = &seat.shared.replica;
     let (lane, number) = (named.pass.lane, named.pass.number);
     if named.standing == Standing::Unknown {
-        replica.foreign_epoch(number.epoch);
-        replica.foreign_edition(&seat.rules.room.name, named.pass.edition);
+        tell_lost(seat, &named.pass);
     }
     // PERF: most requests have nothing to tell.
-    if let Some(note) = named.note {
-        let visitor = seat.visitor(lane, number);
-        match note {
-            Note::Reopen => replica.insist(visitor, note),
-            note => refusals::note(seat, Some(note), Some(visitor)),
-        }
+    let Some(note) = named.note else { return true };
+    let visitor = seat.visitor(lane, number);
+    if note == Note::Reopen {
+        replica.insist(visitor, note);
+        return true;
     }
+    replica.takes(visitor, note)
+}
+
+/// A genuine pass is of a log, or a sale, that the rooms may have lost.
+pub fn tell_lost(seat: &Seat<'_>, pass: &Pass) {
+    let replica = &seat.shared.replica;
+    replica.foreign_epoch(pass.number.epoch);
+    replica.foreign_edition(&seat.rules.room.name, pass.edition);
 }
 
 /// Claims a call; false where its turn is over.
@@ -156,11 +184,18 @@ pub fn called_at_once<'a>(seat: &Seat<'_>, pass: &'a Pass) -> Named<'a> {
     let replica = &seat.shared.replica;
     let view = replica.load();
     let standing = view.standing(&seat.visitor(pass.lane, pass.number), view.clock);
+    let is_cut_off = replica.cut_off().is_some();
+    // The account's session, of another browser.
+    let must_ask = match standing {
+        Standing::Inside(inside) => inside.must_ask(if is_cut_off { view.clock } else { view.now() }),
+        _ => false,
+    };
     Named {
         pass: Cow::Borrowed(pass),
         standing,
-        note: used(standing, false, replica.cut_off().is_none().then(|| view.now())),
+        note: used(standing, false, (!is_cut_off).then(|| view.now())),
         carried: false,
+        must_ask,
         now: view.now(),
     }
 }
@@ -249,6 +284,7 @@ impl Worth {
                 standing: shown.standing,
                 note: shown.note,
                 carried: true,
+                must_ask: shown.must_ask,
                 now: self.now,
             });
         }
@@ -258,6 +294,7 @@ impl Worth {
             standing: ticket.standing?,
             note: ticket.note,
             carried: false,
+            must_ask: ticket.must_ask,
             now: self.now,
         })
     }

@@ -13,6 +13,7 @@ pub mod line_page;
 pub mod outage;
 pub mod refusals;
 pub mod rehearsal;
+pub mod returns;
 pub mod settle;
 pub mod sign_in_form;
 pub mod while_off;

@@ -14,7 +14,7 @@ use crate::time;
 use super::answers::Answer;
 use super::decide::{Decision, Fact, Facts, Open, Purpose, Token};
 use super::facts::facts;
-use super::refusals;
+use super::{refusals, returns};
 use crate::gate::forward::failed;
 use crate::gate::request::aim::Aim;
 use crate::gate::request::form_check;
@@ -22,7 +22,7 @@ use crate::gate::request::visit::Visit;
 use crate::gate::seat::worth::Worth;
 use crate::gate::seat::{Seat, ownership};
 use crate::gate::state::gate::{Gate, Halves};
-use crate::gate::state::in_flight::Right;
+use crate::gate::state::in_flight::{Held, Right};
 use crate::gate::state::pages::Pages;
 use crate::gate::state::shared::Shared;
 
@@ -52,6 +52,7 @@ pub async fn settle<T>(
         owner: !seat.shown.tags().is_empty(),
         place: true,
         body: request.as_ref().is_some_and(is_awaited),
+        slot: true,
     };
     loop {
         let facts = Facts {
@@ -67,6 +68,10 @@ pub async fn settle<T>(
             (Decision::Needs(Fact::Place), _) => {
                 open.place = false;
                 worth = Box::pin(refusals::give_back(seat, visit, worth)).await;
+            }
+            (Decision::Needs(Fact::Slot), _) => {
+                open.slot = false;
+                worth = Box::pin(returns::ask(seat, visit, worth)).await;
             }
             (Decision::Needs(Fact::Body(session)), request) => {
                 open.body = false;
@@ -97,7 +102,7 @@ async fn receive_for(
 ) -> Result<(), ForwardError> {
     let visitor = match session {
         Some(Token::Pass) => {
-            if let Some(shown) = &worth.pass {
+            if let Some(shown) = worth.pass.as_ref().filter(|_| visit.counts) {
                 refusals::renew(seat, shown);
             }
             seat.pass_visitor()
@@ -105,8 +110,12 @@ async fn receive_for(
         Some(Token::Ticket) => seat.ticket_visitor(),
         None => None,
     };
-    let by = visitor.map(|visitor| Right::Session(Arc::new(visitor)));
-    let _under_way = by.map(|by| gate.in_flight.raise(by, CancellationToken::new()));
+    let held = visitor.map(|visitor| Held {
+        by: Right::Session(Arc::new(visitor)),
+        cancel: CancellationToken::new(),
+        counts: visit.counts,
+    });
+    let _under_way = held.map(|held| gate.in_flight.raise(held));
     receive(gate, visit, request).await
 }
 

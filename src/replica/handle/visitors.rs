@@ -151,10 +151,18 @@ impl Replica {
     /// full, the note is dropped and counted, and the visitor's next request repeats it. Notes that are not repeated go by
     /// [`Replica::insist`].
     pub fn note(&self, visitor: Visitor, note: Note) {
+        let _ = self.takes(visitor, note);
+    }
+
+    /// As [`Replica::note`]; false where it was dropped.
+    #[must_use]
+    pub fn takes(&self, visitor: Visitor, note: Note) -> bool {
         let noted = Noted::now(visitor, note, None);
-        if self.inbox.try_send(Message::Note(Box::new(noted))).is_err() {
+        let is_queued = self.inbox.try_send(Message::Note(Box::new(noted))).is_ok();
+        if !is_queued {
             self.shared.counts.dropped();
         }
+        is_queued
     }
 
     /// As [`Replica::note`], and resolves once the note is durable and applied, within two seconds.

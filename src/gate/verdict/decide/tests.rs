@@ -18,12 +18,14 @@ pub(in crate::gate) const FACTS: Facts = Facts {
     account: Account::Fits,
     pass: PassState::None,
     ticket: TicketState::None,
+    slot: Slot::Held,
     uses_code: false,
     leave_only: false,
     open: Open {
         owner: false,
         place: false,
         body: false,
+        slot: false,
     },
 };
 const RETURN: Purpose = Purpose {
@@ -53,6 +55,32 @@ fn a_valid_pass_is_forwarded_whatever_the_mode() {
                 ..FACTS
             };
             assert_eq!(verdict(&facts), Verdict::ForwardInside);
+        }
+    }
+}
+
+#[test]
+fn a_session_without_a_slot_is_forwarded_by_no_pass_and_no_ticket() {
+    for kind in KINDS {
+        for slot in [Slot::Missing, Slot::Denied] {
+            let parked = Facts { kind, slot, ..FACTS };
+            let by_pass = Facts {
+                pass: PassState::Valid,
+                ..parked
+            };
+            let by_ticket = Facts {
+                ticket: TicketState::Inside,
+                ..parked
+            };
+            for facts in [by_pass, by_ticket] {
+                for door in [Door::Line, Door::Open] {
+                    assert_eq!(verdict(&Facts { door, ..facts }), Verdict::Parked, "{kind:?}");
+                }
+                let purpose = RETURN;
+                assert_eq!(verdict(&Facts { purpose, ..facts }), Verdict::ForwardReturn, "{kind:?}");
+                let door = Door::LetPast;
+                assert_eq!(verdict(&Facts { door, ..facts }), Verdict::LetPast, "{kind:?}");
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ const ALL: Open = Open {
     owner: true,
     place: true,
     body: true,
+    slot: true,
 };
 
 const TICKETS: [TicketState; 8] = [
@@ -29,26 +30,19 @@ fn all_facts() -> Vec<Facts> {
                 for account in [Account::Fits, Account::Other, Account::Missing, Account::Nobody] {
                     for pass in [PassState::None, PassState::Void, PassState::Valid] {
                         for ticket in TICKETS {
-                            for bits in 0..32 {
-                                let is = |bit: u32| bits >> bit & 1 == 1;
-                                all.push(Facts {
-                                    kind,
-                                    purpose: Purpose {
-                                        returning: is(0),
-                                        orders: is(1),
-                                    },
-                                    mode,
-                                    sold_out: is(2),
-                                    door,
-                                    held_back: is(3),
-                                    account,
-                                    pass,
-                                    ticket,
-                                    uses_code: is(4),
-                                    leave_only: false,
-                                    open: ALL,
-                                });
-                            }
+                            let facts = Facts {
+                                kind,
+                                mode,
+                                door,
+                                account,
+                                pass,
+                                ticket,
+                                open: ALL,
+                                ..FACTS
+                            };
+                            all.extend(
+                                (0..32).flat_map(|bits| SLOTS.map(|slot| with_bits(Facts { slot, ..facts }, bits))),
+                            );
                         }
                     }
                 }
@@ -56,6 +50,23 @@ fn all_facts() -> Vec<Facts> {
         }
     }
     all
+}
+
+const SLOTS: [Slot; 3] = [Slot::Held, Slot::Missing, Slot::Denied];
+
+/// With the facts that are true or false.
+fn with_bits(facts: Facts, bits: u32) -> Facts {
+    let is = |bit: u32| bits >> bit & 1 == 1;
+    Facts {
+        purpose: Purpose {
+            returning: is(0),
+            orders: is(1),
+        },
+        sold_out: is(2),
+        held_back: is(3),
+        uses_code: is(4),
+        ..facts
+    }
 }
 
 #[test]
@@ -130,12 +141,60 @@ fn each_fact_is_asked_for_at_most_once_and_then_the_row_stands() {
                 Decision::Needs(Fact::Owner) => facts.open.owner = false,
                 Decision::Needs(Fact::Place) => facts.open.place = false,
                 Decision::Needs(Fact::Body(_)) => facts.open.body = false,
+                Decision::Needs(Fact::Slot) => facts.open.slot = false,
             }
             asked += 1;
-            assert!(asked <= 3, "{facts:?}");
+            assert!(asked <= 4, "{facts:?}");
         };
         assert_eq!(verdict_now, verdict(&facts));
     }
+}
+
+#[test]
+fn only_a_session_without_a_slot_asks_for_one_and_only_by_a_request_that_is_use_of_it() {
+    for facts in all_facts() {
+        let open = Open {
+            slot: true,
+            ..Open::default()
+        };
+        let facts = Facts { open, ..facts };
+        let asks = decide(&facts) == Decision::Needs(Fact::Slot);
+        let own = matches!(facts.account, Account::Fits | Account::Nobody);
+        let inside = facts.pass == PassState::Valid || facts.ticket == TicketState::Inside;
+        let expected = own && inside && facts.slot == Slot::Missing && facts.door != Door::LetPast;
+        assert_eq!(asks, expected, "{facts:?}");
+        if inside && own && facts.slot != Slot::Held {
+            let verdict = verdict(&facts);
+            assert_ne!(verdict, Verdict::ForwardInside, "{facts:?}");
+            assert_ne!(verdict, Verdict::Forward, "{facts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_slot_is_asked_for_when_the_body_is_here() {
+    let form = Facts {
+        kind: Kind::Post,
+        pass: PassState::Valid,
+        slot: Slot::Missing,
+        open: Open { owner: false, ..ALL },
+        ..FACTS
+    };
+    assert_eq!(
+        decide(&form),
+        Decision::Needs(Fact::Body(None)),
+        "the session is not used by it"
+    );
+    let open = Open {
+        body: false,
+        ..form.open
+    };
+    assert_eq!(decide(&Facts { open, ..form }), Decision::Needs(Fact::Slot));
+    let denied = Facts {
+        slot: Slot::Denied,
+        ..form
+    };
+    assert_eq!(decide(&denied), Decision::Done(Verdict::Parked), "whatever its body is");
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! Requests of sessions without a slot, in rooms with active slots: each asks for a slot and waits, and where none comes free in
+//! time its sender is told so. The shop has seen nothing of such a request.
+
+use std::time::Duration;
+
+use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode};
+use tokio::time::timeout;
+
+use crate::metrics::Outcome;
+use crate::pages::PageKind;
+use crate::proxy::{Body, ROPELINE_STATUS};
+use crate::replica::{Note, Replica};
+use crate::room::{Standing, Visitor};
+use crate::time;
+
+use super::answers::{Answer, Refusal, jitter};
+use super::inside::{self, Named};
+use crate::gate::request::cookies::Own;
+use crate::gate::request::kind::Kind;
+use crate::gate::request::location;
+use crate::gate::request::visit::Visit;
+use crate::gate::seat::Seat;
+use crate::gate::seat::worth::Worth;
+
+/// Asks the room for a slot, and waits for it as long as the room's `return_wait`; the worth of the tokens then. Who leaves
+/// before keeps the place among those who ask, and a slot that is not used within ten seconds goes to the next one.
+pub async fn ask(seat: &Seat<'_>, visit: &mut Visit, worth: Worth) -> Worth {
+    let Some(named) = worth.named(seat, visit) else {
+        return worth;
+    };
+    let visitor = seat.visitor(named.pass.lane, named.pass.number);
+    if named.standing == Standing::Unknown {
+        inside::tell_lost(seat, &named.pass);
+    }
+    let begun = time::uptime();
+    let replica = &seat.shared.replica;
+    let is_granted = if let Some(_place) = seat.shared.returning.take(&visitor) {
+        let waits = granted(replica, &visitor);
+        timeout(seat.rules.return_wait(), waits).await.unwrap_or(false)
+    } else {
+        // Too many wait here: the visitor's place among those who ask is kept all the same.
+        replica.note(visitor, Note::Return);
+        false
+    };
+    let took = time::uptime().saturating_sub(begun);
+    if let Some(returns) = &seat.rules.returns {
+        returns.over(is_granted, took);
+    }
+    visit.has_waited(begun);
+    seat.worth(visit).unwrap_or(worth)
+}
+
+/// Asks until the room has given the session a slot (true), or has ended it.
+async fn granted(replica: &Replica, visitor: &Visitor) -> bool {
+    let mut views = replica.subscribe();
+    let mut asked = None;
+    loop {
+        let now = time::uptime();
+        // A note may be lost with a log. One that is repeated keeps its place.
+        if asked.is_none_or(|asked| now.saturating_sub(asked) >= AGAIN) {
+            replica.note(visitor.clone(), Note::Return);
+            asked = Some(now);
+        }
+        if let Some(outcome) = outcome(replica, visitor) {
+            return outcome;
+        }
+        if let Ok(Err(_)) = timeout(AGAIN, views.changed()).await {
+            return false;
+        }
+    }
+}
+
+/// Whether the session has a slot; `None` while it waits for one.
+fn outcome(replica: &Replica, visitor: &Visitor) -> Option<bool> {
+    let view = replica.load();
+    let now = replica.cut_off().map_or_else(|| view.now(), |_| view.clock);
+    match view.standing(visitor, view.clock) {
+        Standing::Inside(inside) => (!inside.must_ask(now)).then_some(true),
+        Standing::Ended | Standing::Late => Some(false),
+        Standing::Called(_) => Some(true),
+        Standing::Waiting(_) | Standing::Unknown => None,
+    }
+}
+
+/// How often a request that waits asks.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The answer to a request of a session without a slot. A person's page tries again by itself, and a form is sent again by the browser. The
+/// pass stays as it is, or is renewed.
+pub fn parked(seat: &Seat<'_>, visit: &Visit, head: &Parts, named: &Named<'_>) -> Answer {
+    let again = sends_again(seat, visit, head);
+    let mut answer = match again {
+        Some(tries) => form_again(seat, visit, head, tries),
+        None => told(seat, visit),
+    };
+    if !seat.shown.is_app()
+        && let Some(pass) = inside::renewed(seat, visit, named, false)
+    {
+        let headers = answer.response.headers_mut();
+        headers.append(SET_COOKIE, seat.cookies.set_pass(&pass));
+    }
+    answer
+}
+
+/// 503: a page for a person, and when to try again for a program.
+fn told(seat: &Seat<'_>, visit: &Visit) -> Answer {
+    let status = StatusCode::SERVICE_UNAVAILABLE;
+    Refusal {
+        // Later than this, a slot that was given meanwhile would be given to another.
+        retry_after_secs: Some(RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS)),
+        room: Some(seat.rules.room.name.as_str()),
+        ..Refusal::new(status, "parked", PageKind::Returning, Outcome::Parked)
+    }
+    .answer(&seat.rules.pages, visit)
+}
+
+/// When to ask again: soon, since each try waits.
+const RETRY_SECS: u32 = 1;
+const RETRY_SPREAD_SECS: u16 = 3;
+
+/// How often a browser has sent this form again, if it is to send it once more.
+fn sends_again(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Option<u8> {
+    let is_form = visit.kind.is_navigation() && visit.kind != Kind::Navigation && head.method != Method::GET;
+    if !is_form || !visit.counts || seat.shown.is_app() {
+        return None;
+    }
+    // SECURITY: unsigned on purpose. Who makes it up is sent on by nobody but their own browser, which gives up by itself.
+    let own = Own::of(&head.headers);
+    let tries = own
+        .values(&seat.cookies.names().tries)
+        .filter_map(|tries| tries.parse().ok());
+    let tries: u8 = tries.max().unwrap_or(0);
+    (tries < MOST_TRIES).then_some(tries)
+}
+
+/// 307: the browser sends the same form to the same address (RFC 9110, section 15.4.8), where it waits again.
+fn form_again(seat: &Seat<'_>, visit: &Visit, head: &Parts, tries: u8) -> Answer {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+    let headers = response.headers_mut();
+    headers.insert(LOCATION, location::back(visit, head, visit.here()));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(ROPELINE_STATUS, HeaderValue::from_static("parked"));
+    headers.append(SET_COOKIE, seat.cookies.set_tries(tries + 1));
+    Answer::new(Outcome::Parked, response)
+}
+
+/// Browsers follow 20 redirects in a row (Fetch, section 4.4), and the last of them is to be the shop's own.
+const MOST_TRIES: u8 = 16;
