@@ -142,6 +142,15 @@ pub struct Figures {
     pub waiting: u64,
     pub called: u64,
     pub sessions: u64,
+    /// Inside without a slot, in a room with active slots; not among `sessions`.
+    #[serde(default)]
+    pub parked: u64,
+    /// Called, inside and parked.
+    #[serde(default)]
+    pub rights: u64,
+    /// The most rights there may be; null in a room without active slots.
+    #[serde(default)]
+    pub max_sessions: Option<u64>,
     pub capacity: u64,
     /// Slots taken above `capacity`, or sessions that were opened again after an outage, whichever are more.
     pub excess: u64,
@@ -249,6 +258,9 @@ pub struct Visitor {
     /// Inside: seconds until it ends in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_within_secs: Option<u64>,
+    /// Inside, and idle: the session has no slot just now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub parked: bool,
 }
 
 /// `GET /api/v1/verify`: where a session stands.
@@ -256,6 +268,9 @@ pub struct Visitor {
 pub struct Verified {
     /// called, inside, waiting, late or ended; none where no gate gave the name, or the room does not know it.
     pub state: String,
+    /// Inside, and idle: the session has no slot just now. The visitor may still buy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub parked: bool,
     /// There is a room, a line and a reference whenever a gate gave the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub room: Option<String>,

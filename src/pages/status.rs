@@ -32,6 +32,9 @@ pub enum State {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Status<'a> {
     pub state: State,
+    /// Inside, and idle: the next request waits for a slot.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub parked: bool,
     /// Present visitors ahead plus one; absent where there is no place. A room that is closed or over keeps it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u64>,
@@ -149,6 +152,7 @@ impl Status<'_> {
     pub fn new(state: State, refresh_ms: u64) -> Self {
         Self {
             state,
+            parked: false,
             position: None,
             ahead: None,
             lane: None,

@@ -61,6 +61,7 @@ fn told(shared: &Shared, name: SessionName, call: CallId) -> api::Verified {
     };
     api::Verified {
         state: state(standing).to_owned(),
+        parked: matches!(standing, Standing::Inside(inside) if inside.parked),
         reference: Some(Reference::of(&visitor).to_string()),
         room: Some(visitor.room.to_string()),
         line: Some(visitor.line.to_string()),

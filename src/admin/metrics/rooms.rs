@@ -75,6 +75,7 @@ impl Collector for RoomFigures {
         load::encode(&mut encoder, &view.rooms)?;
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
+        encode_active(&mut encoder, &view.rooms)?;
         rehearsals::encode(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
@@ -132,6 +133,35 @@ fn encode_stock(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, 
     }
     Ok(())
 }
+
+/// Empty for rooms without active slots.
+fn encode_active(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let active: Vec<_> = rooms
+        .iter()
+        .filter(|(_, view)| view.settings.active.is_some())
+        .collect();
+    for (name, help, figure) in ACTIVE {
+        let values = active.iter().map(|(room, view)| (of_room(room), figure(view)));
+        gauges(encoder, name, help, values)?;
+    }
+    Ok(())
+}
+
+type OfActive = (&'static str, &'static str, fn(&RoomView) -> u64);
+
+const ACTIVE: [OfActive; 3] = [
+    ("parked_sessions", "Visitors inside without a slot", |room| {
+        total(room).parked
+    }),
+    ("max_sessions", "Most visitors called, inside and parked", |room| {
+        total(room).max_sessions.unwrap_or(0)
+    }),
+    (
+        "reserved_slots",
+        "Free slots that are kept for parked sessions",
+        |room| room.lines.values().map(|line| u64::from(line.figures.reserve)).sum(),
+    ),
+];
 
 /// Calls are a gauge: those of a line that is forgotten go with it.
 type LaneGauge = (&'static str, &'static str, fn(&api::Lane) -> u64);

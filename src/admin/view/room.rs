@@ -109,6 +109,7 @@ pub fn total(view: &RoomView) -> api::Figures {
     }
     if view.lines.is_empty() {
         total.capacity = view.settings.capacity.into();
+        total.max_sessions = view.settings.most_rights().map(u64::from);
         total.stock = view.settings.stock.map(u64::from);
     }
     total
@@ -206,11 +207,19 @@ fn add(sum: &mut api::Figures, line: &Figures) {
     // The room itself counts sessions that it opened again; a lowered capacity shows in the difference.
     let above = (line.called.saturating_add(line.inside)).saturating_sub(line.capacity);
     let stock = line.stock.map(u64::from);
+    let most = line.max_sessions.map(u64::from);
+    sum.max_sessions = sum
+        .max_sessions
+        .or(most)
+        .map(|_| sum.max_sessions.unwrap_or(0) + most.unwrap_or(0));
+    let rights = u64::from(line.called) + u64::from(line.inside) + u64::from(line.parked);
     sum.stock = sum.stock.or(stock).map(|_| sum.stock.unwrap_or(0) + stock.unwrap_or(0));
     for (sum, count) in [
         (&mut sum.waiting, line.waiting),
         (&mut sum.called, line.called.into()),
         (&mut sum.sessions, line.inside.into()),
+        (&mut sum.parked, line.parked.into()),
+        (&mut sum.rights, rights),
         (&mut sum.capacity, line.capacity.into()),
         (&mut sum.excess, line.excess.max(above).into()),
         (&mut sum.joins, line.joins),
@@ -280,6 +289,7 @@ fn inside(told: api::Visitor, session: Inside, now: Clock) -> api::Visitor {
         inside_since: Some(rfc3339(session.since)),
         expires_in_secs: Some(session.expires.since(now) / 1_000),
         ends_within_secs: Some(session.ends_by.since(now) / 1_000),
+        parked: session.parked,
         ..told
     }
 }

@@ -137,7 +137,10 @@ pub fn status_answer(seat: &Seat<'_>, visit: &Visit, worth: &Worth, handed: &Han
     let state = state(worth, handed.fresh || seat.shared.replica.numbers_nobody());
     let mut status = match state {
         State::Waiting | State::Joining => in_line(seat, &view, room_view, number, handed.fresh),
-        State::Inside => Status::new(state, 0),
+        State::Inside => Status {
+            parked: worth.is_parked(),
+            ..Status::new(state, 0)
+        },
         State::Called => called(seat, &view, room_view, number),
         State::Early => early(worth, visit),
         State::Closed | State::Over => shut(seat, &view, room_view, state, number),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::room::{Clock, Edition, LineName, LineView, Mode, RoomView, Stage, View, Wall};
+use crate::room::{Clock, Edition, LineName, LineView, Mode, RoomView, Stage, Standing, View, Wall};
 use crate::token::Keyring;
 
 use super::credentials::Credentials;
@@ -116,6 +116,14 @@ impl Worth {
             ticket.is_some_and(|ticket| ticket.state == TicketState::Inside && ticket.must_ask)
         };
         self.live_pass().map_or_else(by_ticket, |pass| pass.must_ask)
+    }
+
+    /// The room has parked the session that the tokens name.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        let by_ticket = || self.ticket.as_ref()?.standing;
+        let standing = self.live_pass().map(|pass| pass.standing).or_else(by_ticket);
+        matches!(standing, Some(Standing::Inside(inside)) if inside.parked)
     }
 
     /// The ticket, if it gives a place.
