@@ -5,6 +5,7 @@
 //! and judge the log that the run left behind. `docs/contributing/testing.md` says how to run them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
+mod active;
 mod contract;
 mod hangs;
 mod kept;
@@ -16,4 +17,4 @@ mod unadmitted;
 mod upstreams;
 
 use crowd::{gate, guest, house, http, shop};
-use ropeline_testkit::crowd;
+use ropeline_testkit::{crowd, harness};

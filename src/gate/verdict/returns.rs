@@ -130,7 +130,7 @@ fn sends_again(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Option<u8> {
     let own = Own::of(&head.headers);
     let tries = own
         .values(&seat.cookies.names().tries)
-        .filter_map(|tries| tries.parse().ok());
+        .map(|tries| tries.parse().unwrap_or(MOST_TRIES));
     let tries: u8 = tries.max().unwrap_or(0);
     (tries < MOST_TRIES).then_some(tries)
 }

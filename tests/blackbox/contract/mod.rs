@@ -15,7 +15,7 @@ mod parameters;
 mod quiet;
 mod request_ids;
 mod slots;
-mod sockets;
+pub mod sockets;
 mod stock;
 mod unread;
 

@@ -12,7 +12,7 @@ use super::House;
 const TWO: &str = "total_active_users = 2";
 
 /// The shop's end goes on answering requests over the socket, which shows that it is alive.
-const SOCKET: &[Reply] = &[Reply::new(
+pub const SOCKET: &[Reply] = &[Reply::new(
     "/socket",
     "HTTP/1.1 101 Switching Protocols\r\nX-Shop: 1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
     "",
@@ -25,21 +25,26 @@ const ECHO: &[u8] = b"GET /echo HTTP/1.1\r\nHost: shop.test\r\n\r\n";
 
 /// Opens a socket as this visitor.
 async fn socket(house: &House, guest: &Guest) -> Wire {
+    socket_at(house, guest, "/socket").await
+}
+
+/// Opens one at a target that begins with that of [`SOCKET`].
+pub async fn socket_at(house: &House, guest: &Guest, target: &str) -> Wire {
     let mut wire = Wire::open(house.gate.address).await.unwrap();
-    let request = guest.request("GET", "/socket", UPGRADE, "");
+    let request = guest.request("GET", target, UPGRADE, "");
     let answer = wire.ask(request.as_bytes()).await.unwrap();
     assert_eq!(answer.status(), 101, "{}", answer.head);
     assert_alive(&mut wire).await;
     wire
 }
 
-async fn assert_alive(wire: &mut Wire) {
+pub async fn assert_alive(wire: &mut Wire) {
     let answer = wire.ask(ECHO).await.unwrap();
     assert!(answer.is_the_shops(), "{}", answer.head);
 }
 
 /// Uses the socket until it is closed, so that it is never closed for idleness.
-async fn assert_closes(mut wire: Wire, why: &str) {
+pub async fn assert_closes(mut wire: Wire, why: &str) {
     let used = async {
         while wire.ask(ECHO).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;

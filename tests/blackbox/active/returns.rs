@@ -1,0 +1,142 @@
+//! A parked visitor comes back: a page, a program, a client that leaves, two browsers of one account.
+
+use crate::guest::PAGE;
+use crate::house::eventually;
+use crate::http::Wire;
+
+use super::{ACTIVE, PATIENT, assert_parked, house, one_parked, until_served};
+
+#[tokio::test]
+async fn an_idle_visitor_gives_the_slot_to_the_next_one_and_stays_let_in() {
+    let (house, mut away, _busy) = one_parked(&[], ACTIVE).await;
+    let room = house.gate.room().await;
+    assert_eq!(
+        (
+            &room["sessions"],
+            &room["parked"],
+            &room["rights"],
+            &room["max_sessions"]
+        ),
+        (&1.into(), &1.into(), &2.into(), &3.into())
+    );
+    let told = away.own("GET", "status").await.json();
+    assert_eq!(
+        (&told["state"], &told["parked"]),
+        (&"inside".into(), &true.into()),
+        "{told}"
+    );
+    let answer = away.page("/seats").await;
+    assert_parked(&answer);
+    assert!(answer.text().contains("You are still let in"), "{}", answer.text());
+    let again: u32 = answer.field("refresh").unwrap().parse().unwrap();
+    assert!((1..5).contains(&again), "before a slot that is given meanwhile is lost");
+    assert!(house.shop.seen_of("/seats").is_empty(), "the shop saw nothing");
+}
+
+#[tokio::test]
+async fn a_request_waits_for_the_slot_and_reaches_the_shop_once() {
+    let (house, mut away, mut busy) = one_parked(&[], PATIENT).await;
+    let waiting = tokio::spawn(async move { (away.page("/seats").await, away) });
+    let mut behind = house.in_line().await;
+    assert!(busy.page("/still-here").await.is_the_shops());
+    busy.own("POST", "leave").await;
+    let (answer, mut away) = waiting.await.unwrap();
+    assert!(answer.is_the_shops(), "{}", answer.head);
+    assert_eq!(house.shop.seen_of("/seats ").len(), 1);
+    // Before the line, and the line goes on waiting.
+    assert_eq!(behind.own("GET", "status").await.json()["state"], "waiting");
+    let told = away.own("GET", "status").await.json();
+    assert_eq!((&told["state"], told.get("parked")), (&"inside".into(), None), "{told}");
+    assert_eq!(
+        house
+            .counter("ropeline_returns_total{room=\"shop\",outcome=\"granted\"}")
+            .await,
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_program_is_told_when_to_try_again_and_keeps_its_pass() {
+    let (house, mut away, mut busy) = one_parked(&[], ACTIVE).await;
+    let pass = away.pass().unwrap();
+    let answer = away.script("POST", "/api/cart").await;
+    assert_parked(&answer);
+    assert_eq!(answer.field("content-type"), Some("application/problem+json"));
+    let problem = answer.json();
+    assert_eq!(
+        (&problem["reason"], &problem["room"]),
+        (&"parked".into(), &"shop".into())
+    );
+    let after: u32 = answer.field("retry-after").unwrap().parse().unwrap();
+    assert!((1..5).contains(&after), "{after}");
+    busy.own("POST", "leave").await;
+    let answer = eventually("a slot", async || {
+        let mut same = away.clone();
+        let answer = same.script("POST", "/api/cart").await;
+        answer.is_the_shops().then_some(answer)
+    })
+    .await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(
+        house.shop.seen_of("/api/cart").len(),
+        1,
+        "once, and not while it was parked"
+    );
+    assert_eq!(away.pass().unwrap().id, pass.id);
+}
+
+/// The slot that it has asked for is given to it, not used, and given away again.
+#[tokio::test]
+async fn a_client_that_leaves_ends_its_wait_and_the_shop_never_sees_its_request() {
+    let (house, away, mut busy) = one_parked(&[], PATIENT).await;
+    let mut wire = Wire::open(house.gate.address).await.unwrap();
+    wire.send(away.request("GET", "/gone", PAGE, "").as_bytes())
+        .await
+        .unwrap();
+    // Another request of the same visitor is behind it in no queue.
+    let asks = tokio::spawn(async move {
+        let mut other = away;
+        other.page("/stays").await.is_the_shops()
+    });
+    assert!(busy.page("/here").await.is_the_shops());
+    drop(wire);
+    assert!(busy.page("/here").await.is_the_shops());
+    busy.own("POST", "leave").await;
+    assert!(asks.await.unwrap());
+    house.until("parked", 1).await;
+    assert!(house.shop.seen_of("/gone").is_empty());
+}
+
+/// Nobody is called beyond the rights, however many slots are free.
+#[tokio::test]
+async fn nobody_is_called_beyond_the_sessions_that_there_may_be() {
+    let house = house(1, &format!("{ACTIVE}\nmax_sessions = 1")).await;
+    let mut away = house.inside().await;
+    house.until("parked", 1).await;
+    let mut waits = house.in_line().await;
+    assert_eq!(house.gate.room().await["sessions"], 0, "a slot is free");
+    assert!(until_served(&mut away, "/back").await.is_the_shops());
+    away.own("POST", "leave").await;
+    house.until_state(&mut waits, "called").await;
+}
+
+/// What the gate tells the shop that asks when an order is placed.
+#[tokio::test]
+async fn a_parked_visitors_order_is_taken() {
+    let (house, mut away, _busy) = one_parked(&[], ACTIVE).await;
+    let name = house.shop.seen()[0].session().unwrap().to_owned();
+    let admin = &house.gate.admin;
+    let request = format!(
+        "GET /api/v1/verify HTTP/1.1\r\nHost: {}\r\nRopeline-Session: {name}\r\n\r\n",
+        admin.address
+    );
+    let told = admin.ask(request.as_bytes()).await.unwrap().json();
+    assert_eq!(
+        (&told["state"], &told["parked"]),
+        (&"inside".into(), &true.into()),
+        "{told}"
+    );
+    away.own("POST", "leave").await;
+    let told = admin.ask(request.as_bytes()).await.unwrap().json();
+    assert_eq!((&told["state"], told.get("parked")), (&"ended".into(), None), "{told}");
+}
