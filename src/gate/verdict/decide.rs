@@ -296,11 +296,10 @@ pub fn verdict(facts: &Facts) -> Verdict {
     if facts.ticket == TicketState::Inside && own && facts.slot == Slot::Held {
         return by_session(facts);
     }
+    let calls = facts.ticket == TicketState::Called && facts.slot == Slot::Held;
     match rest(facts) {
         // A called visitor is admitted by a forwarded request, whichever rule forwards it.
-        Verdict::Forward | Verdict::ForwardReturn | Verdict::LetPast if facts.ticket == TicketState::Called && own => {
-            by_session(facts)
-        }
+        Verdict::Forward | Verdict::ForwardReturn | Verdict::LetPast if calls && own => by_session(facts),
         verdict => verdict,
     }
 }

@@ -54,6 +54,7 @@ fn after_a_form(kind: PageKind) -> Case {
     let name = match kind {
         PageKind::Limited => "limited-not-sent",
         PageKind::Busy => "busy-not-sent",
+        PageKind::Returning => "returning-not-sent",
         PageKind::BadGateway => "bad_gateway-not-sent",
         PageKind::GatewayTimeout => "gateway_timeout-not-sent",
         _ => "unavailable-not-sent",
@@ -72,7 +73,11 @@ fn after_a_form(kind: PageKind) -> Case {
 }
 
 fn plain(kind: PageKind) -> Case {
-    let retry_after_secs = matches!(kind, PageKind::Limited | PageKind::Busy).then_some(7);
+    let retry_after_secs = match kind {
+        PageKind::Limited | PageKind::Busy => Some(7),
+        PageKind::Returning => Some(2),
+        _ => None,
+    };
     let facts = PageFacts {
         retry_after_secs,
         again_secs: kind.passes().then(|| retry_after_secs.unwrap_or(24)),
