@@ -122,7 +122,7 @@ fn assemble(reader: &Reader<'_>) -> Option<Config> {
     upstream::several::warn_of_hosts(reader, &upstreams, &rooms);
     room::sign_in::sources(reader, &server, &rooms, !forward_auth.is_empty());
     if !forward_auth.is_empty() {
-        room::active::check(reader, &rooms);
+        server::forward_auth::refuse_active(reader, &rooms);
     }
     if upstreams.is_empty() {
         server::forward_auth::check(reader, &rooms);

@@ -2,9 +2,8 @@
 
 use crate::config::document::Section;
 use crate::config::document::value::{both, fields};
-use crate::config::document::{Node, Read, Reader};
+use crate::config::document::{Node, Read};
 use crate::config::keys::{Form, span};
-use crate::config::room::Room;
 use crate::room::{ActiveSlots, Settings};
 use crate::router::Route;
 
@@ -98,16 +97,4 @@ fn hold_slot(node: &Node<'_>, form: &Form) -> Read<HoldSlot> {
     let [route, time] = fields(node, form)?;
     let (route, for_ms) = both(route.read(), time.read())?;
     Ok(HoldSlot { route, for_ms })
-}
-
-/// A proxy that only asks hides what is under way, so the gate would take the slot of a visitor who is being served.
-pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room]) {
-    for room in rooms.iter().filter(|room| room.active.is_some()) {
-        let wrong = format!(
-            "the proxies of [forward_auth] do not show what is under way, so \"{}\" would park sessions in use",
-            room.name
-        );
-        let right = "\"session\", or a gate without [forward_auth]";
-        reader.mistake(&format!("{}.slots", room.place), wrong, right);
-    }
 }

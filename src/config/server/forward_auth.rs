@@ -61,3 +61,15 @@ pub(in crate::config) fn check(reader: &Reader<'_>, rooms: &[Room]) {
         reader.warning(&format!("{}.load_control.by", room.place), wrong, right);
     }
 }
+
+/// A proxy that only asks hides what is under way, so the gate would take the slot of a visitor who is being served.
+pub(in crate::config) fn refuse_active(reader: &Reader<'_>, rooms: &[Room]) {
+    for room in rooms.iter().filter(|room| room.active.is_some()) {
+        let wrong = format!(
+            "the proxies of [forward_auth] do not show what is under way, so \"{}\" would park sessions in use",
+            room.name
+        );
+        let right = "\"session\", or a gate without [forward_auth]";
+        reader.mistake(&format!("{}.slots", room.place), wrong, right);
+    }
+}
