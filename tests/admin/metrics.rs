@@ -1,6 +1,7 @@
 //! The metrics of a running gate, and that the documents and the alert rules name existing ones.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use ropeline::metrics::{Outcome, UpstreamFault};
 
@@ -80,6 +81,7 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
     // Families without a member show nothing.
     gate.metrics.requests(None).count(Outcome::Outside);
     gate.metrics.limited("seats").inc();
+    gate.metrics.returns(&room_name("main")).over(true, Duration::ZERO);
     let _ = gate.metrics.of_upstream("");
     let shown = names(&scrape(&gate));
     let document = include_str!("../../docs/reference/metrics.md");

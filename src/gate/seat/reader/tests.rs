@@ -1,6 +1,7 @@
 //! Tokens judged by views that the room's own machine made, entry by entry.
 
 mod missed;
+mod parked;
 
 use std::sync::Arc;
 
@@ -28,13 +29,18 @@ struct Room {
 
 impl Room {
     fn new() -> Self {
+        Self::with(Settings::default())
+    }
+
+    /// With these settings, and one slot.
+    fn with(settings: Settings) -> Self {
         let secret = Secret::new(vec![7; 32]);
         let id = KeyId::new("k").unwrap();
         let mut hand = Hand::with_room(Settings {
             capacity: 1,
             session_ms: SESSION_MS,
             claim_deadline_ms: CLAIM_MS,
-            ..Settings::default()
+            ..settings
         });
         Self {
             name: Hand::room(),
