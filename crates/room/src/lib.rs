@@ -55,6 +55,7 @@ pub use entry::{
     Adopt, Batch, Change, Claim, Completion, End, Entry, Hold, MAX_BATCH_BYTES, RoomChange, Section, Spoke, StateHash,
     Vote,
 };
+pub use forecast::told::{EstimatesHeld, QUARTERS};
 pub use lane::record::SLACK_MS;
 pub use line::accounts::{Bound, Tagged};
 pub use line::figures::Figures;

@@ -1,6 +1,6 @@
 //! What the view keeps of a forecast: when calls pass each place, and how sure that is.
 
-use crate::forecast::errors::{Errors, WHOLE};
+use crate::forecast::errors::{Spans, WHOLE};
 use crate::forecast::flow::{MASS, end_of};
 use ropeline_ids::Clock;
 
@@ -12,7 +12,7 @@ pub(crate) struct Curve {
     pub lanes: Vec<LaneCurve>,
     /// The rate is the limit, and no other lane takes calls by chance: calls come at known times.
     pub is_rated: bool,
-    pub errors: Errors,
+    pub errors: Spans,
 }
 
 /// One lane's part.
@@ -159,7 +159,7 @@ mod tests {
             step_ms: STEP_MS,
             lanes: vec![lane],
             is_rated: false,
-            errors: Errors::default(),
+            errors: Spans::default(),
         }
     }
 

@@ -14,15 +14,23 @@ const FIRST_MS: u64 = 60_000;
 /// Forecasts whose outcome is not known yet.
 const OPEN: usize = 256;
 
+/// Factors of a width: hits narrow an interval by an eighth at most, misses widen it up to four times.
+const NARROWEST: u64 = WHOLE * 7 / 8;
+const WIDEST: u64 = WHOLE * 4;
+
 /// One, for factors.
 pub(crate) const WHOLE: u64 = 1 << 10;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Errors {
-    spans: [Span; SPANS],
+    pub spans: Spans,
     open: Vec<Open>,
     noted: Clock,
 }
+
+/// What was learnt of waits of each span.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Spans([Span; SPANS]);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Span {
@@ -67,26 +75,28 @@ fn span(wait_ms: u64) -> usize {
     usize::try_from(doubled).unwrap_or(SPANS).min(SPANS - 1)
 }
 
-impl Errors {
+impl Spans {
     /// The factors for a wait. Of spans that nothing is known of, those of the next shorter one hold.
     pub fn factors(&self, wait_ms: u64) -> Factors {
-        let known = |at: &usize| self.spans[*at].known >= 5;
+        let known = |at: &usize| self.0[*at].known >= 5;
         let at = (0..=span(wait_ms)).rev().find(known);
-        let span = at.map_or(Span::default(), |at| self.spans[at]);
+        let span = at.map_or(Span::default(), |at| self.0[at]);
         Factors {
             // Half of it, since an error is known only after the wait, and may be over then.
             longer: u64::midpoint(WHOLE, span.longer),
             width: span.width,
         }
     }
+}
 
+impl Errors {
     /// Something was changed: what was forecast before says nothing.
     pub fn forget_open(&mut self) {
         self.open.clear();
     }
 
     pub fn settle(&mut self, lanes: &[Lane], now: Clock) {
-        let spans = &mut self.spans;
+        let Spans(spans) = &mut self.spans;
         self.open.retain(|open| {
             let waited = now.since(open.at);
             let passed = lanes.get(open.lane).is_none_or(|lane| lane.head() > open.place);
@@ -101,7 +111,7 @@ impl Errors {
             } else {
                 span.width + span.width / 6
             };
-            span.width = span.width.clamp(WHOLE, WHOLE * 4);
+            span.width = span.width.clamp(NARROWEST, WIDEST);
             let ratio = (waited * WHOLE / open.likely.max(1)).clamp(WHOLE / 2, WHOLE * 2);
             span.longer = (span.longer * 15 + ratio) / 16;
             false
@@ -148,8 +158,8 @@ impl Errors {
     }
 }
 
-/// The place with about so many present before it.
-fn place(lane: &Lane, ahead: u64) -> Option<Place> {
+/// The place with about so many present before it; `None` behind the last but one.
+pub(super) fn place(lane: &Lane, ahead: u64) -> Option<Place> {
     let (mut low, mut high) = (lane.presence.lowest()?, lane.epochs.next());
     if ahead + 1 >= lane.presence.waiting() {
         return None;
@@ -224,17 +234,17 @@ mod tests {
 
     #[test]
     fn without_errors_a_wait_is_told_as_worked_out() {
-        let factors = Errors::default().factors(100_000);
+        let factors = Spans::default().factors(100_000);
         assert_eq!([factors.longer, factors.width], [WHOLE; 2]);
     }
 
     #[test]
     fn misses_widen_intervals_up_to_four_times() {
         let mut errors = with_hits(5, 100_000);
-        let mut before = errors.factors(100_000).width;
+        let mut before = errors.spans.factors(100_000).width;
         for _ in 0..30 {
             happens(&mut errors, 100_000, 10_000, true);
-            let width = errors.factors(100_000).width;
+            let width = errors.spans.factors(100_000).width;
             assert!(width > before || width == WHOLE * 4, "{width}");
             before = width;
         }
@@ -242,27 +252,27 @@ mod tests {
     }
 
     #[test]
-    fn hits_narrow_intervals_no_further_than_they_were_worked_out() {
+    fn hits_narrow_intervals_by_an_eighth_at_most() {
         let mut errors = with_hits(50, 100_000);
-        assert_eq!(errors.factors(100_000).width, WHOLE);
+        assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
         (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
         (0..10).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
-        let width = errors.factors(100_000).width;
+        let width = errors.spans.factors(100_000).width;
         assert!((WHOLE * 2..WHOLE * 3).contains(&width), "{width}");
         (0..100).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
-        assert_eq!(errors.factors(100_000).width, WHOLE);
+        assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
     }
 
     #[test]
     fn five_hits_make_up_for_a_miss() {
         let mut errors = with_hits(5, 100_000);
         (0..5).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
-        let before = errors.factors(100_000).width;
+        let before = errors.spans.factors(100_000).width;
         for _ in 0..20 {
             happens(&mut errors, 100_000, 10_000, true);
             (0..5).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         }
-        let after = errors.factors(100_000).width;
+        let after = errors.spans.factors(100_000).width;
         assert!(after.abs_diff(before) < before / 3, "{before} {after}");
     }
 
@@ -270,11 +280,11 @@ mod tests {
     fn waits_that_were_longer_make_waits_longer_by_half_of_it() {
         let mut errors = Errors::default();
         (0..100).for_each(|_| happens(&mut errors, 100_000, 140_000, true));
-        let longer = errors.factors(100_000).longer;
+        let longer = errors.spans.factors(100_000).longer;
         assert!(longer.abs_diff(WHOLE * 12 / 10) < WHOLE / 50, "{longer}");
         // However far off, it counts twice as long at most.
         (0..200).for_each(|_| happens(&mut errors, 100_000, 100_000_000, false));
-        let longer = errors.factors(100_000).longer;
+        let longer = errors.spans.factors(100_000).longer;
         assert!(longer.abs_diff(WHOLE * 15 / 10) < WHOLE / 50, "{longer}");
     }
 
@@ -285,7 +295,7 @@ mod tests {
         assert_eq!(errors.open.len(), 1);
         happens(&mut errors, 100_000, 200_001, false);
         assert_eq!(errors.open.len(), 0);
-        let Span { width, known, .. } = errors.spans[span(100_000)];
+        let Span { width, known, .. } = errors.spans.0[span(100_000)];
         assert_eq!(known, 2);
         assert!(width > WHOLE);
     }
@@ -312,15 +322,15 @@ mod tests {
     fn a_span_that_is_unknown_takes_the_next_shorter_known_one() {
         let mut errors = Errors::default();
         (0..4).for_each(|_| happens(&mut errors, 70_000, 10_000, true));
-        assert_eq!(errors.factors(70_000).width, WHOLE);
+        assert_eq!(errors.spans.factors(70_000).width, WHOLE);
         happens(&mut errors, 70_000, 10_000, true);
-        let known = errors.factors(70_000);
+        let known = errors.spans.factors(70_000);
         assert!(known.width > WHOLE);
-        assert_eq!(errors.factors(10_000_000), known);
+        assert_eq!(errors.spans.factors(10_000_000), known);
         // Of shorter waits nothing is known.
-        assert_eq!(errors.factors(30_000).width, WHOLE);
+        assert_eq!(errors.spans.factors(30_000).width, WHOLE);
         (0..5).for_each(|_| happens(&mut errors, 1_000_000, 1_000_000, true));
-        assert_eq!(errors.factors(10_000_000).width, WHOLE);
+        assert!(errors.spans.factors(10_000_000).width < WHOLE);
     }
 
     #[test]

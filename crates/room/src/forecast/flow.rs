@@ -9,6 +9,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use crate::forecast::ages::{ONE, SURE, class};
+use crate::forecast::kinds::Kind;
 use crate::forecast::queue::Group;
 use crate::forecast::stays::{Chances, Lean};
 
@@ -33,13 +34,20 @@ const STEPS: usize = STEADY + 5 * COARSE;
 /// Of those in line so many do not leave, however long it takes: one in three.
 const PATIENT: u64 = 3;
 
-/// The holders of slots now, and the calls that may be made.
+/// Visitors of one kind who hold slots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Start {
+pub(crate) struct Holders {
     /// Called visitors, by steps since the call.
     pub called: Vec<u64>,
     /// Active sessions, by steps of age.
     pub active: VecDeque<u64>,
+}
+
+/// The holders of slots now, and the calls that may be made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Start {
+    /// By kind, as many as there are chances.
+    pub holders: Vec<Holders>,
     /// Slots that become free in each step.
     pub due: VecDeque<u64>,
     pub capacity: u64,
@@ -79,6 +87,7 @@ pub(crate) struct Arrivals {
 /// are not passed yet, and `stay` is how many never leave.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
+    kind: Kind,
     mass: u64,
     stands: u64,
     stay: u64,
@@ -113,6 +122,7 @@ fn part(mass: u64, of: u64, whole: u64) -> u64 {
 impl LaneFlow {
     pub fn new(groups: &[Group], leaves: Vec<u64>, weight: u64, arrivals: Arrivals) -> Self {
         let moving = |group: &Group| Moving {
+            kind: group.kind,
             mass: group.present * MASS,
             stands: group.present * MASS,
             stay: group.present * MASS / PATIENT,
@@ -166,9 +176,10 @@ impl LaneFlow {
         self.later += part(come, self.arrivals.steps, self.arrivals.steps.max(at + 1));
     }
 
-    /// Calls so many, if there are as many; says how many.
-    fn call(&mut self, calls: u64) -> u64 {
+    /// Calls so many, if there are as many; says how many of each kind.
+    fn call(&mut self, calls: u64) -> Made {
         let mut left = calls;
+        let mut made = Made::default();
         while let Some(first) = self.groups.front_mut() {
             if first.mass > left {
                 let stands = part(first.stands, left, first.mass);
@@ -176,39 +187,102 @@ impl LaneFlow {
                 first.mass -= left;
                 first.stands -= stands;
                 self.passed += stands;
-                return calls;
+                made[first.kind.at()] += left;
+                return made;
             }
             left -= first.mass;
+            made[first.kind.at()] += first.mass;
             self.passed += first.stands;
             self.groups.pop_front();
         }
         let later = left.min(self.later);
         self.later -= later;
-        calls - (left - later)
+        made[Kind::Stream.at()] += later;
+        made
     }
+}
+
+/// Calls of each kind, in masses.
+type Made = [u64; 2];
+
+/// The holders of slots of one kind, and what they do.
+#[derive(Debug)]
+struct Party {
+    chances: Chances,
+    called: Vec<u64>,
+    active: VecDeque<u64>,
 }
 
 /// The line on its way through the steps.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    chances: Chances,
+    /// One, or one of each kind.
+    parties: Vec<Party>,
     /// More or less leaving than the chances say, as a fraction.
     leaving: (u64, u64),
-    called: Vec<u64>,
-    active: VecDeque<u64>,
     due: VecDeque<u64>,
     capacity: u64,
     tokens: Option<Tokens>,
     width: u64,
 }
 
+impl Party {
+    /// One step; returns how many slots become free at once, how many sessions end by a word, and how many fall idle.
+    fn go_on(&mut self, at: u64) -> [u64; 3] {
+        let mut free = 0;
+        let mut came = 0;
+        let last = self.called.len() - 1;
+        for at in (0..=last).rev() {
+            let mass = std::mem::take(&mut self.called[at]);
+            let claims = part(mass, self.chances.claim[at], SURE);
+            came += claims;
+            match self.called.get_mut(at + 1) {
+                Some(next) => *next = mass - claims,
+                None => free += mass - claims,
+            }
+        }
+        let level = self.chances.level_at(at);
+        let (mut ends, mut idles) = (0, 0);
+        for (age, mass) in self.active.iter_mut().enumerate() {
+            let (Some(end), Some(idle)) = (self.chances.end.get(age), self.chances.idle.get(age)) else {
+                free += std::mem::take(mass);
+                continue;
+            };
+            let scale = |chance: u64| *mass * (chance * level / ONE).min(SURE * 7 / 16) / SURE;
+            let (ended, fell) = (scale(*end), scale(*idle));
+            (ends, idles) = (ends + ended, idles + fell);
+            *mass -= ended + fell;
+            // The last of a visitor, too small to go on.
+            if *mass < MASS / 4_096 {
+                ends += std::mem::take(mass);
+            }
+        }
+        self.active.push_front(came);
+        while self.active.back() == Some(&0) {
+            self.active.pop_back();
+        }
+        [free, ends, idles]
+    }
+
+    /// From now on steps are twice as wide.
+    fn widen(&mut self) {
+        self.called = pairs(&self.called, |one, two| one + two).collect();
+        self.active = pairs(self.active.make_contiguous(), |one, two| one + two).collect();
+        self.chances.widen();
+    }
+}
+
 impl Flow {
-    pub fn new(start: Start, chances: Chances, leaving: (u64, u64)) -> Self {
-        Self {
+    /// The chances are those of each kind, or of all alike.
+    pub fn new(start: Start, chances: Vec<Chances>, leaving: (u64, u64)) -> Self {
+        let party = |(chances, holders): (Chances, Holders)| Party {
             chances,
+            called: holders.called,
+            active: holders.active,
+        };
+        Self {
+            parties: chances.into_iter().zip(start.holders).map(party).collect(),
             leaving,
-            called: start.called,
-            active: start.active,
             due: start.due,
             capacity: start.capacity * MASS,
             tokens: start.tokens,
@@ -218,7 +292,7 @@ impl Flow {
 
     /// Works out the passed of each lane by the end of each step, until all have been, or the steps run out.
     pub fn run(mut self, lanes: &mut [LaneFlow]) {
-        let mut held = self.called.iter().chain(&self.active).chain(&self.due).sum::<u64>();
+        let mut held = self.held();
         let mut lately = 0;
         for step in 0..STEPS {
             if lanes.iter().all(LaneFlow::is_done) {
@@ -245,6 +319,14 @@ impl Flow {
         }
     }
 
+    fn held(&self) -> u64 {
+        let holders = self
+            .parties
+            .iter()
+            .flat_map(|party| party.called.iter().chain(&party.active));
+        holders.chain(&self.due).sum()
+    }
+
     /// A far step: as many calls as in the last steps, and only those in line are followed.
     fn go_steadily(&self, step: usize, lately: u64, lanes: &mut [LaneFlow]) {
         let begin = end_of(step - 1);
@@ -253,10 +335,15 @@ impl Flow {
         for lane in lanes.iter_mut() {
             lane.wait(width, begin, self.leaving);
         }
-        share(lanes, calls - part(calls, self.chances.recall, SURE));
+        share(lanes, calls - part(calls, self.recall(), SURE));
         for lane in lanes.iter_mut() {
             lane.curve.push(lane.passed);
         }
+    }
+
+    /// The chance of a call to be a second one.
+    fn recall(&self) -> u64 {
+        self.parties.first().map_or(0, |party| party.chances.recall)
     }
 
     /// Calls into free slots; says how many.
@@ -264,54 +351,32 @@ impl Flow {
         let allowed = self.tokens.map_or(u64::MAX, |tokens| tokens.now + tokens.step);
         let calls = free.min(allowed);
         // Some are called a second time.
-        let recall = self.chances.recall;
+        let recall = self.recall();
         let first = share(lanes, calls - part(calls, recall, SURE));
-        let made = first + part(first, recall, SURE);
+        let last = self.parties.len() - 1;
+        let mut made = 0;
+        for (kind, first) in first.into_iter().enumerate() {
+            let calls = first + part(first, recall, SURE);
+            self.parties[kind.min(last)].called[0] += calls;
+            made += calls;
+        }
         if let Some(tokens) = &mut self.tokens {
             // A bucket holds no more than a step's, and the fraction of a token.
             tokens.now = (allowed - made.min(allowed)).min(MASS);
         }
-        self.called[0] += made;
         made
     }
 
     /// One step of the holders of slots; returns how many slots become free.
     fn go_on(&mut self, at: u64) -> u64 {
-        let level = self.chances.level_at(at);
-        let mut free = self.due.pop_front().unwrap_or(0);
-        let mut came = 0;
-        let last = self.called.len() - 1;
-        for at in (0..=last).rev() {
-            let mass = std::mem::take(&mut self.called[at]);
-            let claims = part(mass, self.chances.claim[at], SURE);
-            came += claims;
-            match self.called.get_mut(at + 1) {
-                Some(next) => *next = mass - claims,
-                None => free += mass - claims,
-            }
+        let mut all = self.due.pop_front().unwrap_or(0);
+        for at_party in 0..self.parties.len() {
+            let party = &mut self.parties[at_party];
+            let [free, ends, idles] = party.go_on(at);
+            let (delay, idle_steps) = (party.chances.delay, party.chances.idle_steps);
+            all += free + self.later(delay, ends) + self.later(idle_steps, idles);
         }
-        let (mut ends, mut idles) = (0, 0);
-        for (age, mass) in self.active.iter_mut().enumerate() {
-            let (Some(end), Some(idle)) = (self.chances.end.get(age), self.chances.idle.get(age)) else {
-                free += std::mem::take(mass);
-                continue;
-            };
-            let scale = |chance: u64| *mass * (chance * level / ONE).min(SURE * 7 / 16) / SURE;
-            let (ended, fell) = (scale(*end), scale(*idle));
-            (ends, idles) = (ends + ended, idles + fell);
-            *mass -= ended + fell;
-            // The last of a visitor, too small to go on.
-            if *mass < MASS / 4_096 {
-                ends += std::mem::take(mass);
-            }
-        }
-        self.active.push_front(came);
-        while self.active.back() == Some(&0) {
-            self.active.pop_back();
-        }
-        free += self.later(self.chances.delay, ends);
-        free += self.later(self.chances.idle_steps, idles);
-        free
+        all
     }
 
     /// Slots that become free so many steps later; those that do at once.
@@ -330,13 +395,11 @@ impl Flow {
     /// From now on steps are twice as wide.
     fn widen(&mut self) {
         self.width *= 2;
-        self.called = pairs(&self.called, |one, two| one + two).collect();
-        self.active = pairs(self.active.make_contiguous(), |one, two| one + two).collect();
+        self.parties.iter_mut().for_each(Party::widen);
         self.due = pairs(self.due.make_contiguous(), |one, two| one + two).collect();
         if let Some(tokens) = &mut self.tokens {
             tokens.step *= 2;
         }
-        self.chances.widen();
     }
 }
 
@@ -346,18 +409,19 @@ pub(crate) fn pairs(of: &[u64], join: impl Fn(u64, u64) -> u64) -> impl Iterator
         .map(move |pair| join(pair[0], pair.get(1).copied().unwrap_or(0)))
 }
 
-/// Calls so many, shared among the lanes by their weights; says how many.
-fn share(lanes: &mut [LaneFlow], calls: u64) -> u64 {
-    let mut made = 0;
+/// Calls so many, shared among the lanes by their weights; says how many of each kind.
+fn share(lanes: &mut [LaneFlow], calls: u64) -> Made {
+    let mut made = Made::default();
     // What an emptied lane leaves over is for the others.
     for _ in 0..=lanes.len() {
-        let left = calls - made;
+        let left = calls - made.iter().sum::<u64>();
         let weights: u64 = lanes.iter().filter(|lane| lane.waits()).map(|lane| lane.weight).sum();
         if left < MASS / 1_024 || weights == 0 {
             break;
         }
         for lane in lanes.iter_mut().filter(|lane| lane.waits()) {
-            made += lane.call(part(left, lane.weight, weights));
+            let [stream, crowd] = lane.call(part(left, lane.weight, weights));
+            made = [made[0] + stream, made[1] + crowd];
         }
     }
     made

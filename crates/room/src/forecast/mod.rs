@@ -6,35 +6,41 @@
 //! begins from a snapshot learns anew, and says wider intervals for a while.
 
 pub(crate) mod ages;
+pub(crate) mod crowds;
 pub(crate) mod curve;
 pub(crate) mod errors;
 pub(crate) mod flow;
+pub(crate) mod kinds;
 pub(crate) mod limit;
 pub(crate) mod queue;
 mod start;
 pub(crate) mod stays;
+pub(crate) mod told;
 
 use std::sync::Arc;
 
 use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
 use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
+use crate::forecast::kinds::{Kind, Kinds, OneOf};
 use crate::forecast::limit::{Limit, MeanCalls, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
-use crate::forecast::stays::{Lean, Stays, Times};
+use crate::forecast::stays::{Lean, Times};
+use crate::forecast::told::{Shares, Told};
 use crate::lane::Lane;
 use crate::lane::slots::Held;
 use crate::settings::{Mode, Settings};
-use ropeline_ids::Clock;
+use ropeline_ids::{Clock, LaneId, Place};
 
 /// What a line has learnt, and its last forecast.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
-    stays: Option<Box<Stays>>,
+    stays: Option<Box<Kinds>>,
     queues: Vec<Queue>,
     pub mean_calls: MeanCalls,
     errors: Errors,
+    told: Told,
     /// When the line was last looked at.
     watched: Option<Clock>,
     /// What operators set, as of then.
@@ -76,14 +82,26 @@ impl Forecast {
         self.curve.as_ref()
     }
 
+    /// What came of the intervals that were told.
+    pub fn told(&self) -> Shares {
+        self.told.shares
+    }
+
     /// What is known of sessions; learnt anew when the settings' times have changed.
-    pub fn stays(&mut self, settings: &Settings) -> &mut Stays {
+    pub fn stays(&mut self, settings: &Settings) -> &mut Kinds {
         let times = Times::of(settings);
-        if self.stays.as_ref().is_some_and(|stays| stays.times != times) {
+        if self.stays.as_ref().is_some_and(|stays| stays.times() != times) {
             self.stays = None;
             self.watched = None;
         }
-        self.stays.get_or_insert_with(|| Box::new(Stays::new(times)))
+        self.stays.get_or_insert_with(|| Box::new(Kinds::new(times)))
+    }
+
+    /// Learns of the visitor with this place.
+    pub fn of(&mut self, settings: &Settings, (lane, place): (LaneId, Place)) -> OneOf<'_> {
+        let queue = self.queues.get(usize::from(lane.0));
+        let kind = queue.map_or(Kind::Stream, |queue| queue.crowds.kind(place));
+        self.stays(settings).of(kind)
     }
 
     /// Looks at the line, and forecasts anew, once in so many steps. Costs a look at every record, and three runs of a flow.
@@ -91,7 +109,7 @@ impl Forecast {
         let Sight {
             lanes, settings, now, ..
         } = sight;
-        let step_ms = self.stays(settings).times.step_ms;
+        let step_ms = self.stays(settings).times().step_ms;
         let passed_ms = self.watched.map(|at| now.since(at));
         let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
         // The first who waits is told at once: the line may not be touched again soon.
@@ -101,16 +119,28 @@ impl Forecast {
         }
         self.watched = Some(now);
         let passed_ms = passed_ms.unwrap_or(0);
-        let stays = self.stays(settings);
-        stays.watch(lanes.iter().map(|lane| &lane.slots), passed_ms, now);
         let grace_steps = settings.grace_ms / step_ms;
         self.queues.extend(lanes.iter().skip(self.queues.len()).map(Queue::new));
         for (queue, lane) in self.queues.iter_mut().zip(lanes) {
             queue.watch(lane, (step_ms, grace_steps), passed_ms, now);
         }
+        self.watch_sessions(&sight, passed_ms);
         self.judge(&sight);
         self.curve = waiting.then(|| Arc::new(self.forecast(&sight)));
         self.note(&sight);
+    }
+
+    fn watch_sessions(&mut self, sight: &Sight, passed_ms: u64) {
+        let Self { stays, queues, .. } = self;
+        let stays = stays.as_mut().expect("asked for before");
+        stays.tell_apart(queues.iter().any(|queue| !queue.crowds.is_empty()));
+        let records = || {
+            queues.iter().zip(sight.lanes).flat_map(|(queue, lane)| {
+                let of_lane = lane.slots.iter();
+                of_lane.map(move |(place, record)| (queue.crowds.kind(place), record))
+            })
+        };
+        stays.watch(records, passed_ms, sight.now);
     }
 
     /// Learns from earlier forecasts whose outcome is known.
@@ -119,31 +149,45 @@ impl Forecast {
         let under = (settings.capacity, settings.rate_per_minute, settings.mode);
         // What was forecast before an operator's change says nothing. A controller changes all the time.
         let changed = std::mem::replace(&mut self.under, under) != under;
+        if changed {
+            self.told.forget_open();
+        }
         if changed || settings.load_control.is_some() || is_stopped(&sight.limit) {
             self.errors.forget_open();
         }
         self.errors.settle(sight.lanes, sight.now);
+        self.told.settle(sight.lanes, sight.now);
     }
 
     /// Notes some forecasts, to learn from them later.
     fn note(&mut self, sight: &Sight) {
-        let (Some(curve), true) = (&self.curve, self.errors.is_due(sight.now)) else {
-            return;
+        let Some(curve) = &self.curve else { return };
+        let told = |at: usize, ahead: u64| {
+            let wait = curve.wait(at, (ahead, sight.calls[at]), sight.now)?;
+            Some((wait.likely, curve.interval(wait, ahead + 1)))
         };
+        if self.told.is_due(sight.now) {
+            let interval = |at: usize, ahead: u64| told(at, ahead).map(|(_, interval)| interval);
+            self.told.note(sight.lanes, interval, sight.now);
+        }
+        if !self.errors.is_due(sight.now) {
+            return;
+        }
         for (at, lane) in sight.lanes.iter().enumerate() {
-            let told = |ahead: u64| {
-                let wait = curve.wait(at, (ahead, sight.calls[at]), sight.now)?;
-                Some((wait.likely, curve.interval(wait, ahead + 1)))
-            };
-            self.errors
-                .note((at, lane), |ms| curve.passed_after(at, ms), told, sight.now);
+            self.errors.note(
+                (at, lane),
+                |ms| curve.passed_after(at, ms),
+                |ahead| told(at, ahead),
+                sight.now,
+            );
         }
     }
 
     fn forecast(&self, sight: &Sight) -> Curve {
         let stays = self.stays.as_ref().expect("watched before");
-        let step_ms = stays.times.step_ms;
-        let start = start(sight, stays.times, &stays.chances(Lean::Likely));
+        let step_ms = stays.times().step_ms;
+        let kind = |at: usize, place: Place| self.queues[at].crowds.kind(place);
+        let start = start(sight, stays.times(), &stays.chances(Lean::Likely), kind);
         let flows: Vec<LaneFlow> = (0..sight.lanes.len())
             .map(|at| self.lane_flow(at, sight, step_ms))
             .collect();
@@ -177,7 +221,7 @@ impl Forecast {
             step_ms,
             lanes: lanes.collect(),
             is_rated: sight.is_rated() && flows.iter().all(LaneFlow::is_closed),
-            errors: self.errors.clone(),
+            errors: self.errors.spans,
         }
     }
 
@@ -255,9 +299,10 @@ mod tests {
             let (settings, now) = (&self.settings, self.now);
             let lane = &mut self.lanes[at];
             let called: Vec<_> = (0..count).map_while(|_| lane.call(call, settings, now)).collect();
-            for (_, call) in &called {
-                self.forecast.stays(settings).note_call(call.count);
-                self.forecast.stays(settings).note_claim(call, now);
+            let id = LaneId(u8::try_from(at).unwrap());
+            for (place, call) in &called {
+                self.forecast.of(settings, (id, *place)).note_call(call.count);
+                self.forecast.of(settings, (id, *place)).note_claim(call, now);
             }
             self.calls[at] += count;
             called.into_iter().map(|(place, _)| place).collect()
@@ -275,10 +320,13 @@ mod tests {
             let places = self.call(at, round.call);
             for place in places.into_iter().take(usize::try_from(round.enter).unwrap()) {
                 let session = self.session(round.ages_ms);
-                let stays = self.forecast.stays(&self.settings);
-                stays.note_use(&session, self.now);
+                let visitor = (LaneId(u8::try_from(at).unwrap()), place);
+                self.forecast.of(&self.settings, visitor).note_use(&session, self.now);
                 if round.is_ending {
-                    stays.note_end(&session, self.settings.session_ms, self.now);
+                    let after_ms = self.settings.session_ms;
+                    self.forecast
+                        .of(&self.settings, visitor)
+                        .note_end(&session, after_ms, self.now);
                 }
                 let ending = round.is_ending;
                 let record = Record::Inside(Session { ending, ..session });
@@ -439,13 +487,13 @@ mod tests {
         let mut line = Line::new(Settings::default());
         line.join(0, 5);
         line.call(0, 1);
-        let times = line.forecast.stays(&line.settings).times;
+        let times = line.forecast.stays(&line.settings).times();
         let before = line.forecast.stays(&line.settings).clone();
-        assert_ne!(before, Stays::new(times));
+        assert_ne!(before, Kinds::new(times));
         assert_eq!(*line.forecast.stays(&line.settings), before);
         line.settings.session_ms *= 2;
         let times = Times::of(&line.settings);
-        assert_eq!(*line.forecast.stays(&line.settings), Stays::new(times));
+        assert_eq!(*line.forecast.stays(&line.settings), Kinds::new(times));
     }
 
     #[test]

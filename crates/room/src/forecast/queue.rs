@@ -1,7 +1,12 @@
 //! What a lane learns of its waiting visitors: how many leave, in cohorts by the time of the join, and how many arrive.
 
+#[cfg(test)]
+mod tests;
+
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
+use crate::forecast::crowds::Crowds;
 use crate::forecast::flow::Arrivals;
+use crate::forecast::kinds::Kind;
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
 
@@ -24,13 +29,36 @@ const LATELY: u64 = 6;
 pub(crate) struct Cohort {
     pub from: Place,
     pub joined: Clock,
+    /// The doubling of those ahead of it then.
+    depth: usize,
     /// Present when last counted.
     pub present: u64,
-    /// Members who left, and how many were expected to by their age, in parts of [`ONE`].
-    left: u64,
-    expected: u64,
+    share: Share,
     /// Counted once at least.
     known: bool,
+}
+
+/// Visitors who left, and how many were expected to, in parts of [`ONE`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Share {
+    left: u64,
+    expected: u64,
+}
+
+impl Share {
+    fn note(&mut self, left: u64, expected: u64, most: u64) {
+        self.left += left;
+        self.expected += expected;
+        if self.left + self.expected > most {
+            self.left -= self.left / 64;
+            self.expected -= self.expected / 64;
+        }
+    }
+
+    /// How many times as many leave as expected, in parts of [`ONE`]; before anything is known as many times as `prior` says.
+    fn factor(self, prior: u64) -> u64 {
+        (self.left + 8 * prior).saturating_mul(ONE) / (self.expected + 8 * ONE)
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +66,8 @@ pub(crate) struct Queue {
     cohorts: Vec<Cohort>,
     /// By class of age.
     leaves: Vec<Rate>,
+    /// Those who left by how many were ahead when they joined, and how many were expected to by their age.
+    depths: Vec<Share>,
     /// Places issued when last counted, and how many come in a step, in parts of [`ONE`].
     next: Place,
     arrivals: u64,
@@ -47,11 +77,13 @@ pub(crate) struct Queue {
     steps: u64,
     /// Since when visitors come.
     since: Clock,
+    pub crowds: Crowds,
 }
 
 /// Cohorts as a forecast takes them: present, age in steps, and the factor of its chances to leave, in parts of [`ONE`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
+    pub kind: Kind,
     pub present: u64,
     pub age: u64,
     pub factor: u64,
@@ -62,11 +94,13 @@ impl Queue {
         Self {
             cohorts: Vec::new(),
             leaves: vec![Rate::default(); CLASSES],
-            next: lane.epochs.next(),
+            depths: vec![Share::default(); DEPTHS],
+            next: lane.epochs.start(),
             arrivals: 0,
             lately: 0,
             steps: 0,
             since: Clock(0),
+            crowds: Crowds::default(),
         }
     }
 
@@ -76,14 +110,17 @@ impl Queue {
         // Places free before a new epoch are nobody's.
         let from = self.next.max(lane.epochs.start());
         let came = next.0.saturating_sub(from.0);
-        if let Some(rate) = came.saturating_mul(ONE * ONE).checked_div(passed) {
+        let rate = came.saturating_mul(ONE * ONE).checked_div(passed);
+        self.crowds
+            .note(from..next, rate.unwrap_or(came.saturating_mul(ONE)), self.arrivals);
+        if let Some(rate) = rate {
             self.note_arrivals(rate, now);
         }
         if self.cohorts.is_empty() {
             let lowest = lane.presence.lowest().unwrap_or(next);
-            self.add(lowest, next, now);
+            self.add(lane, lowest, next, now);
         } else if came > 0 {
-            self.add(self.next, next, now);
+            self.add(lane, self.next, next, now);
         }
         self.next = next;
         self.count(lane, (step_ms, grace_steps), passed, now);
@@ -92,16 +129,19 @@ impl Queue {
     }
 
     /// Visitors in these places joined now. A crowd becomes several cohorts, since the one that calls are in teaches nothing.
-    fn add(&mut self, from: Place, next: Place, now: Clock) {
+    fn add(&mut self, lane: &Lane, from: Place, next: Place, now: Clock) {
         let crowd = next.0.saturating_sub(from.0);
         let parts = if crowd < CROWD { 1 } else { PARTS };
-        self.cohorts.extend((0..parts).map(|part| Cohort {
-            from: Place(from.0 + crowd * part / parts),
-            joined: now,
-            present: 0,
-            left: 0,
-            expected: 0,
-            known: false,
+        self.cohorts.extend((0..parts).map(|part| {
+            let from = Place(from.0 + crowd * part / parts);
+            Cohort {
+                from,
+                joined: now,
+                depth: depth(lane.presence.ahead(from)),
+                present: 0,
+                share: Share::default(),
+                known: false,
+            }
         }));
     }
 
@@ -144,13 +184,9 @@ impl Queue {
                 let left = cohort.present.saturating_sub(present) * ONE;
                 rate.exposure += cohort.present * passed;
                 rate.events += left;
-                let chance = chances[class];
-                cohort.left += left;
-                cohort.expected += (cohort.present * passed).saturating_mul(chance) / SURE;
-                if cohort.left + cohort.expected > 256 * ONE {
-                    cohort.left -= cohort.left / 64;
-                    cohort.expected -= cohort.expected / 64;
-                }
+                let expected = (cohort.present * passed).saturating_mul(chances[class]) / SURE;
+                cohort.share.note(left, expected, 256 * ONE);
+                self.depths[cohort.depth].note(left, expected, 2_048 * ONE);
             }
             cohort.present = present;
             cohort.known = true;
@@ -168,7 +204,13 @@ impl Queue {
             .count();
         self.cohorts.drain(..over);
         while self.cohorts.len() > COHORTS {
-            let pairs = self.cohorts.windows(2).enumerate().skip(1);
+            let is_alike = |pair: &[Cohort]| self.crowds.kind(pair[0].from) == self.crowds.kind(pair[1].from);
+            let pairs = self
+                .cohorts
+                .windows(2)
+                .enumerate()
+                .skip(1)
+                .filter(|(_, pair)| is_alike(pair));
             let smallest = pairs.min_by_key(|(_, pair)| pair[0].present + pair[1].present);
             let Some((at, _)) = smallest else { return };
             let second = self.cohorts.remove(at + 1);
@@ -177,16 +219,17 @@ impl Queue {
             let later = second.joined.since(first.joined).saturating_mul(second.present) / all;
             first.joined = first.joined.plus(later);
             first.present += second.present;
-            first.left += second.left;
-            first.expected += second.expected;
+            first.share.left += second.share.left;
+            first.share.expected += second.share.expected;
         }
     }
 
     pub fn groups(&self, step_ms: u64, now: Clock) -> Vec<Group> {
         let group = |cohort: &Cohort| Group {
+            kind: self.crowds.kind(cohort.from),
             present: cohort.present,
             age: now.since(cohort.joined) / step_ms,
-            factor: (cohort.left + 8 * ONE).saturating_mul(ONE) / (cohort.expected + 8 * ONE),
+            factor: cohort.share.factor(self.depths[cohort.depth].factor(ONE)),
         };
         self.cohorts.iter().map(group).collect()
     }
@@ -194,9 +237,13 @@ impl Queue {
     /// How many come in a step, in parts of [`ONE`], and for how many steps they have.
     pub fn arrivals(&self, step_ms: u64, now: Clock) -> Arrivals {
         Arrivals {
-            // A rush that is over does not go on, and one that falls goes on for a shorter time.
-            rate: self.arrivals.min(self.lately * 3 / 2),
-            steps: now.since(self.since) / step_ms * self.lately.min(self.arrivals) / self.arrivals.max(1),
+            // A rush that is over does not go on, and one that falls goes on for a shorter time. More than lately came may be chance.
+            rate: self.arrivals.min(
+                self.lately
+                    .saturating_add((self.lately.saturating_mul(ONE) / LATELY).isqrt()),
+            ),
+            steps: (now.since(self.since) / step_ms).saturating_mul(self.lately.min(self.arrivals))
+                / self.arrivals.max(1),
         }
     }
 
@@ -216,7 +263,7 @@ impl Queue {
     /// The chance to leave in one step, by class of age. At ages that nobody has reached yet it falls as the age grows.
     pub fn chances(&self, grace_steps: u64) -> Vec<u64> {
         let missed = coarse(grace_steps * 3 / 4);
-        let mut last = 64;
+        let (mut last, mut with_missed) = (64, 0);
         let mut chances = vec![0; CLASSES];
         for coarse in 0..CLASSES / WIDE {
             let classes = coarse * WIDE..(coarse + 1) * WIDE;
@@ -227,7 +274,14 @@ impl Queue {
                     exposure: sum.exposure + rate.exposure,
                 });
             // Who closes the page is missed only after the grace: as many as say that they leave.
-            let prior = if coarse == missed { last * 2 } else { last - last / 16 };
+            if coarse == missed {
+                with_missed = last * 2;
+            }
+            let prior = if (missed..missed + 2).contains(&coarse) {
+                last.max(with_missed)
+            } else {
+                last - last / 16
+            };
             last = all.chance(prior, 10).max(1);
             chances[classes].fill(last);
         }
@@ -235,242 +289,17 @@ impl Queue {
     }
 }
 
+/// Doublings of those ahead that are told apart.
+const DEPTHS: usize = 24;
+
+fn depth(ahead: u64) -> usize {
+    let doublings = ahead.checked_ilog2().unwrap_or(0);
+    usize::try_from(doublings).unwrap_or(DEPTHS).min(DEPTHS - 1)
+}
+
 /// Classes of age that are taken together.
 const WIDE: usize = 4;
 
 fn coarse(age: u64) -> usize {
     class(age) / WIDE
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lane::record::Call;
-    use crate::settings::Settings;
-    use ropeline_ids::{Epoch, Wall};
-
-    const STEP_MS: u64 = 5_000;
-    const GRACE_STEPS: u64 = 48;
-
-    /// A lane and what is learnt of it.
-    struct Line {
-        lane: Lane,
-        queue: Queue,
-        now: Clock,
-    }
-
-    impl Line {
-        fn new() -> Self {
-            let lane = Lane::new(Epoch(1), 0);
-            let queue = Queue::new(&lane);
-            let now = Clock(1_000_000_000);
-            let mut line = Self { lane, queue, now };
-            line.look(0);
-            line
-        }
-
-        fn join(&mut self, count: u32) {
-            let settings = Settings::default();
-            self.lane.issue(count, &settings, self.now).expect("numbers are left");
-        }
-
-        /// So many of the last in line leave.
-        fn leave(&mut self, count: u64) {
-            let next = self.lane.epochs.next();
-            let mut place = next.0;
-            for _ in 0..count {
-                place -= 1;
-                while !self.lane.presence.is_present(Place(place)) {
-                    place -= 1;
-                }
-                self.lane.presence.void(&(Place(place)..Place(place + 1)));
-            }
-        }
-
-        fn call(&mut self, count: u64) {
-            let call = Call {
-                deadline: self.now,
-                at: Wall(0),
-                count: 1,
-                back: false,
-            };
-            for _ in 0..count {
-                self.lane.call(call, &Settings::default(), self.now);
-            }
-        }
-
-        fn step(&mut self) {
-            self.now = self.now.plus(STEP_MS);
-            self.look(STEP_MS);
-        }
-
-        fn look(&mut self, passed_ms: u64) {
-            let steps = (STEP_MS, GRACE_STEPS);
-            self.queue.watch(&self.lane, steps, passed_ms, self.now);
-        }
-
-        fn present(&self) -> u64 {
-            let groups = self.queue.groups(STEP_MS, self.now);
-            groups.iter().map(|group| group.present).sum()
-        }
-
-        fn left(&self) -> u64 {
-            self.queue.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE
-        }
-    }
-
-    #[test]
-    fn groups_hold_all_who_wait_each_with_its_age() {
-        let mut line = Line::new();
-        line.join(30);
-        line.step();
-        line.step();
-        line.join(20);
-        line.step();
-        line.leave(5);
-        line.step();
-        let groups = line.queue.groups(STEP_MS, line.now);
-        let seen: Vec<_> = groups.iter().map(|group| (group.present, group.age)).collect();
-        assert_eq!(seen, [(30, 3), (15, 1)]);
-    }
-
-    #[test]
-    fn those_who_leave_are_counted_by_age_and_expected_to_go_on() {
-        let mut line = Line::new();
-        line.join(5_000);
-        line.step();
-        let before = line.queue.chances(GRACE_STEPS)[10];
-        for _ in 0..15 {
-            let gone = line.present() / 50;
-            line.leave(gone);
-            line.step();
-        }
-        assert_eq!(line.left(), 5_000 - line.present());
-        let chances = line.queue.chances(GRACE_STEPS);
-        assert!(before < SURE / 500);
-        assert!((SURE / 55..SURE / 45).contains(&chances[10]), "{}", chances[10]);
-        // At ages that nobody has reached it falls, but for those who are missed only after the grace.
-        assert!(chances[90] < chances[50] && chances[20] < chances[15]);
-        let missed = class(GRACE_STEPS * 3 / 4);
-        assert!(chances[missed].abs_diff(chances[missed - WIDE] * 2) <= 2, "{chances:?}");
-    }
-
-    #[test]
-    fn a_call_is_no_leave() {
-        let mut line = Line::new();
-        line.join(1_000);
-        line.step();
-        for _ in 0..10 {
-            line.call(20);
-            line.step();
-        }
-        assert_eq!((line.present(), line.left()), (800, 0));
-    }
-
-    #[test]
-    fn a_cohort_that_leaves_more_than_others_is_known_for_it() {
-        let mut line = Line::new();
-        line.join(5_000);
-        line.step();
-        line.join(5_000);
-        line.step();
-        for _ in 0..12 {
-            line.leave(60);
-            line.step();
-        }
-        let groups = line.queue.groups(STEP_MS, line.now);
-        assert!(groups[0].factor < ONE / 2, "{groups:?}");
-        assert!(groups[groups.len() - 2].factor > ONE, "{groups:?}");
-    }
-
-    #[test]
-    fn cohorts_are_bounded_and_lose_nobody() {
-        let mut line = Line::new();
-        for round in 0..300 {
-            line.join(1 + round % 7);
-            line.step();
-            assert!(line.queue.cohorts.len() <= COHORTS);
-            assert_eq!(line.present(), line.lane.presence.waiting());
-        }
-        let ages: Vec<u64> = line
-            .queue
-            .groups(STEP_MS, line.now)
-            .iter()
-            .map(|group| group.age)
-            .collect();
-        assert!(ages.is_sorted_by(|older, younger| older >= younger), "{ages:?}");
-    }
-
-    #[test]
-    fn cohorts_that_were_called_are_forgotten() {
-        let mut line = Line::new();
-        for _ in 0..20 {
-            line.join(10);
-            line.step();
-        }
-        line.call(155);
-        line.step();
-        assert_eq!((line.present(), line.queue.cohorts.len()), (45, 5));
-    }
-
-    #[test]
-    fn doubt_shrinks_with_those_who_left() {
-        let mut line = Line::new();
-        let before = line.queue.doubt();
-        line.join(10_000);
-        line.step();
-        line.leave(99);
-        line.step();
-        assert_eq!(before, SURE / 4 + SURE);
-        assert_eq!(line.queue.doubt(), SURE / 4 + SURE / 10);
-    }
-
-    #[test]
-    fn arrivals_are_as_many_as_came_in_the_last_minutes() {
-        let mut line = Line::new();
-        for _ in 0..400 {
-            line.join(10);
-            line.step();
-        }
-        let Arrivals { rate, steps } = line.queue.arrivals(STEP_MS, line.now);
-        assert!((ONE * 9..=ONE * 10).contains(&rate), "{rate}");
-        assert!((395..=400).contains(&steps), "{steps}");
-        (0..1_000).for_each(|_| line.step());
-        let Arrivals { rate, steps } = line.queue.arrivals(STEP_MS, line.now);
-        assert!(rate < ONE / 64, "{rate}");
-        assert!(steps <= 30, "{steps}");
-    }
-
-    #[test]
-    fn a_look_in_which_no_time_has_passed_says_nothing_of_arrivals() {
-        let mut line = Line::new();
-        line.join(1_000);
-        line.look(0);
-        assert_eq!(line.queue.arrivals(STEP_MS, line.now).rate, 0);
-        assert_eq!(line.present(), 1_000);
-    }
-
-    #[test]
-    fn places_before_a_new_epoch_are_no_arrivals() {
-        let mut line = Line::new();
-        line.join(10);
-        line.step();
-        let before = line.queue.arrivals(STEP_MS, line.now).rate;
-        line.lane.begin(Epoch(2));
-        line.join(10);
-        line.step();
-        let after = line.queue.arrivals(STEP_MS, line.now).rate;
-        assert!(after < before * 2, "{before} {after}");
-    }
-
-    #[test]
-    fn a_crowd_that_waited_for_a_week_unwatched_is_counted_without_overflow() {
-        let mut line = Line::new();
-        line.join(u32::MAX - 1);
-        line.step();
-        line.now = line.now.plus(7 * 24 * 3_600_000);
-        line.look(7 * 24 * 3_600_000);
-        line.step();
-        assert_eq!(line.present(), u64::from(u32::MAX - 1));
-    }
 }

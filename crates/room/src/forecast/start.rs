@@ -4,51 +4,61 @@ use std::collections::VecDeque;
 
 use crate::forecast::Sight;
 use crate::forecast::ages::SURE;
-use crate::forecast::flow::{MASS, Start};
+use crate::forecast::flow::{Holders, MASS, Start};
+use crate::forecast::kinds::Kind;
 use crate::forecast::stays::{Chances, Times};
 use crate::lane::record::{Call, Record, Session};
-use ropeline_ids::Clock;
+use ropeline_ids::{Clock, Place};
 
 /// Most steps ahead for which the end of a slot is kept apart.
 const FAR: usize = 4_096;
 
-/// Without the limit of other things than slots.
-pub(super) fn start(sight: &Sight, times: Times, chances: &Chances) -> Start {
-    let mut start = Start {
+/// Without the limit of other things than slots; with holders of each kind for which there are chances. Says of a place in a lane which
+/// kind it is.
+pub(super) fn start(sight: &Sight, times: Times, chances: &[Chances], kind: impl Fn(usize, Place) -> Kind) -> Start {
+    let holders = chances.iter().map(|chances| Holders {
         called: vec![0; chances.claim.len()],
+        ..Holders::default()
+    });
+    let mut start = Start {
+        holders: holders.collect(),
         capacity: u64::from(sight.settings.capacity),
         ..Start::default()
     };
-    for (_, record) in sight.lanes.iter().flat_map(|lane| lane.slots.iter()) {
-        match record {
-            Record::Called(call) => begin_call(&mut start, call, times, sight.now),
-            // A parked session holds no slot.
-            Record::Inside(session) if !session.is_parked() => {
-                begin_session(&mut start, session, (times, chances), sight.now);
+    for (at, lane) in sight.lanes.iter().enumerate() {
+        for (place, record) in lane.slots.iter() {
+            let kind = kind(at, place).at().min(chances.len() - 1);
+            match record {
+                Record::Called(call) => begin_call(&mut start.holders[kind], call, times, sight.now),
+                // A parked session holds no slot.
+                Record::Inside(session) if !session.is_parked() => {
+                    begin_session(&mut start, session, kind, (times, &chances[kind]), sight.now);
+                }
+                Record::Inside(_) | Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
             }
-            Record::Inside(_) | Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => {}
         }
     }
     start
 }
 
-fn begin_call(start: &mut Start, call: &Call, times: Times, now: Clock) {
-    let steps = start.called.len();
+fn begin_call(holders: &mut Holders, call: &Call, times: Times, now: Clock) {
+    let steps = holders.called.len();
     let left = usize::try_from(times.steps(call.deadline.since(now))).unwrap_or(steps);
-    start.called[steps - (left + 1).min(steps)] += MASS;
+    holders.called[steps - (left + 1).min(steps)] += MASS;
 }
 
-fn begin_session(start: &mut Start, session: &Session, (times, chances): (Times, &Chances), now: Clock) {
+fn begin_session(start: &mut Start, session: &Session, kind: usize, (times, chances): (Times, &Chances), now: Clock) {
     let due = times.steps(session.due().since(now));
     let idle_ms = now.since(session.renewed);
+    let active = &mut start.holders[kind].active;
     if session.ending || session.expires >= session.ends_by {
         add(&mut start.due, due, MASS);
     } else if idle_ms < times.idle_ms {
-        add(&mut start.active, times.age(session, now), MASS);
+        add(active, times.age(session, now), MASS);
     } else {
         let back = MASS * chances.back(times, idle_ms) / SURE;
         add(&mut start.due, due, MASS - back);
-        add(&mut start.active, times.age(session, now), back);
+        add(active, times.age(session, now), back);
     }
 }
 
@@ -98,7 +108,7 @@ mod tests {
             now: NOW,
         };
         let chances = Chances::steady(SURE / 20);
-        (super::start(&sight, times, &chances), times)
+        (super::start(&sight, times, &[chances], |_, _| Kind::Stream), times)
     }
 
     fn only(list: impl IntoIterator<Item = u64>) -> Vec<(usize, u64)> {
@@ -109,7 +119,7 @@ mod tests {
     fn an_active_session_begins_at_its_age() {
         let (start, times) = with(&[Record::Inside(session(NOW.0 - 600_000, NOW.0 - 10_000))]);
         let age = usize::try_from(600_000 / times.step_ms).unwrap();
-        assert_eq!(only(start.active), [(age, MASS)]);
+        assert_eq!(only(start.holders[0].active.clone()), [(age, MASS)]);
         assert_eq!(only(start.due), []);
         assert_eq!(start.capacity, 100);
     }
@@ -120,7 +130,7 @@ mod tests {
         let (start, times) = with(&[Record::Inside(idle)]);
         let due = usize::try_from(idle.due().since(NOW) / times.step_ms).unwrap();
         assert_eq!(only(start.due), [(due, MASS)]);
-        assert_eq!(only(start.active), []);
+        assert_eq!(only(start.holders[0].active.clone()), []);
     }
 
     #[test]
@@ -139,7 +149,7 @@ mod tests {
         let at = |ms: u64| usize::try_from(ms / times.step_ms).unwrap();
         let dues = [(at(30_000), MASS), (at(60_000 + crate::SLACK_MS), MASS)];
         assert_eq!(only(start.due), dues);
-        assert_eq!(only(start.active), []);
+        assert_eq!(only(start.holders[0].active.clone()), []);
     }
 
     #[test]
@@ -147,42 +157,50 @@ mod tests {
         let idle = session(NOW.0 - 600_000, NOW.0 - 100_000);
         let settings = Settings::default();
         let times = Times::of(&settings);
-        let mut start = Start::default();
+        let mut start = Start {
+            holders: vec![Holders::default()],
+            ..Start::default()
+        };
         let chances = Chances::steady(0).with_backs(SURE / 4);
-        begin_session(&mut start, &idle, (times, &chances), NOW);
-        let (due, active) = (only(start.due), only(start.active));
+        begin_session(&mut start, &idle, 0, (times, &chances), NOW);
+        let (due, active) = (only(start.due), only(start.holders.remove(0).active));
         assert_eq!(due.iter().map(|(_, mass)| mass).sum::<u64>(), MASS * 3 / 4);
         assert_eq!(active.iter().map(|(_, mass)| mass).sum::<u64>(), MASS / 4);
     }
 
     #[test]
     fn a_called_visitor_begins_where_as_many_steps_are_left() {
-        let mut start = Start {
+        let mut holders = Holders {
             called: vec![0; 18],
-            ..Start::default()
+            ..Holders::default()
         };
         let times = Times::of(&Settings::default());
         for steps in [0, 5, 17, 1_000] {
             let Record::Called(call) = call(NOW.0 + steps * times.step_ms) else {
                 unreachable!("a call")
             };
-            begin_call(&mut start, &call, times, NOW);
+            begin_call(&mut holders, &call, times, NOW);
         }
         // The last of them were called at once, as it seems.
-        assert_eq!(only(start.called), [(0, 2 * MASS), (12, MASS), (17, MASS)]);
+        assert_eq!(only(holders.called), [(0, 2 * MASS), (12, MASS), (17, MASS)]);
     }
 
     #[test]
     fn a_call_past_its_deadline_is_at_its_last_step() {
         let (start, _) = with(&[call(NOW.0 - 60_000)]);
-        assert_eq!(only(start.called), [(0, MASS)]);
+        assert_eq!(only(start.holders[0].called.clone()), [(0, MASS)]);
     }
 
     #[test]
     fn records_without_a_slot_are_not_held() {
         let (start, _) = with(&[Record::Missed { at: Wall(0), count: 1 }, Record::Spent { at: Wall(0) }]);
         assert_eq!(
-            start.called.iter().chain(&start.active).chain(&start.due).sum::<u64>(),
+            start.holders[0]
+                .called
+                .iter()
+                .chain(&start.holders[0].active)
+                .chain(&start.due)
+                .sum::<u64>(),
             0
         );
     }

@@ -10,7 +10,6 @@ mod tests;
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
 use crate::forecast::flow::{Arrivals, pairs};
 use crate::lane::record::{Call, Record, Session};
-use crate::lane::slots::Slots;
 use crate::settings::Settings;
 use ropeline_ids::Clock;
 
@@ -195,10 +194,10 @@ impl Stays {
     }
 
     /// Counts the time that has passed for all who hold a slot, and those who fell idle in it.
-    pub fn watch<'a>(&mut self, slots: impl Iterator<Item = &'a Slots>, passed_ms: u64, now: Clock) {
+    pub fn watch<'a>(&mut self, records: impl Iterator<Item = &'a Record>, passed_ms: u64, now: Clock) {
         let steps = passed_ms.saturating_mul(ONE) / self.times.step_ms;
         self.set_table();
-        for (_, record) in slots.flat_map(Slots::iter) {
+        for record in records {
             match record {
                 Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += steps,
                 Record::Inside(session) if !session.is_parked() && !session.ending => {
@@ -227,7 +226,7 @@ impl Stays {
     }
 
     fn set_table(&mut self) {
-        let (ends, idles) = self.by_age(Lean::Likely);
+        let (ends, idles) = self.by_age(None, Lean::Likely);
         self.level.table = ends.iter().zip(&idles).map(|(end, idle)| end + idle).collect();
         let seen = |(table, rate): (&u64, &Rate)| {
             let expected = rate.exposure * table / SURE;
@@ -253,13 +252,18 @@ impl Stays {
 
     /// The chances of one step.
     pub fn chances(&self, lean: Lean) -> Chances {
+        self.chances_among(None, lean)
+    }
+
+    /// The chances of one step of some of the visitors: what is not known of them is as with all.
+    pub fn chances_among(&self, all: Option<&Self>, lean: Lean) -> Chances {
         let ages = self.times.steps(self.times.max_ms).clamp(1, OLDEST);
         let back = self.back_chances();
         let first = back.first().copied().unwrap_or(0);
-        let (end, idle) = self.by_age(lean);
+        let (end, idle) = self.by_age(all, lean);
         let spread = |by_class: &[u64]| (0..ages).map(|age| by_class[class(age)]).collect::<Vec<u64>>();
         Chances {
-            claim: self.claim_chances(),
+            claim: self.claim_chances(all, lean),
             end: spread(&end),
             idle: spread(&idle).iter().map(|idle| idle - idle * first / SURE).collect(),
             idle_steps: self.times.steps(self.times.hold_ms.saturating_sub(self.times.idle_ms)),
@@ -271,19 +275,27 @@ impl Stays {
         }
     }
 
-    /// The chances to end by a word and to fall idle, by class of age. What is unknown of an age is as at the age before, and a
-    /// little as usual.
-    fn by_age(&self, lean: Lean) -> (Vec<u64>, Vec<u64>) {
+    /// The chances to end by a word and to fall idle, by class of age. What is unknown of an age is as with all; of all it is as at the
+    /// age before, and a little as usual.
+    fn by_age(&self, all: Option<&Self>, lean: Lean) -> (Vec<u64>, Vec<u64>) {
+        let common = all.map(|all| {
+            let (ends, idles) = all.by_age(None, Lean::Likely);
+            self.as_often(ends, idles)
+        });
         let usual = SURE * self.times.step_ms / (2 * (VISIT_MS + self.times.hold_ms / 6));
-        let all = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
-        let known = SURE / (all + 4).isqrt();
+        let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
+        let known = SURE / (events + 4).isqrt();
         let cannot_idle = class(self.times.steps(self.times.idle_ms).saturating_sub(1));
         let (mut ends, mut idles) = (Vec::new(), Vec::new());
         let (mut end, mut idle) = (usual, usual);
         for (at, (end_rate, idle_rate)) in self.ends.iter().zip(&self.idles).enumerate() {
-            end = end_rate.chance((end * 7 + usual) / 8, PRIOR);
+            let prior = match &common {
+                Some((ends, idles)) => (ends[at], idles[at]),
+                None => ((end * 7 + usual) / 8, (idle * 7 + usual) / 8),
+            };
+            end = end_rate.chance(prior.0, PRIOR);
             if at > cannot_idle {
-                idle = idle_rate.chance((idle * 7 + usual) / 8, PRIOR);
+                idle = idle_rate.chance(prior.1, PRIOR);
             }
             // The part of the chance that was seen, and not supposed.
             let expected = end_rate.exposure.saturating_mul(end + idle) / SURE / ONE;
@@ -295,13 +307,35 @@ impl Stays {
         (ends, idles)
     }
 
+    /// These chances of all, as many times as they came true with those who are learnt of here: at ages that none of them has reached yet
+    /// they go on like that.
+    fn as_often(&self, mut ends: Vec<u64>, mut idles: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
+        let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>();
+        let chances = ends.iter().zip(&idles).map(|(end, idle)| end + idle);
+        let expected = self.ends.iter().zip(chances);
+        let expected = expected.map(|(rate, chance)| rate.exposure / ONE * chance / (SURE / ONE));
+        let (events, expected) = (events + 4 * ONE, expected.sum::<u64>() + 4 * ONE);
+        for chance in ends.iter_mut().chain(&mut idles) {
+            *chance = (*chance * events / expected).clamp(1, SURE / 2);
+        }
+        (ends, idles)
+    }
+
     /// By step since the call. Most come in the first half minute.
-    fn claim_chances(&self) -> Vec<u64> {
+    fn claim_chances(&self, all: Option<&Self>, lean: Lean) -> Vec<u64> {
+        let common = all.map(|all| all.claim_chances(None, Lean::Likely));
         let steps = self.times.steps(self.times.claim_ms).clamp(1, OLDEST);
         let of = |step: u64| {
             let ms = step * self.times.step_ms;
             let soon = (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2);
-            let prior = if ms < 30_000 { soon } else { SURE / 200 };
+            let usual = if ms < 30_000 { soon } else { SURE / 200 };
+            let of_all = common.as_ref().and_then(|all| all.get(usize::try_from(step).ok()?));
+            let prior = of_all.copied().map_or(usual, |all| match lean {
+                Lean::Likely => (all + usual * 3) / 4,
+                // Who does not come in gives the slot away soonest.
+                Lean::Fast => all.min(usual),
+                Lean::Slow => all.max(usual),
+            });
             self.claims[part(ms, self.times.claim_ms, CLAIM_PARTS)].chance_in(prior, 4)
         };
         (0..steps).map(of).collect()

@@ -463,7 +463,7 @@ impl Line {
             return;
         };
         let id = u8::try_from(index).map(LaneId).expect("a line has at most eight lanes");
-        self.forecast.stays(settings).note_call(call.count);
+        self.forecast.of(settings, (id, place)).note_call(call.count);
         // The calls of each of several lanes.
         if settings.lanes.len() > 1 {
             let pulse = &mut self.lanes[index].pulse;

@@ -81,7 +81,9 @@ impl Line {
         let in_line = lane.is_in_line(place);
         match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => {
-                self.forecast.stays(rules.settings).note_end(&session, 0, m.clock);
+                self.forecast
+                    .of(rules.settings, (id, place))
+                    .note_end(&session, 0, m.clock);
                 self.close((id, place), &session, EndedBy::Word, rules, m);
             }
             Some(Record::Called(call)) => {
@@ -113,12 +115,12 @@ impl Line {
         };
         let session = match lane.slots.get(place).copied() {
             Some(Record::Inside(session)) => session,
-            Some(Record::Called(call)) => self.admit(&call, rules, m),
+            Some(Record::Called(call)) => self.admit((end.lane, place), &call, rules, m),
             _ => return false,
         };
         let expires = session.expires.min(m.clock.plus(end.after_ms));
-        let stays = self.forecast.stays(rules.settings);
-        stays.note_end(&session, expires.since(m.clock), m.clock);
+        let learnt = self.forecast.of(rules.settings, (end.lane, place));
+        learnt.note_end(&session, expires.since(m.clock), m.clock);
         self.keep(
             (end.lane, place),
             Record::Inside(Session {
@@ -139,9 +141,11 @@ impl Line {
             return false;
         };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit(&call, rules, m),
+            Some(Record::Called(call)) => self.admit((claim.lane, place), &call, rules, m),
             Some(Record::Inside(session)) => {
-                self.forecast.stays(rules.settings).note_use(&session, m.clock);
+                self.forecast
+                    .of(rules.settings, (claim.lane, place))
+                    .note_use(&session, m.clock);
                 used(session, rules.settings, m)
             }
             _ => return false,
@@ -170,7 +174,7 @@ impl Line {
         let parks = is_right && m.adopts.is_some();
         let Some(lane) = self.lane(id) else { return false };
         let session = match lane.slots.get(place).copied() {
-            Some(Record::Called(call)) => self.admit(&call, rules, m),
+            Some(Record::Called(call)) => self.admit((id, place), &call, rules, m),
             Some(
                 Record::Over {
                     end: EndedBy::Idling,
@@ -205,7 +209,9 @@ impl Line {
         let Some(Record::Inside(session)) = lane.slots.get(place).copied() else {
             return false;
         };
-        self.forecast.stays(rules.settings).note_use(&session, m.clock);
+        self.forecast
+            .of(rules.settings, (id, place))
+            .note_use(&session, m.clock);
         self.keep((id, place), Record::Inside(used(session, rules.settings, m)));
         !session.ending
     }
@@ -332,9 +338,9 @@ impl Line {
     }
 
     /// A called visitor comes in.
-    fn admit(&mut self, call: &Call, rules: &Rules, m: &Context) -> Session {
+    fn admit(&mut self, at: (LaneId, Place), call: &Call, rules: &Rules, m: &Context) -> Session {
         self.totals.claims += 1;
-        self.forecast.stays(rules.settings).note_claim(call, m.clock);
+        self.forecast.of(rules.settings, at).note_claim(call, m.clock);
         opened(call.count, false, rules.settings, m)
     }
 

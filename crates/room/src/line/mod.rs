@@ -24,6 +24,7 @@ use std::sync::Arc;
 use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::forecast::curve::Curve;
+use crate::forecast::told::Shares;
 use crate::forecast::{Forecast, Sight, calls_of, limit};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
@@ -231,7 +232,7 @@ impl Line {
         if self.is_empty() {
             return;
         }
-        let step_ms = self.forecast.stays(settings).times.step_ms;
+        let step_ms = self.forecast.stays(settings).times().step_ms;
         let limit = match scope.allowance {
             None => limit::by_rate(self.calls.bucket(), settings, step_ms, m.clock),
             Some(allowance) => {
@@ -256,6 +257,11 @@ impl Line {
     /// The last forecast.
     pub fn curve(&self) -> Option<&Arc<Curve>> {
         self.forecast.curve()
+    }
+
+    /// What came of the intervals that were told.
+    pub fn told(&self) -> Shares {
+        self.forecast.told()
     }
 
     /// A new sale begins; those called and inside stay. Says which epochs are forgotten.

@@ -5,6 +5,7 @@ use crate::forecast::ages::CLASSES;
 
 fn lane_with(present: u64, weight: u64, leaving: u64) -> LaneFlow {
     let group = Group {
+        kind: Kind::Stream,
         present,
         age: 0,
         factor: ONE,
@@ -18,17 +19,18 @@ fn lane(present: u64) -> LaneFlow {
 
 /// A room whose slots are all held by active sessions.
 fn full(capacity: u64) -> Start {
-    Start {
-        called: vec![0],
-        active: [capacity * MASS].into(),
-        capacity,
-        ..Start::default()
-    }
+    let active = [capacity * MASS].into();
+    with(capacity, vec![0], active)
 }
 
 fn empty(capacity: u64) -> Start {
+    with(capacity, vec![0], VecDeque::new())
+}
+
+/// A room with holders of one kind.
+fn with(capacity: u64, called: Vec<u64>, active: VecDeque<u64>) -> Start {
     Start {
-        called: vec![0],
+        holders: vec![Holders { called, active }],
         capacity,
         ..Start::default()
     }
@@ -36,7 +38,7 @@ fn empty(capacity: u64) -> Start {
 
 /// How many have been passed by the end of each step.
 fn run<const N: usize>(start: Start, chances: Chances, mut lanes: [LaneFlow; N]) -> [Vec<u64>; N] {
-    Flow::new(start, chances, (1, 1)).run(&mut lanes);
+    Flow::new(start, vec![chances], (1, 1)).run(&mut lanes);
     lanes.map(|lane| lane.curve)
 }
 
@@ -124,10 +126,7 @@ fn a_room_above_its_capacity_calls_only_once_it_is_below() {
 
 #[test]
 fn a_called_visitor_who_does_not_come_frees_the_slot() {
-    let start = Start {
-        called: vec![0; 3],
-        ..empty(1)
-    };
+    let start = with(1, vec![0; 3], VecDeque::new());
     let mut chances = Chances::steady(0);
     chances.claim = vec![0; 3];
     let [curve] = run(start, chances, [lane(3)]);
@@ -242,15 +241,12 @@ fn no_mass_is_lost_or_made() {
     chances.idle = vec![SURE / 70; 2_048];
     (chances.idle_steps, chances.delay, chances.recall) = (10, 3, SURE / 9);
     let start = Start {
-        called: vec![MASS; 7],
-        active: vec![MASS / 3; 90].into(),
         due: vec![MASS / 2; 40].into(),
-        capacity: 60,
-        tokens: None,
+        ..with(60, vec![MASS; 7], vec![MASS / 3; 90].into())
     };
-    let mut flow = Flow::new(start, chances, (1, 1));
+    let mut flow = Flow::new(start, vec![chances], (1, 1));
     let mut lanes = [lane_with(700, 2, SURE / 500), lane_with(3_000, 5, SURE / 300)];
-    let held = |flow: &Flow| flow.called.iter().chain(&flow.active).chain(&flow.due).sum::<u64>();
+    let held = |flow: &Flow| flow.held();
     for step in 0..STEPS {
         if step >= FINE && (step - FINE).is_multiple_of(COARSE) {
             let before = held(&flow);

@@ -1,6 +1,7 @@
 //! What is learnt of sessions in rooms whose sessions are known.
 
 use super::*;
+use crate::lane::slots::Slots;
 use ropeline_ids::{Place, Wall};
 
 impl Chances {
@@ -35,6 +36,10 @@ struct Busy {
     now: Clock,
     places: u64,
     seed: u64,
+}
+
+fn records(slots: &Slots) -> impl Iterator<Item = &Record> {
+    slots.iter().map(|(_, record)| record)
 }
 
 fn times() -> Times {
@@ -104,7 +109,7 @@ impl Busy {
                 self.stays.note_end(&session, 0, self.now);
                 self.enter(place);
             }
-            self.stays.watch([&self.slots].into_iter(), times().step_ms, self.now);
+            self.stays.watch(records(&self.slots), times().step_ms, self.now);
         }
     }
 }
@@ -182,7 +187,7 @@ fn a_session_falls_idle_once() {
     slots.put(Place(0), Some(Record::Inside(session(renewed, renewed))));
     for step in 1..40 {
         let now = renewed.plus(step * times().step_ms);
-        stays.watch([&slots].into_iter(), times().step_ms, now);
+        stays.watch(records(&slots), times().step_ms, now);
     }
     assert_eq!(stays.idles.iter().map(|rate| rate.events).sum::<u64>(), ONE);
     let idle_from = times().idle_ms.div_ceil(times().step_ms);
@@ -227,11 +232,7 @@ fn called_visitors_come_in_when_others_did() {
     slots.put(Place(0), Some(Record::Called(call)));
     for _ in 0..100 {
         for step in 0..8 {
-            stays.watch(
-                [&slots].into_iter(),
-                times().step_ms,
-                called.plus(step * times().step_ms),
-            );
+            stays.watch(records(&slots), times().step_ms, called.plus(step * times().step_ms));
         }
         stays.note_claim(&call, called.plus(8 * times().step_ms));
     }

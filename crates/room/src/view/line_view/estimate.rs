@@ -4,6 +4,7 @@
 
 use super::LineView;
 use crate::forecast::calls_of;
+use crate::forecast::told::{EstimatesHeld, QUARTERS};
 use crate::settings::Mode;
 use ropeline_ids::{Clock, LaneId};
 
@@ -19,7 +20,8 @@ const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
 impl LineView {
     /// How long a visitor with `ahead` present visitors before them in the lane will wait; `None` when that is not known: no
-    /// visitor can be called, the stock is too small, or nobody has waited here yet.
+    /// visitor can be called, the stock is too small, nobody has waited here yet, or too few of the intervals that were told around this
+    /// place held (see `forecast/told`).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
         let stopped = self.settings.mode != Mode::Auto || self.settings.calls_nobody();
@@ -30,7 +32,8 @@ impl LineView {
         let at = usize::from(lane.0);
         let calls = calls_of(&self.lanes, at, self.figures.calls);
         let wait = curve.wait(at, (ahead, calls), now)?;
-        if wait.likely >= LONGEST_MS {
+        let waiting = self.waiting(lane);
+        if wait.likely >= LONGEST_MS || !self.told.around(ahead, waiting).holds() {
             return None;
         }
         let (low_ms, high_ms) = curve.interval(wait, ahead.saturating_add(1));
@@ -38,5 +41,11 @@ impl LineView {
             low_secs: u32::try_from(low_ms / 1_000).unwrap_or(u32::MAX),
             high_secs: u32::try_from(high_ms.div_ceil(1_000)).unwrap_or(u32::MAX),
         })
+    }
+
+    /// What came of the intervals that were told since this replica watches the line, by quarter of the line from the front.
+    #[must_use]
+    pub fn told(&self) -> [EstimatesHeld; QUARTERS] {
+        self.told.quarters()
     }
 }

@@ -12,6 +12,7 @@ pub use lanes::LaneFigures;
 use std::sync::Arc;
 
 use crate::forecast::curve::Curve;
+use crate::forecast::told::Shares;
 use crate::lane::Lane;
 use crate::lane::epoch::Found;
 use crate::lane::record::{Call, Record, SLACK_MS, Session};
@@ -40,6 +41,7 @@ pub struct LineView {
     bucket: Bucket,
     pulse: Pulse,
     curve: Option<Arc<Curve>>,
+    told: Shares,
     last_call: Option<Wall>,
     settings: Arc<Settings>,
     past: Arc<Past>,
@@ -79,6 +81,7 @@ impl LineView {
             bucket: line.calls().bucket(),
             pulse: line.calls().pulse().clone(),
             curve: line.curve().cloned(),
+            told: line.told(),
             last_call: line.calls().last(),
             settings: Arc::clone(settings),
             past: Arc::clone(&m.past),
