@@ -227,6 +227,8 @@ pub struct Line {
     pub waits_bars: Vec<(f64, u64)>,
     pub sessions: Sessions,
     pub capacity: Capacity,
+    /// What came of the told intervals, by quarter of the line from the front.
+    pub estimates: Vec<Outcomes>,
     pub advice: Vec<Advice>,
     pub over_time: Series,
     pub order: Points,
@@ -293,6 +295,14 @@ pub struct Sessions {
     pub used: Spread,
     /// From the claim until the slot was free.
     pub held: Spread,
+}
+
+/// Told intervals whose outcome is known, and how many of them held the true wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Outcomes {
+    pub known: u64,
+    pub held: u64,
+    pub held_percent: Option<u8>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

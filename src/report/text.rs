@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::findings::{Change, Findings, Line, Stamp, Tally};
+use super::findings::{Change, Findings, Line, Outcomes, Stamp, Tally};
 use super::life;
 use super::sentence::verdict;
 use crate::charts::{Spread, in_words};
@@ -248,6 +248,16 @@ fn uses(text: &mut String, line: &Line) {
             capacity.at_end, capacity.most_slots
         ),
     );
+    let known: u64 = line.estimates.iter().map(|quarter| quarter.known).sum();
+    if known > 0 {
+        let shares: Vec<String> = line.estimates.iter().map(|quarter| held(*quarter)).collect();
+        let shares = shares.join(", ");
+        row(
+            text,
+            "  estimates",
+            &format!("{shares} % of {known} told intervals held, by quarter of the line from the front"),
+        );
+    }
     for advice in &line.advice {
         row(
             text,
@@ -256,6 +266,12 @@ fn uses(text: &mut String, line: &Line) {
         );
         row(text, "", &advice.rule);
     }
+}
+
+fn held(outcomes: Outcomes) -> String {
+    outcomes
+        .held_percent
+        .map_or_else(|| "-".to_owned(), |percent| percent.to_string())
 }
 
 fn trail(text: &mut String, findings: &Findings) {

@@ -126,6 +126,28 @@ fn waits_are_those_that_the_crowd_had() {
 }
 
 #[test]
+fn what_the_told_waits_were_worth_is_reported_as_the_room_counted_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut hall, _) = sale(&folder, 7);
+    hall.leave(2);
+    let view = hall.state.view();
+    let told = view.rooms[&crate::hall::room()].lines.values().next().unwrap().told();
+    let known: u64 = told.iter().map(|quarter| quarter.known).sum();
+    assert!(known > 0, "{told:?}");
+    let findings = report(&folder);
+    let line = only(&findings);
+    for (reported, told) in line.estimates.iter().zip(told) {
+        assert_eq!((reported.known, reported.held), (told.known, told.right));
+        assert_eq!(reported.held_percent, told.percent());
+    }
+    assert_eq!(line.estimates.len(), told.len());
+    let words = format!("of {known} told intervals held");
+    let text = ropeline::report::text(&findings);
+    assert!(text.contains(&words), "{text}");
+    assert!(ropeline::report::html(&findings).contains("<dt>Estimates</dt>"));
+}
+
+#[test]
 fn the_page_stands_by_itself_and_names_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let (mut hall, _) = sale(&folder, 3);

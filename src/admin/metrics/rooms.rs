@@ -76,6 +76,7 @@ impl Collector for RoomFigures {
         encode_lanes(&mut encoder, &view.rooms)?;
         encode_stock(&mut encoder, &view.rooms)?;
         encode_active(&mut encoder, &view.rooms)?;
+        encode_estimates(&mut encoder, &view.rooms)?;
         rehearsals::encode(&mut encoder, &view.rooms)?;
         let rooms = self.totals(&view.rooms);
         for (at, (name, help)) in COUNTERS.into_iter().enumerate() {
@@ -145,6 +146,19 @@ fn encode_active(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName,
         gauges(encoder, name, help, values)?;
     }
     Ok(())
+}
+
+/// Of each quarter of the line of which an outcome is known.
+fn encode_estimates(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomName, Arc<RoomView>>) -> fmt::Result {
+    let values = rooms.iter().flat_map(|(room, view)| {
+        let quarters = view::room::told(view).into_iter().enumerate();
+        quarters.filter_map(move |(at, told)| {
+            let labels = [("room", room.to_string()), ("quarter", (at + 1).to_string())];
+            Some((labels, f64::from(told.percent()?) / 100.0))
+        })
+    });
+    let help = "Share of the told waits that held, by quarter of the line from the front";
+    gauges(encoder, "estimates_held_ratio", help, values)
 }
 
 type OfActive = (&'static str, &'static str, fn(&RoomView) -> u64);

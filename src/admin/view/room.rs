@@ -4,8 +4,8 @@ use crate::admin::api;
 use crate::admin::patch::keys::{mode_name, overridden};
 use crate::dates::rfc3339;
 use crate::room::{
-    Called, Clock, Controller, Figures, Inside, LaneId, LineView, LoadView, Phase, RoomName, RoomView, Stage, Standing,
-    Visitor, Waiting, Wall,
+    Called, Clock, Controller, EstimatesHeld, Figures, Inside, LaneId, LineView, LoadView, Phase, QUARTERS, RoomName,
+    RoomView, Stage, Standing, Visitor, Waiting, Wall,
 };
 use crate::token::Reference;
 
@@ -42,6 +42,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
                 low: estimate.low_secs,
                 high: estimate.high_secs,
             }),
+        estimates_held: told(view).map(EstimatesHeld::percent),
         last_call: view
             .lines
             .values()
@@ -49,6 +50,18 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
             .max()
             .map(rfc3339),
     }
+}
+
+/// What came of the told intervals of all lines, by quarter of the line from the front.
+#[must_use]
+pub fn told(view: &RoomView) -> [EstimatesHeld; QUARTERS] {
+    let lines = view.lines.values().map(|line| line.told());
+    lines.fold(Default::default(), |mut sums, told| {
+        for (sum, quarter) in sums.iter_mut().zip(told) {
+            *sum = sum.plus(quarter);
+        }
+        sums
+    })
 }
 
 fn load_control(view: &RoomView, load: &LoadView, now: Clock) -> api::LoadControl {

@@ -7,10 +7,10 @@ use super::ledger::{COHORTS, Happened, Ledger};
 use super::visits::{Now, Who};
 use crate::charts::{Histogram, secs};
 use crate::report::advice;
-use crate::report::findings::{Capacity, Cohort, Line};
+use crate::report::findings::{Capacity, Cohort, Line, Outcomes};
 use crate::room::{
-    Change, Changed, Clock, Effects, Entry, LaneId, LineName, Lines, Number, Redeem, Redeemed, RoomName, RoomView,
-    Section, Settings, View,
+    Change, Changed, Clock, Effects, Entry, EstimatesHeld, LaneId, LineName, Lines, Number, QUARTERS, Redeem, Redeemed,
+    RoomName, RoomView, Section, Settings, View,
 };
 
 /// See the module.
@@ -29,6 +29,28 @@ pub(in crate::report) struct Books {
 struct Kept {
     ledger: Ledger,
     settings: Settings,
+    estimates: Estimates,
+}
+
+/// What came of the told intervals, by quarter: as the line counts now, and what lines before it counted, since a line begins anew
+/// with each state that does not follow from the entries.
+#[derive(Debug, Default)]
+struct Estimates {
+    before: [EstimatesHeld; QUARTERS],
+    now: [EstimatesHeld; QUARTERS],
+}
+
+impl Estimates {
+    fn follow(&mut self, told: [EstimatesHeld; QUARTERS]) {
+        if told.iter().zip(&self.now).any(|(now, was)| now.known < was.known) {
+            self.before = self.sums();
+        }
+        self.now = told;
+    }
+
+    fn sums(&self) -> [EstimatesHeld; QUARTERS] {
+        std::array::from_fn(|at| self.before[at].plus(self.now[at]))
+    }
 }
 
 impl Books {
@@ -75,6 +97,7 @@ impl Books {
                 if kept.settings != of.settings {
                     kept.settings = of.settings.clone();
                 }
+                kept.estimates.follow(line_view.told());
                 kept.ledger.entry(&Happened {
                     position: entry.position,
                     now: now(view, of),
@@ -151,6 +174,7 @@ fn open<'a>(
     Some(lines.entry(name).or_insert_with(|| Kept {
         ledger: Ledger::new(of.edition, many >= DETAILED_LINES),
         settings: of.settings.clone(),
+        estimates: Estimates::default(),
     }))
 }
 
@@ -236,9 +260,18 @@ fn found(room: &RoomName, line: &LineName, kept: &Kept) -> Line {
             most_slots: ledger.usage.most_slots,
             used_while_waiting_percent: ledger.usage.percent(),
         },
+        estimates: kept.estimates.sums().map(outcomes).to_vec(),
         advice: advice::of(&kept.settings, &ledger.sessions(), &ledger.series),
         over_time: ledger.series.clone(),
         order: ledger.points.clone(),
+    }
+}
+
+fn outcomes(of: EstimatesHeld) -> Outcomes {
+    Outcomes {
+        known: of.known,
+        held: of.right,
+        held_percent: of.percent(),
     }
 }
 

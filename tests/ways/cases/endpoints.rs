@@ -20,7 +20,9 @@ async fn status_says_the_state_of_everybody_in_the_designs_words() {
     assert_eq!((status.status(), status.word()), (200, "waiting"));
     assert_eq!(status.field("cache-control"), Some("no-store"));
     let status = status.json();
-    let told: Vec<&Value> = ["state", "position", "ahead", "waiting"].map(|key| &status[key]).to_vec();
+    let told: Vec<&Value> = ["state", "position", "ahead", "waiting"]
+        .map(|key| &status[key])
+        .to_vec();
     assert_eq!(told, [&"waiting".into(), &1.into(), &0.into(), &1.into()]);
     // The slot ahead is free after a session_duration, a tenth and two seconds at the latest.
     let [low, high] = ["low", "high"].map(|key| status["estimate"][key].as_u64().expect("seconds"));

@@ -78,6 +78,23 @@ impl EstimatesHeld {
         self.lately = (self.lately * (weight - 1) + now) / weight;
     }
 
+    /// Of 100 intervals how many held; `None` while no outcome is known.
+    #[must_use]
+    pub fn percent(self) -> Option<u8> {
+        let percent = self.right.saturating_mul(100).checked_div(self.known)?;
+        u8::try_from(percent).ok()
+    }
+
+    /// Those of two lines together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            known: self.known.saturating_add(other.known),
+            right: self.right.saturating_add(other.right),
+            ..self
+        }
+    }
+
     /// Whether estimates of this quarter are worth telling, as far as is known.
     #[must_use]
     pub fn holds(self) -> bool {
