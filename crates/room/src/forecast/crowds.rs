@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::forecast::ages::ONE;
-use crate::forecast::kinds::Kind;
 use ropeline_ids::Place;
 
 /// Newcomers of one look are a crowd if they are so many, and come so many times as fast as those of the minutes before.
@@ -15,6 +14,25 @@ const RISE: u64 = 3;
 
 /// Crowds of a lane that are told apart; older ones are forgotten.
 const MOST: usize = 32;
+
+/// How a visitor came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// One after another.
+    Stream,
+    /// With many in one moment.
+    Crowd,
+}
+
+impl Kind {
+    /// Where it stands in lists of both.
+    pub fn at(self) -> usize {
+        match self {
+            Self::Stream => 0,
+            Self::Crowd => 1,
+        }
+    }
+}
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Crowds {

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use crate::forecast::ages::{ONE, SURE, class};
-use crate::forecast::kinds::Kind;
+use crate::forecast::crowds::Kind;
 use crate::forecast::queue::Group;
 use crate::forecast::stays::{Chances, Lean};
 

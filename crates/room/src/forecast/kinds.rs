@@ -2,28 +2,10 @@
 //!
 //! Bots join together and behave alike. A forecast that takes all visitors for alike would expect of everybody behind them what they do.
 
+use crate::forecast::crowds::Kind;
 use crate::forecast::stays::{Chances, Lean, Stays, Times};
 use crate::lane::record::{Call, Record, Session};
 use ropeline_ids::Clock;
-
-/// How a visitor came.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// One after another.
-    Stream,
-    /// With many in one moment.
-    Crowd,
-}
-
-impl Kind {
-    /// Where it stands in lists of both.
-    pub fn at(self) -> usize {
-        match self {
-            Self::Stream => 0,
-            Self::Crowd => 1,
-        }
-    }
-}
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Kinds {

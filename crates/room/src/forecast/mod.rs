@@ -19,10 +19,11 @@ pub(crate) mod told;
 
 use std::sync::Arc;
 
+use crate::forecast::crowds::Kind;
 use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
 use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
-use crate::forecast::kinds::{Kind, Kinds, OneOf};
+use crate::forecast::kinds::{Kinds, OneOf};
 use crate::forecast::limit::{Limit, MeanCalls, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;

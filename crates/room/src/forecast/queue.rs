@@ -4,9 +4,8 @@
 mod tests;
 
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
-use crate::forecast::crowds::Crowds;
+use crate::forecast::crowds::{Crowds, Kind};
 use crate::forecast::flow::Arrivals;
-use crate::forecast::kinds::Kind;
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use crate::forecast::Sight;
 use crate::forecast::ages::SURE;
+use crate::forecast::crowds::Kind;
 use crate::forecast::flow::{Holders, MASS, Start};
-use crate::forecast::kinds::Kind;
 use crate::forecast::stays::{Chances, Times};
 use crate::lane::record::{Call, Record, Session};
 use ropeline_ids::{Clock, Place};
