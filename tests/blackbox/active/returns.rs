@@ -169,3 +169,20 @@ async fn another_browser_of_the_account_comes_in_with_a_slot_only() {
     );
     assert_eq!(house.gate.room().await["calls"], 2);
 }
+
+/// Else three times as many as the slots would be in the shop at once.
+#[tokio::test]
+async fn where_active_slots_are_switched_off_a_parked_session_still_asks() {
+    let (mut house, mut away, mut busy) = one_parked(&[], ACTIVE).await;
+    house.gate.stop();
+    house.gate.amend("slots = \"active\"", "slots = \"session\"");
+    house.gate.start();
+    house.gate.ready().await;
+    assert!(busy.page("/busy").await.is_the_shops());
+    assert_parked(&away.page("/back").await);
+    assert!(house.shop.seen_of("/back").is_empty());
+    busy.own("POST", "leave").await;
+    assert!(until_served(&mut away, "/back").await.is_the_shops());
+    let room = house.gate.room().await;
+    assert_eq!((&room["sessions"], &room["parked"]), (&1.into(), &0.into()));
+}
