@@ -107,11 +107,16 @@ pub fn parked(seat: &Seat<'_>, visit: &Visit, head: &Parts, named: &Named<'_>) -
 /// 503: a page for a person, and when to try again for a program.
 fn told(seat: &Seat<'_>, visit: &Visit) -> Answer {
     let status = StatusCode::SERVICE_UNAVAILABLE;
+    // A gate that is cut off cannot say who comes first.
+    let page = match seat.shared.replica.cut_off() {
+        None => PageKind::Returning,
+        Some(_) => PageKind::Unavailable,
+    };
     Refusal {
         // Later than this, a slot that was given meanwhile would be given to another.
         retry_after_secs: Some(RETRY_SECS + u32::from(jitter() % RETRY_SPREAD_SECS)),
         room: Some(seat.rules.room.name.as_str()),
-        ..Refusal::new(status, "parked", PageKind::Returning, Outcome::Parked)
+        ..Refusal::new(status, "parked", page, Outcome::Parked)
     }
     .answer(&seat.rules.pages, visit)
 }

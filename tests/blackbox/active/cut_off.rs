@@ -48,7 +48,12 @@ async fn a_gate_cut_off_from_the_store_goes_on_with_active_sessions_and_lets_no_
     for _ in 0..8 {
         let answer = active.page("/active").await;
         assert!(answer.is_the_shops(), "{}", answer.head);
-        assert_parked(&away.page("/parked").await);
+        let told = away.page("/parked").await;
+        assert_parked(&told);
+        assert!(
+            told.text().contains("Not available right now"),
+            "nobody knows who comes first"
+        );
     }
     assert!(shop.seen_of("/parked").is_empty());
     store.restart();

@@ -1,12 +1,18 @@
 //! What keeps the slot without requests: something under way, a payment by a route, and the shop's own word.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::net::TcpListener;
+
+use crate::gate::Gate;
 use crate::guest::Guest;
 use crate::house::eventually;
+use crate::http::{Pool, Wire};
 use crate::shop::Reply;
 
-use super::{ACTIVE, house, scripted};
+use super::{ACTIVE, OFTEN, house, scripted};
 
 const SHOP: &[Reply] = &[
     Reply {
@@ -19,6 +25,51 @@ const SHOP: &[Reply] = &[
         "",
     ),
 ];
+
+/// A shop that sends its answer's body in twelve seconds, byte by byte.
+async fn slow_shop() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(send_slowly(Wire::new(stream)));
+        }
+    });
+    address
+}
+
+async fn send_slowly(mut wire: Wire) {
+    while let Ok(Some(request)) = wire.request().await {
+        let bytes = if request.head.contains("/download") { 24 } else { 1 };
+        let head = format!("HTTP/1.1 200 OK\r\nX-Shop: 1\r\nContent-Length: {bytes}\r\n\r\n");
+        let _ = wire.send(head.as_bytes()).await;
+        for byte in 0..bytes {
+            if byte > 0 {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            let _ = wire.send(b".").await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_download_keeps_the_slot_until_its_last_byte() {
+    let room = format!("total_active_users = 1\n{ACTIVE}");
+    let gate = Gate::open(slow_shop().await, &room, OFTEN).await;
+    let pool = Arc::new(Pool::new(gate.address));
+    let mut guest = Guest::at(&pool, "127.1.1.1", 1);
+    assert!(guest.page("/").await.is_the_shops());
+    let slow = tokio::spawn(async move { (guest.page("/download").await, guest) });
+    while !slow.is_finished() {
+        let room = gate.room().await;
+        assert_eq!((&room["sessions"], &room["parked"]), (&1.into(), &0.into()));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let (answer, mut guest) = slow.await.unwrap();
+    assert_eq!(answer.body.len(), 24);
+    assert!(guest.page("/next").await.is_the_shops(), "without asking");
+    assert_eq!(gate.room().await["calls"], 1);
+}
 
 #[tokio::test]
 async fn a_request_under_way_keeps_the_slot() {

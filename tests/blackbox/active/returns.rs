@@ -4,7 +4,7 @@ use crate::guest::PAGE;
 use crate::house::eventually;
 use crate::http::Wire;
 
-use super::{ACTIVE, PATIENT, assert_parked, house, one_parked, until_served};
+use super::{ACTIVE, House, OFTEN, PATIENT, assert_parked, house, one_parked, until_served};
 
 #[tokio::test]
 async fn an_idle_visitor_gives_the_slot_to_the_next_one_and_stays_let_in() {
@@ -139,4 +139,50 @@ async fn a_parked_visitors_order_is_taken() {
     away.own("POST", "leave").await;
     let told = admin.ask(request.as_bytes()).await.unwrap().json();
     assert_eq!((&told["state"], told.get("parked")), (&"ended".into(), None), "{told}");
+}
+
+/// The account's session is parked, so its second browser waits for a slot as the first would.
+#[tokio::test]
+async fn another_browser_of_the_account_comes_in_with_a_slot_only() {
+    let tables = format!("[room.identity]\nfrom = \"header\"\nname = \"X-User\"\n{OFTEN}");
+    let house = House::open(&format!("total_active_users = 1\n{ACTIVE}"), &tables).await;
+    let browser = |user| {
+        let mut guest = house.guest();
+        guest.says("X-User", user);
+        guest
+    };
+    let mut first = browser("ada");
+    assert!(until_served(&mut first, "/first").await.is_the_shops());
+    assert!(first.page("/first").await.is_the_shops());
+    house.until("parked", 1).await;
+    let mut busy = browser("bob");
+    assert!(until_served(&mut busy, "/busy").await.is_the_shops());
+    let mut second = browser("ada");
+    assert_parked(&second.page("/second").await);
+    assert!(house.shop.seen_of("/second").is_empty());
+    busy.own("POST", "leave").await;
+    assert!(until_served(&mut second, "/second").await.is_the_shops());
+    let seen = house.shop.seen_of("/second");
+    assert_eq!(
+        (seen.len(), seen[0].session()),
+        (1, house.shop.seen_of("/first")[0].session())
+    );
+    assert_eq!(house.gate.room().await["calls"], 2);
+}
+
+/// Else three times as many as the slots would be in the shop at once.
+#[tokio::test]
+async fn where_active_slots_are_switched_off_a_parked_session_still_asks() {
+    let (mut house, mut away, mut busy) = one_parked(&[], ACTIVE).await;
+    house.gate.stop();
+    house.gate.amend("slots = \"active\"", "slots = \"session\"");
+    house.gate.start();
+    house.gate.ready().await;
+    assert!(busy.page("/busy").await.is_the_shops());
+    assert_parked(&away.page("/back").await);
+    assert!(house.shop.seen_of("/back").is_empty());
+    busy.own("POST", "leave").await;
+    assert!(until_served(&mut away, "/back").await.is_the_shops());
+    let room = house.gate.room().await;
+    assert_eq!((&room["sessions"], &room["parked"]), (&1.into(), &0.into()));
 }

@@ -205,6 +205,10 @@ fn notes(room: &api::Room) -> String {
             room.figures.excess
         );
     }
+    if let Some(most) = room.figures.max_sessions {
+        let api::Figures { parked, rights, .. } = room.figures;
+        let _ = writeln!(text, "{name}: {parked} parked; {rights} of {most} rights taken");
+    }
     text
 }
 
@@ -350,6 +354,15 @@ mod tests {
             text.contains("main: 1 in excess, since capacity was lowered or after an outage\n"),
             "{text}"
         );
+        assert!(!text.contains("parked"), "its slots are not active: {text}");
+        let mut active = sample();
+        (
+            active.figures.parked,
+            active.figures.rights,
+            active.figures.max_sessions,
+        ) = (7, 58, Some(150));
+        let text = room(&active);
+        assert!(text.contains("main: 7 parked; 58 of 150 rights taken\n"), "{text}");
     }
 
     #[test]
