@@ -3,7 +3,7 @@
 use ropeline::room::Number;
 use ropeline::store::Kept;
 use ropeline::token::TicketPlace;
-use serde_json::Value;
+use serde_json::json;
 
 use crate::gate::{keyring, pass_name, ticket_name};
 use crate::guest::{PAGE, SCRIPT, number_of, read_pass, read_ticket};
@@ -20,10 +20,8 @@ async fn status_says_the_state_of_everybody_in_the_designs_words() {
     assert_eq!((status.status(), status.word()), (200, "waiting"));
     assert_eq!(status.field("cache-control"), Some("no-store"));
     let status = status.json();
-    let told: Vec<&Value> = ["state", "position", "ahead", "waiting"]
-        .map(|key| &status[key])
-        .to_vec();
-    assert_eq!(told, [&"waiting".into(), &1.into(), &0.into(), &1.into()]);
+    let told = ["state", "position", "ahead", "waiting"].map(|key| &status[key]);
+    assert_eq!(told, [&json!("waiting"), &json!(1), &json!(0), &json!(1)]);
     // The slot ahead is free after a session_duration, a tenth and two seconds at the latest.
     let [low, high] = ["low", "high"].map(|key| status["estimate"][key].as_u64().expect("seconds"));
     assert!(low < high && high <= 992, "{}", status["estimate"]);

@@ -331,7 +331,7 @@ impl Stays {
             let usual = if ms < 30_000 { soon } else { SURE / 200 };
             let of_all = common.as_ref().and_then(|all| all.get(usize::try_from(step).ok()?));
             let prior = of_all.copied().map_or(usual, |all| match lean {
-                Lean::Likely => (all + usual * 3) / 4,
+                Lean::Likely => all.midpoint(usual),
                 // Who does not come in gives the slot away soonest.
                 Lean::Fast => all.min(usual),
                 Lean::Slow => all.max(usual),

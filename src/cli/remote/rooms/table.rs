@@ -332,6 +332,7 @@ mod tests {
             },
             lanes: Vec::new(),
             estimate: Some(api::Estimate { low: 90, high: 400 }),
+            estimates_held: [None; 4],
             last_call: Some("2026-11-20T13:04:05.678Z".to_owned()),
         }
     }
