@@ -118,7 +118,7 @@ pub struct Room {
     pub lanes: Vec<Lane>,
     /// Seconds that a visitor joining now would wait (in the first lane), where the room has one line and there is an estimate.
     pub estimate: Option<Estimate>,
-    /// Of 100 told waits how many held, by quarter of the line from the front; null while no outcome is known.
+    /// Of 100 told waits how many held lately, by quarter of the line from the front; null while no outcome is known.
     #[serde(default)]
     pub estimates_held: [Option<u8>; 4],
     /// RFC 3339.

@@ -154,10 +154,10 @@ fn encode_estimates(encoder: &mut DescriptorEncoder<'_>, rooms: &BTreeMap<RoomNa
         let quarters = view::room::told(view).into_iter().enumerate();
         quarters.filter_map(move |(at, told)| {
             let labels = [("room", room.to_string()), ("quarter", (at + 1).to_string())];
-            Some((labels, f64::from(told.percent()?) / 100.0))
+            Some((labels, f64::from(told.lately_percent()?) / 100.0))
         })
     });
-    let help = "Share of the told waits that held, by quarter of the line from the front";
+    let help = "Share of the told waits that held lately, by quarter of the line from the front";
     gauges(encoder, "estimates_held_ratio", help, values)
 }
 

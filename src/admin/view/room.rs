@@ -42,7 +42,7 @@ pub fn room(name: &RoomName, view: &RoomView, configured_message: Option<&str>, 
                 low: estimate.low_secs,
                 high: estimate.high_secs,
             }),
-        estimates_held: told(view).map(EstimatesHeld::percent),
+        estimates_held: told(view).map(EstimatesHeld::lately_percent),
         last_call: view
             .lines
             .values()

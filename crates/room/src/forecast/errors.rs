@@ -14,8 +14,8 @@ const FIRST_MS: u64 = 60_000;
 /// Forecasts whose outcome is not known yet.
 const OPEN: usize = 256;
 
-/// Factors of a width: hits narrow an interval by an eighth at most, misses widen it up to four times.
-const NARROWEST: u64 = WHOLE * 7 / 8;
+/// Factors of a width: hits narrow an interval by a sixteenth at most, misses widen it up to four times.
+const NARROWEST: u64 = WHOLE * 15 / 16;
 const WIDEST: u64 = WHOLE * 4;
 
 /// One, for factors.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_narrow_intervals_by_an_eighth_at_most() {
+    fn hits_narrow_intervals_by_a_sixteenth_at_most() {
         let mut errors = with_hits(50, 100_000);
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
         (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));

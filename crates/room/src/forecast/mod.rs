@@ -34,6 +34,9 @@ use crate::lane::slots::Held;
 use crate::settings::{Mode, Settings};
 use ropeline_ids::{Clock, LaneId, Place};
 
+/// Waits beyond this are not told, in milliseconds: a week.
+pub(crate) const LONGEST_TOLD_MS: u64 = 7 * 24 * 3_600_000;
+
 /// What a line has learnt, and its last forecast.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
@@ -45,7 +48,7 @@ pub(crate) struct Forecast {
     /// When the line was last looked at.
     watched: Option<Clock>,
     /// What operators set, as of then.
-    under: (u32, Option<u32>, Mode),
+    under: (u32, Option<u32>, Mode, Option<u32>),
     curve: Option<Arc<Curve>>,
 }
 
@@ -57,6 +60,12 @@ pub(crate) struct Sight<'a> {
     pub calls: &'a [u64],
     pub settings: &'a Settings,
     pub limit: Limit,
+    /// Slots that calls may take: without those that are kept for visitors who return.
+    pub slots: u32,
+    /// So many visitors more can get a piece of the stock.
+    pub reach: u64,
+    /// Calls are possible, so waits are told.
+    pub is_open: bool,
     pub now: Clock,
 }
 
@@ -73,7 +82,7 @@ impl Sight<'_> {
     fn is_rated(&self) -> bool {
         let held = self.lanes.iter().map(|lane| lane.slots.held());
         let has_rate = self.settings.rate_per_minute.is_some() && self.settings.load_control.is_none();
-        has_rate && held.fold(Held::default(), Held::plus).free(self.settings.capacity) > 0
+        has_rate && held.fold(Held::default(), Held::plus).free(self.slots) > 0
     }
 }
 
@@ -121,7 +130,11 @@ impl Forecast {
         self.watched = Some(now);
         let passed_ms = passed_ms.unwrap_or(0);
         let grace_steps = settings.grace_ms / step_ms;
-        self.queues.extend(lanes.iter().skip(self.queues.len()).map(Queue::new));
+        for (at, lane) in lanes.iter().enumerate().skip(self.queues.len()) {
+            // Where more were called than hold slots, the line is older than this look, and those who wait came in no one moment.
+            let is_new = sight.calls[at] <= u64::from(lane.slots.held().rights());
+            self.queues.push(Queue::new(lane, is_new));
+        }
         for (queue, lane) in self.queues.iter_mut().zip(lanes) {
             queue.watch(lane, (step_ms, grace_steps), passed_ms, now);
         }
@@ -147,7 +160,12 @@ impl Forecast {
     /// Learns from earlier forecasts whose outcome is known.
     fn judge(&mut self, sight: &Sight) {
         let settings = sight.settings;
-        let under = (settings.capacity, settings.rate_per_minute, settings.mode);
+        let under = (
+            settings.capacity,
+            settings.rate_per_minute,
+            settings.mode,
+            settings.stock,
+        );
         // What was forecast before an operator's change says nothing. A controller changes all the time.
         let changed = std::mem::replace(&mut self.under, under) != under;
         if changed {
@@ -167,8 +185,13 @@ impl Forecast {
             let wait = curve.wait(at, (ahead, sight.calls[at]), sight.now)?;
             Some((wait.likely, curve.interval(wait, ahead + 1)))
         };
-        if self.told.is_due(sight.now) {
-            let interval = |at: usize, ahead: u64| told(at, ahead).map(|(_, interval)| interval);
+        if sight.is_open && self.told.is_due(sight.now) {
+            let interval = |at: usize, ahead: u64| {
+                let is_told = |likely: &u64| ahead < sight.reach && *likely < LONGEST_TOLD_MS;
+                told(at, ahead)
+                    .filter(|(likely, _)| is_told(likely))
+                    .map(|(_, interval)| interval)
+            };
             self.told.note(sight.lanes, interval, sight.now);
         }
         if !self.errors.is_due(sight.now) {
@@ -344,6 +367,9 @@ mod tests {
                 calls: &self.calls,
                 settings: &self.settings,
                 limit,
+                slots: self.settings.capacity,
+                reach: u64::MAX,
+                is_open: true,
                 now: self.now,
             };
             self.forecast.watch(sight, 1);

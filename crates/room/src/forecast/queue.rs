@@ -89,12 +89,17 @@ pub(crate) struct Group {
 }
 
 impl Queue {
-    pub fn new(lane: &Lane) -> Self {
+    /// `is_new`: those who wait came just now.
+    pub fn new(lane: &Lane, is_new: bool) -> Self {
         Self {
             cohorts: Vec::new(),
             leaves: vec![Rate::default(); CLASSES],
             depths: vec![Share::default(); DEPTHS],
-            next: lane.epochs.start(),
+            next: if is_new {
+                lane.epochs.start()
+            } else {
+                lane.epochs.next()
+            },
             arrivals: 0,
             lately: 0,
             steps: 0,

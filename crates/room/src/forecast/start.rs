@@ -22,7 +22,7 @@ pub(super) fn start(sight: &Sight, times: Times, chances: &[Chances], kind: impl
     });
     let mut start = Start {
         holders: holders.collect(),
-        capacity: u64::from(sight.settings.capacity),
+        capacity: u64::from(sight.slots),
         ..Start::default()
     };
     for (at, lane) in sight.lanes.iter().enumerate() {
@@ -48,7 +48,8 @@ fn begin_call(holders: &mut Holders, call: &Call, times: Times, now: Clock) {
 }
 
 fn begin_session(start: &mut Start, session: &Session, kind: usize, (times, chances): (Times, &Chances), now: Clock) {
-    let due = times.steps(session.due().since(now));
+    let parks = session.parks(times.parks_after_ms).unwrap_or(session.due());
+    let due = times.steps(session.due().min(parks).since(now));
     let idle_ms = now.since(session.renewed);
     let active = &mut start.holders[kind].active;
     if session.ending || session.expires >= session.ends_by {
@@ -105,6 +106,9 @@ mod tests {
             calls: &[0],
             settings: &settings,
             limit: [None; 3],
+            slots: settings.capacity,
+            reach: u64::MAX,
+            is_open: true,
             now: NOW,
         };
         let chances = Chances::steady(SURE / 20);

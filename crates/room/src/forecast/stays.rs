@@ -36,7 +36,9 @@ pub(crate) struct Times {
     pub step_ms: u64,
     /// After so long without a renewal a session is idle.
     pub idle_ms: u64,
+    /// From the last use to the end of the session, or to its parking.
     pub hold_ms: u64,
+    pub parks_after_ms: Option<u64>,
     claim_ms: u64,
     max_ms: u64,
 }
@@ -78,11 +80,13 @@ struct Level {
 
 impl Times {
     pub fn of(settings: &Settings) -> Self {
-        let hold_ms = settings.hold_ms();
+        let parks_after_ms = settings.parks_after_ms();
+        let hold_ms = settings.hold_ms().min(parks_after_ms.unwrap_or(u64::MAX));
         Self {
             step_ms: (hold_ms / 64).clamp(1_000, 10_000),
             idle_ms: settings.renewal_ms().saturating_mul(3),
             hold_ms,
+            parks_after_ms,
             claim_ms: settings.claim_deadline_ms,
             max_ms: settings.session_max_ms,
         }
@@ -261,6 +265,8 @@ impl Stays {
         let back = self.back_chances();
         let first = back.first().copied().unwrap_or(0);
         let (end, idle) = self.by_age(all, lean);
+        // Whom a call reaches is not known before it is made.
+        let recalls = all.unwrap_or(self).recalls;
         let spread = |by_class: &[u64]| (0..ages).map(|age| by_class[class(age)]).collect::<Vec<u64>>();
         Chances {
             claim: self.claim_chances(all, lean),
@@ -269,7 +275,7 @@ impl Stays {
             idle_steps: self.times.steps(self.times.hold_ms.saturating_sub(self.times.idle_ms)),
             back,
             delay: self.delay.exposure / self.delay.events.max(1),
-            recall: self.recalls.events.saturating_mul(SURE) / self.recalls.exposure.max(ONE * 16),
+            recall: recalls.events.saturating_mul(SURE) / recalls.exposure.max(ONE * 16),
             level: self.level.of(),
             hold: self.times.steps(self.times.hold_ms).max(1),
         }

@@ -23,9 +23,9 @@ const OPEN: usize = 128;
 /// few misses are mostly over when they are known.
 const MEMORY: u32 = 256;
 
-/// An estimate is told while so many of a hundred intervals hold, or fewer outcomes than these are known.
+/// Estimates are told while so many of a hundred intervals of a line hold, or fewer outcomes than these are known.
 const LEAST_PERCENT: u32 = 70;
-const ENOUGH: u64 = 96;
+const ENOUGH: u64 = 384;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Told {
@@ -78,27 +78,31 @@ impl EstimatesHeld {
         self.lately = (self.lately * (weight - 1) + now) / weight;
     }
 
-    /// Of 100 intervals how many held; `None` while no outcome is known.
+    /// Of 100 intervals how many held, of all; `None` while no outcome is known.
     #[must_use]
     pub fn percent(self) -> Option<u8> {
         let percent = self.right.saturating_mul(100).checked_div(self.known)?;
         u8::try_from(percent).ok()
     }
 
+    /// Of 100 intervals how many held lately; `None` while no outcome is known.
+    #[must_use]
+    pub fn lately_percent(self) -> Option<u8> {
+        let percent = u8::try_from(self.lately / 10_000).ok()?;
+        (self.known > 0).then_some(percent)
+    }
+
     /// Those of two lines together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
+        let weight = |share: Self| u128::from(share.known) * u128::from(share.lately);
+        let known = self.known.saturating_add(other.known);
+        let lately = (weight(self) + weight(other)) / u128::from(known.max(1));
         Self {
-            known: self.known.saturating_add(other.known),
+            known,
             right: self.right.saturating_add(other.right),
-            ..self
+            lately: u32::try_from(lately).unwrap_or(u32::MAX),
         }
-    }
-
-    /// Whether estimates of this quarter are worth telling, as far as is known.
-    #[must_use]
-    pub fn holds(self) -> bool {
-        self.known < ENOUGH || self.lately >= LEAST_PERCENT * 10_000
     }
 }
 
@@ -109,9 +113,14 @@ fn quarter(ahead: u64, waiting: u64) -> usize {
 }
 
 impl Shares {
-    /// The share of the visitors around one with so many ahead, in a lane of so many.
-    pub fn around(self, ahead: u64, waiting: u64) -> EstimatesHeld {
-        self.0[quarter(ahead, waiting)]
+    /// Whether so many intervals hold, as far as is known. Quarters weigh alike, as they have equally many visitors. One answer for
+    /// the whole line: a page works out waits between those of a few places.
+    pub fn are_worth_telling(self) -> bool {
+        let known = self.0.iter().filter(|quarter| quarter.known > 0);
+        let count = u32::try_from(known.clone().count()).unwrap_or(1);
+        let outcomes: u64 = known.clone().map(|quarter| quarter.known).sum();
+        let lately: u32 = known.map(|quarter| quarter.lately).sum();
+        outcomes < ENOUGH || lately >= LEAST_PERCENT * 10_000 * count
     }
 
     pub fn quarters(self) -> [EstimatesHeld; QUARTERS] {
@@ -151,9 +160,12 @@ impl Told {
             for quarter in 0..QUARTERS {
                 let middle = waiting / 8 + waiting / 4 * u64::try_from(quarter).unwrap_or(0);
                 let Some(place) = place(lane, middle) else { continue };
-                let Some((low, high)) = told(at, lane.presence.ahead(place)) else {
+                let ahead = lane.presence.ahead(place);
+                // A line of two has no four quarters.
+                if self::quarter(ahead, waiting) != quarter {
                     continue;
-                };
+                }
+                let Some((low, high)) = told(at, ahead) else { continue };
                 longest = longest.max(high);
                 if self.open[quarter].len() < OPEN {
                     self.open[quarter].push_back(Open {
@@ -270,18 +282,48 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_is_told_until_it_is_known_to_be_worth_too_little() {
-        let mut share = EstimatesHeld::default();
-        (1..ENOUGH).for_each(|_| share.note(false));
-        assert!(share.holds(), "not enough is known");
-        share.note(false);
-        assert!(!share.holds());
-        (0..2 * MEMORY).for_each(|_| share.note(true));
-        assert!(share.holds(), "it has become better");
-        (0..20).for_each(|_| share.note(false));
-        assert!(share.holds(), "a few misses");
-        (0..3 * MEMORY).for_each(|at| share.note(at % 10 < 6));
-        assert!(!share.holds(), "six of ten");
+    fn estimates_are_told_until_they_are_known_to_be_worth_too_little() {
+        let mut shares = Shares::default();
+        let mut note = |count: u64, holds: fn(u64, usize) -> bool| {
+            for at in 0..count {
+                for (quarter, share) in shares.0.iter_mut().enumerate() {
+                    share.note(holds(at, quarter));
+                }
+            }
+            shares.are_worth_telling()
+        };
+        let all = u64::try_from(QUARTERS).unwrap();
+        assert!(note(ENOUGH / all - 1, |_, _| false), "not enough is known");
+        assert!(!note(1, |_, _| false));
+        assert!(note(2 * u64::from(MEMORY), |_, _| true), "it has become better");
+        assert!(note(20, |_, _| false), "a few misses");
+        assert!(!note(3 * u64::from(MEMORY), |at, _| at % 10 < 6), "six of ten");
+        assert!(
+            note(3 * u64::from(MEMORY), |_, quarter| quarter > 0),
+            "three quarters of four"
+        );
+    }
+
+    #[test]
+    fn lines_together_weigh_by_what_is_known() {
+        let share = |known: u64, right: u64| {
+            let mut share = EstimatesHeld::default();
+            (0..known).for_each(|at| share.note(at < right));
+            share
+        };
+        let both = share(100, 100).plus(share(300, 0));
+        assert_eq!((both.percent(), both.lately_percent()), (Some(25), Some(25)));
+        let none = EstimatesHeld::default();
+        assert_eq!((none.plus(none).percent(), none.lately_percent()), (None, None));
+        assert_eq!(share(9, 9).plus(none).lately_percent(), Some(100));
+    }
+
+    #[test]
+    fn a_line_of_a_few_has_not_all_quarters() {
+        let mut line = Line::new(3);
+        line.go_on(0, |_| Some((0, 60_000)));
+        let open: Vec<usize> = line.told.open.iter().map(VecDeque::len).collect();
+        assert_eq!(open, [1, 0, 0, 0]);
     }
 
     #[test]

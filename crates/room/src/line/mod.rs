@@ -40,7 +40,7 @@ use crate::line::pulse::Pulse;
 use crate::line::rules::Rules;
 use crate::line::stock::Tally;
 use crate::load::Allowance;
-use crate::settings::Settings;
+use crate::settings::{Mode, Settings};
 use crate::state::context::Context;
 use crate::state::past::Past;
 use ropeline_ids::{Clock, Edition, Epoch, LaneId, Number, Place, Tag};
@@ -224,11 +224,12 @@ impl Line {
         }
         self.accounts.tidy(&self.lanes);
         self.note_busy(m.clock);
-        self.foresee(rules.settings, scope, m);
+        self.foresee(rules, scope, m);
     }
 
     /// Forecasts when calls will reach those who wait.
-    fn foresee(&mut self, settings: &Settings, scope: &Scope, m: &Context) {
+    fn foresee(&mut self, rules: &Rules, scope: &Scope, m: &Context) {
+        let settings = rules.settings;
         if self.is_empty() {
             return;
         }
@@ -248,6 +249,9 @@ impl Line {
             calls: &calls,
             settings,
             limit,
+            slots: settings.capacity.saturating_sub(self.reserve(settings)),
+            reach: self.tally.reach(settings, self.held().rights()),
+            is_open: settings.mode == Mode::Auto && m.clock >= rules.quiet_until(m),
             now: m.clock,
         };
         // Many lines are looked at more rarely, each.

@@ -18,7 +18,7 @@ struct Line {
 impl Line {
     fn new() -> Self {
         let lane = Lane::new(Epoch(1), 0);
-        let queue = Queue::new(&lane);
+        let queue = Queue::new(&lane, true);
         let now = Clock(1_000_000_000);
         let mut line = Self { lane, queue, now };
         line.look(0);
@@ -141,6 +141,18 @@ fn those_who_join_as_far_back_as_others_leave_like_them() {
     let (front, new) = (groups[0], groups[groups.len() - 1]);
     assert_eq!((front.present, new.present), (100, 1));
     assert!(front.factor < ONE && new.factor > ONE, "{groups:?}");
+}
+
+#[test]
+fn those_who_waited_before_the_first_look_at_an_old_line_are_no_crowd() {
+    let mut line = Line::new();
+    line.join(500);
+    for is_new in [true, false] {
+        line.queue = Queue::new(&line.lane, is_new);
+        line.look(0);
+        assert_eq!(line.queue.crowds.is_empty(), !is_new);
+        assert_eq!(line.present(), 500);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! It comes from the line's forecast (see `forecast`). Whole numbers only, so that the same entries give the same estimate.
 
 use super::LineView;
-use crate::forecast::calls_of;
 use crate::forecast::told::{EstimatesHeld, QUARTERS};
+use crate::forecast::{LONGEST_TOLD_MS, calls_of};
 use crate::settings::Mode;
 use ropeline_ids::{Clock, LaneId};
 
@@ -15,13 +15,10 @@ pub struct Estimate {
     pub high_secs: u32,
 }
 
-/// Waits beyond this are not told, in milliseconds: a week.
-const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
-
 impl LineView {
     /// How long a visitor with `ahead` present visitors before them in the lane will wait; `None` when that is not known: no
-    /// visitor can be called, the stock is too small, nobody has waited here yet, or too few of the intervals that were told around this
-    /// place held (see `forecast/told`).
+    /// visitor can be called, the stock is too small, nobody has waited here yet, or too few of the told intervals held
+    /// (see `forecast/told`).
     #[must_use]
     pub fn estimate(&self, lane: LaneId, ahead: u64, now: Clock) -> Option<Estimate> {
         let stopped = self.settings.mode != Mode::Auto || self.settings.calls_nobody();
@@ -32,8 +29,7 @@ impl LineView {
         let at = usize::from(lane.0);
         let calls = calls_of(&self.lanes, at, self.figures.calls);
         let wait = curve.wait(at, (ahead, calls), now)?;
-        let waiting = self.waiting(lane);
-        if wait.likely >= LONGEST_MS || !self.told.around(ahead, waiting).holds() {
+        if wait.likely >= LONGEST_TOLD_MS || !self.told.are_worth_telling() {
             return None;
         }
         let (low_ms, high_ms) = curve.interval(wait, ahead.saturating_add(1));
