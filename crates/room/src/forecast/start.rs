@@ -138,6 +138,27 @@ mod tests {
     }
 
     #[test]
+    fn with_active_slots_an_idle_session_is_due_when_it_is_parked() {
+        let settings = Settings {
+            active: Some(crate::ActiveSlots {
+                idle_after_ms: 60_000,
+                max_sessions: None,
+            }),
+            ..Settings::default()
+        };
+        let times = Times::of(&settings);
+        let idle = Session::of_test(Clock(NOW.0 - 600_000), Clock(NOW.0 - 50_000), &settings);
+        let mut start = Start {
+            holders: vec![Holders::default()],
+            ..Start::default()
+        };
+        begin_session(&mut start, &idle, 0, (times, &Chances::steady(0)), NOW);
+        // 60 s, a step of 15 s and 2 s after the last use, which was 50 s ago.
+        let due = usize::try_from(times.steps(27_000)).unwrap();
+        assert_eq!(only(start.due), [(due, MASS)]);
+    }
+
+    #[test]
     fn a_session_that_is_to_end_is_due_even_if_it_was_just_used() {
         let ending = Session {
             expires: Clock(NOW.0 + 30_000),
