@@ -56,7 +56,8 @@ async fn an_upload_waits_in_the_browser_and_arrives_whole_and_once() {
     );
     assert!(page.contains("Your order is taken"), "the first page that came: {page}");
     let sent = stage.once(UPLOAD).request.body;
-    assert_eq!(sent.iter().filter(|byte| **byte == 7).count(), UPLOADED);
+    let longest = sent.split(|byte| *byte != 7).map(<[u8]>::len).max();
+    assert_eq!(longest, Some(UPLOADED), "whole");
 }
 
 const UPLOADED: usize = 3 << 20;
