@@ -61,7 +61,6 @@ async fn without_scripts_the_page_goes_on_by_itself_too() {
     let (stage, busy) = Stage::idle(look, SHORT).await;
     stage.browser.open(&stage.gate.at("/cart?from=seats")).await;
     stage.browser.shows("입장 상태가 그대로 유지됩니다").await;
-
     stage
         .browser
         .screenshot("active-returning-korean-phone-dark-without-scripts")
