@@ -1,6 +1,7 @@
 //! The visitor's view, in real Chromium.
 
 mod accounts;
+mod active;
 mod browsers;
 mod codes;
 mod demo;

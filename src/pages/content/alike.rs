@@ -79,7 +79,8 @@ impl<'a> Alike<'a> {
             not_sent: facts.not_sent,
             at_once: facts.leads_on_at_once(),
             message: facts.message.and_then(|message| of_message(message, &catalogue.tag)),
-            retry_after_secs: facts.retry_after_secs,
+            // When it tries again is not when there is a slot, and the next page would say the same.
+            retry_after_secs: facts.retry_after_secs.filter(|_| kind != PageKind::Returning),
             button_url: facts.button_url,
             signs_in: facts.sign_in.is_some(),
             code: facts.code.filter(|_| facts.proof.is_none()),
