@@ -84,11 +84,9 @@ fn look_after(shared: &Shared, held: &Held) {
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
             standing if sessions::ends(shared, visitor, standing) => held.cancel.cancel(),
-            standing if !held.counts => {
-                if lacks_slot(shared, visitor, standing) {
-                    held.cancel.cancel();
-                }
-            }
+            standing if !held.counts && lacks_slot(shared, visitor, standing) => held.cancel.cancel(),
+            // It is no use of its session.
+            _ if !held.counts => {}
             // The log was lost, and its use brings the session back.
             Standing::Unknown if has_active_slots(shared, visitor) => {
                 shared.replica.note((**visitor).clone(), Note::Return);
