@@ -30,7 +30,7 @@ pub use outcome::{Outcome, UpstreamFault};
 pub use peers::{Oddity, Peers, Sight};
 pub use prices::Prices;
 pub use process::Process;
-pub use returns::Returns;
+pub use returns::{Returned, Returns};
 
 /// Labels and their values.
 type Labels<const N: usize> = [(&'static str, String); N];
@@ -119,6 +119,7 @@ impl Metrics {
         Returns {
             granted: counter("granted"),
             later: counter("later"),
+            gone: counter("gone"),
             waited: self.return_waits.get_or_create_owned(&[("room", room.to_string())]),
         }
     }

@@ -69,8 +69,8 @@ pub(super) const ROOM: Table = Table {
         ),
         duration("idle_after", 0..=DAY).or("60s").about(
             "With `slots = \"active\"`, idle time after which a session is parked. The gate records use at most once in a \
-                quarter of this time, so a slot is held for up to a quarter and two seconds longer. \
-                `session_duration` must be longer than that.",
+                quarter of this time, and at least once in a tenth of `session_duration`: a slot is held for up to that and \
+                two seconds longer. `session_duration` must be longer than the sum.",
         ),
         number("max_sessions", 1..=30_000_000)
             .unset("three times the capacity in force")
@@ -78,7 +78,7 @@ pub(super) const ROOM: Table = Table {
                 and shop sessions that the upstream can hold. Nobody is called beyond it."),
         duration("return_wait", 1_000..=MINUTE).or("10s").about(
             "With `slots = \"active\"`, longest time for which a request of a parked session waits for a slot. After it a \
-                page says that the visitor comes first, and tries again. A form is sent again by the browser, and a \
+                page says that the visitor comes before the whole line, and tries again. A form is sent again by the browser, and a \
                 program gets 503 with `Retry-After`.",
         ),
         list("hold_slot", &HOLD).or("[]").about(

@@ -31,9 +31,6 @@ const MAX_HOLDS: usize = 16;
 /// A renewal may take 2 s to be recorded, and what is under way is looked at once a second.
 const MIN_IDLE_MS: u64 = 4_000;
 
-/// The room takes no session for idle earlier than this after the time and the step.
-const SLACK_MS: u64 = 2_000;
-
 const KEYS: [&str; 5] = ["idle_after", "max_sessions", "return_wait", "hold_slot", "background"];
 
 /// Reads the keys, and sets the room's part of them in `settings`. `None`: a slot belongs to a session until it ends.
@@ -69,7 +66,9 @@ fn times(section: &Section<'_>, settings: &Settings, idle_after_ms: u64) {
         section.mistake("idle_after", wrong, format!("at least {}", span(MIN_IDLE_MS)));
         return;
     }
-    let parked_after_ms = idle_after_ms + idle_after_ms / 4 + SLACK_MS;
+    let Some(parked_after_ms) = settings.parks_after_ms() else {
+        return;
+    };
     if settings.session_ms <= parked_after_ms && !section.has_mistake("session_duration") {
         let wrong = format!(
             "an idle session would be over before it gives its slot away, {} after the last request at the latest",

@@ -38,9 +38,9 @@ pub struct Visit {
     /// A trusted proxy's, or one of our own.
     pub id: RequestId,
     pub started: Duration,
-    /// When it is judged, which is later than it came where its body took long.
+    /// When it is judged, which is later than it came where its body, or a slot, took long.
     pub wall: Wall,
-    /// How long the gate has waited for its body.
+    /// How long the gate has waited for its body, and for a slot.
     pub waited: Duration,
     pub client: IpAddr,
     /// The other end of the connection.
@@ -189,7 +189,7 @@ impl Visit {
         time::uptime().saturating_sub(self.started)
     }
 
-    /// The gate's own share of that: the time without the waits for its body.
+    /// The gate's own share of that: the time without those waits.
     #[must_use]
     pub fn own_time(&self) -> Duration {
         self.elapsed().saturating_sub(self.waited)
@@ -201,7 +201,7 @@ impl Visit {
         self.started + self.waited
     }
 
-    /// The gate has waited for its body since `begun`: later decisions use the present time.
+    /// The gate has waited since `begun`, for its body or for a slot: later decisions use the present time.
     pub fn has_waited(&mut self, begun: Duration) {
         self.waited += time::uptime().saturating_sub(begun);
         self.wall = time::wall();

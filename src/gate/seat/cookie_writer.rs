@@ -133,6 +133,11 @@ impl<'a> CookieWriter<'a> {
     }
 
     #[must_use]
+    pub fn clear_tries(&self) -> HeaderValue {
+        self.policy.clear(&self.names.tries)
+    }
+
+    #[must_use]
     pub fn clear_told(&self) -> HeaderValue {
         self.policy.clear(&self.names.told)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::pages::LOOKS_WITHIN;
 use crate::replica::Note;
-use crate::room::{Reported, Standing};
+use crate::room::{Reported, Standing, Visitor};
 
 use super::gate::Gate;
 use super::in_flight::{Held, Right};
@@ -84,12 +84,12 @@ fn look_after(shared: &Shared, held: &Held) {
     match &held.by {
         Right::Session(visitor) => match view.standing(visitor, view.clock) {
             standing if sessions::ends(shared, visitor, standing) => held.cancel.cancel(),
-            // Parking closes a socket of a background route.
-            Standing::Inside(inside) if !held.counts => {
-                let is_cut_off = shared.replica.cut_off().is_some();
-                if inside.must_ask(if is_cut_off { view.clock } else { view.now() }) {
-                    held.cancel.cancel();
-                }
+            standing if !held.counts && lacks_slot(shared, visitor, standing) => held.cancel.cancel(),
+            // It is no use of its session.
+            _ if !held.counts => {}
+            // The log was lost, and its use brings the session back.
+            Standing::Unknown if has_active_slots(shared, visitor) => {
+                shared.replica.note((**visitor).clone(), Note::Return);
             }
             Standing::Inside(_) if shared.replica.cut_off().is_some() => {
                 shared.replica.note((**visitor).clone(), Note::Reopen);
@@ -105,4 +105,21 @@ fn look_after(shared: &Shared, held: &Held) {
         }
         Right::Open(..) | Right::LetPast(..) => {}
     }
+}
+
+/// The session is parked, so what keeps no slot is not to go on. A room that is off parks nobody.
+fn lacks_slot(shared: &Shared, visitor: &Visitor, standing: Standing) -> bool {
+    let view = shared.replica.load();
+    let is_cut_off = shared.replica.cut_off().is_some();
+    let is_parked = match standing {
+        Standing::Inside(inside) => inside.must_ask(if is_cut_off { view.clock } else { view.now() }),
+        Standing::Unknown => has_active_slots(shared, visitor),
+        _ => false,
+    };
+    is_parked && !shared.is_off(&visitor.room)
+}
+
+fn has_active_slots(shared: &Shared, visitor: &Visitor) -> bool {
+    let at = shared.room_named(visitor.room.as_str());
+    at.is_some_and(|at| shared.rules[at].room.active.is_some())
 }

@@ -57,7 +57,10 @@ pub async fn routed(
         (place, outside) => {
             let held_back = outside.filter(|outside| holds_back(outside.room));
             let (outcome, right) = match (&place, held_back) {
-                (Some(place), _) => while_off::right_beside(&gate.shared, visit, &request.head, place),
+                (Some(place), _) => {
+                    visit.counts = is_use(visit, place, shared.rules[place.index].room.active.is_some());
+                    while_off::right_beside(&gate.shared, visit, &request.head, place)
+                }
                 (None, Some(outside)) => (
                     Outcome::Outside,
                     bypass::right_outside(&gate.shared, visit, &request.head, outside),
@@ -76,10 +79,12 @@ pub async fn routed(
 
 /// A request to a protected route.
 pub async fn in_room(gate: &Gate, visit: &mut Visit, request: Box<Halves>, place: InRoom) -> Answer {
+    let rules = &gate.shared.rules[place.index];
+    visit.counts = is_use(visit, &place, rules.room.active.is_some());
     let worn = stale_cookies::worn(&gate.shared, &place, &request.head, visit);
     // SECURITY: any site can lead a browser through enough lines to make it forget the first.
     if worn.costs_a_place && kind::is_cross_site(&request.head.headers) {
-        return refusals::same_site_page(&gate.shared.rules[place.index].pages, visit);
+        return refusals::same_site_page(&rules.pages, visit);
     }
     let method = request.head.method.clone();
     let mut answer = before_line(gate, visit, request, place).await;
@@ -101,8 +106,6 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
         );
         return refusal.answer(&rules.pages, visit);
     };
-    // PERF: other rooms count every request.
-    visit.counts = rules.room.active.is_none() || (visit.kind != Kind::Passive && !place.background);
     let mut seat = Seat::of(&gate.shared, rules, line, &request.head, visit);
     if seat.shown.is_doubtful() {
         return form_check::Refused::Otherwise.answer(&rules.pages, visit);
@@ -158,6 +161,13 @@ pub async fn before_line(gate: &Gate, visit: &mut Visit, mut request: Box<Halves
         Verdict::NotNow => reissue::with_ticket_anew(seat, &worth, refusals::not_now(seat, visit, &worth)),
         Verdict::No => forward_auth::no(),
     }
+}
+
+/// Whether a request is use of its session, and keeps a slot. Rooms without active slots count every request.
+fn is_use(visit: &Visit, place: &InRoom, has_active_slots: bool) -> bool {
+    // A person who opens the address of a poll is there.
+    let is_background = place.background && !visit.kind.is_navigation();
+    !has_active_slots || (visit.kind != Kind::Passive && !is_background)
 }
 
 /// The row "navigation while closed": a visitor with a place keeps it by being present.

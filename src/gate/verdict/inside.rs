@@ -39,6 +39,14 @@ pub struct Named<'a> {
     now: Clock,
 }
 
+impl Named<'_> {
+    /// The room knows the session, and it has no slot.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        self.must_ask && matches!(self.standing, Standing::Inside(_))
+    }
+}
+
 /// The data that goes with the request of a session.
 pub struct Entry {
     pub outcome: Outcome,
@@ -100,6 +108,9 @@ pub async fn forward_in(
     if !seat.shown.is_app() || must_set {
         cookies.extend(renewed(seat, visit, &named, forwarded).map(|pass| seat.cookies.set_pass(&pass)));
     }
+    if forwarded && visit.counts && !seat.shown.is_app() {
+        cookies.extend(returns::clear_tries(seat, &request.head));
+    }
     if let Some(for_ms) = seat.rules.hold_ms(request.holds).filter(|_| forwarded && visit.counts) {
         let visitor = seat.visitor(named.pass.lane, named.pass.number);
         seat.shared.replica.insist(visitor, Note::Hold { for_ms });
@@ -140,7 +151,8 @@ async fn opened(gate: &Gate, seat: &Seat<'_>, visit: &Visit, named: &Named<'_>) 
 }
 
 /// Tells the log that a request of a session is forwarded, and does not wait for it; false where too much is waiting to be told.
-pub fn tell(seat: &Seat<'_>, named: &Named<'_>) -> bool {
+#[must_use]
+fn tell(seat: &Seat<'_>, named: &Named<'_>) -> bool {
     let replica = &seat.shared.replica;
     let (lane, number) = (named.pass.lane, named.pass.number);
     if named.standing == Standing::Unknown {
@@ -154,6 +166,20 @@ pub fn tell(seat: &Seat<'_>, named: &Named<'_>) -> bool {
         return true;
     }
     replica.takes(visitor, note)
+}
+
+/// Tells the log of the use of a session while its room is off. One without a slot asks for one, and does not wait for it.
+pub fn tell_while_off(seat: &Seat<'_>, named: &Named<'_>) {
+    if !named.must_ask {
+        // Nobody is refused while the room is off.
+        let _ = tell(seat, named);
+        return;
+    }
+    if named.standing == Standing::Unknown {
+        tell_lost(seat, &named.pass);
+    }
+    let visitor = seat.visitor(named.pass.lane, named.pass.number);
+    seat.shared.replica.note(visitor, Note::Return);
 }
 
 /// A genuine pass is of a log, or a sale, that the rooms may have lost.

@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 use tokio::time::timeout;
 
-use crate::metrics::Outcome;
+use crate::metrics::{Outcome, Returned, Returns};
 use crate::pages::PageKind;
 use crate::proxy::{Body, ROPELINE_STATUS};
 use crate::replica::{Note, Replica};
@@ -24,8 +24,8 @@ use crate::gate::request::visit::Visit;
 use crate::gate::seat::Seat;
 use crate::gate::seat::worth::Worth;
 
-/// Asks the room for a slot, and waits for it as long as the room's `return_wait`; the worth of the tokens then. Who leaves
-/// before keeps the place among those who ask, and a slot that is not used within ten seconds goes to the next one.
+/// Asks the room for a slot, and waits for it as long as the room's `return_wait`; the worth of the tokens then. A visitor whose
+/// connection ends meanwhile keeps the place in the queue of returns, and a slot that is not used within ten seconds goes to the next.
 pub async fn ask(seat: &Seat<'_>, visit: &mut Visit, worth: Worth) -> Worth {
     let Some(named) = worth.named(seat, visit) else {
         return worth;
@@ -36,24 +36,41 @@ pub async fn ask(seat: &Seat<'_>, visit: &mut Visit, worth: Worth) -> Worth {
     }
     let begun = time::uptime();
     let replica = &seat.shared.replica;
-    let is_granted = if let Some(_place) = seat.shared.returning.take(&visitor) {
+    if let Some(_place) = seat.shared.returning.take(&visitor) {
+        let mut counted = Counted {
+            returns: seat.rules.returns.as_ref(),
+            begun,
+            end: Some(Returned::Gone),
+        };
         let waits = granted(replica, &visitor);
-        timeout(seat.rules.return_wait(), waits).await.unwrap_or(false)
+        let waited = timeout(seat.rules.return_wait(), waits).await;
+        counted.end = waited.unwrap_or(Some(Returned::Later));
     } else {
-        // Too many wait here: the visitor's place among those who ask is kept all the same.
+        // Too many wait here: the visitor has a place in the queue of returns all the same.
         replica.note(visitor, Note::Return);
-        false
-    };
-    let took = time::uptime().saturating_sub(begun);
-    if let Some(returns) = &seat.rules.returns {
-        returns.over(is_granted, took);
     }
     visit.has_waited(begun);
     seat.worth(visit).unwrap_or(worth)
 }
 
-/// Asks until the room has given the session a slot (true), or has ended it.
-async fn granted(replica: &Replica, visitor: &Visitor) -> bool {
+/// Counts a request that waits for a slot once its wait is over, also where its client has hung up.
+struct Counted<'a> {
+    returns: Option<&'a Returns>,
+    begun: Duration,
+    /// `None` where there was nothing to wait for any more.
+    end: Option<Returned>,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        if let (Some(returns), Some(end)) = (self.returns, self.end) {
+            returns.over(end, time::uptime().saturating_sub(self.begun));
+        }
+    }
+}
+
+/// Asks until the room has given the session a slot; `None` where it has ended it.
+async fn granted(replica: &Replica, visitor: &Visitor) -> Option<Returned> {
     let mut views = replica.subscribe();
     let mut asked = None;
     loop {
@@ -63,17 +80,19 @@ async fn granted(replica: &Replica, visitor: &Visitor) -> bool {
             replica.note(visitor.clone(), Note::Return);
             asked = Some(now);
         }
-        if let Some(outcome) = outcome(replica, visitor) {
-            return outcome;
+        match has_slot(replica, visitor) {
+            Some(true) => return Some(Returned::Granted),
+            Some(false) => return None,
+            None => {}
         }
         if let Ok(Err(_)) = timeout(AGAIN, views.changed()).await {
-            return false;
+            return Some(Returned::Later);
         }
     }
 }
 
-/// Whether the session has a slot; `None` while it waits for one.
-fn outcome(replica: &Replica, visitor: &Visitor) -> Option<bool> {
+/// Whether the session has a slot, or is over (false); `None` while it waits for one.
+fn has_slot(replica: &Replica, visitor: &Visitor) -> Option<bool> {
     let view = replica.load();
     let now = replica.cut_off().map_or_else(|| view.now(), |_| view.clock);
     match view.standing(visitor, view.clock) {
@@ -90,10 +109,12 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// The answer to a request of a session without a slot. A person's page tries again by itself, and a form is sent again by the browser. The
 /// pass stays as it is, or is renewed.
 pub fn parked(seat: &Seat<'_>, visit: &Visit, head: &Parts, named: &Named<'_>) -> Answer {
-    let again = sends_again(seat, visit, head);
+    // A gate that is cut off has no slot to give, however often it is asked.
+    let is_cut_off = seat.shared.replica.cut_off().is_some();
+    let again = sends_again(seat, visit, head).filter(|_| !is_cut_off);
     let mut answer = match again {
         Some(tries) => form_again(seat, visit, head, tries),
-        None => told(seat, visit),
+        None => told(seat, visit, !is_cut_off && named.is_parked()),
     };
     if !seat.shown.is_app()
         && let Some(pass) = inside::renewed(seat, visit, named, false)
@@ -104,13 +125,13 @@ pub fn parked(seat: &Seat<'_>, visit: &Visit, head: &Parts, named: &Named<'_>) -
     answer
 }
 
-/// 503: a page for a person, and when to try again for a program.
-fn told(seat: &Seat<'_>, visit: &Visit) -> Answer {
+/// 503: a page for a person, and when to try again for a program. Only a visitor in the queue of returns is told of it.
+fn told(seat: &Seat<'_>, visit: &Visit, is_queued: bool) -> Answer {
     let status = StatusCode::SERVICE_UNAVAILABLE;
-    // A gate that is cut off cannot say who comes first.
-    let page = match seat.shared.replica.cut_off() {
-        None => PageKind::Returning,
-        Some(_) => PageKind::Unavailable,
+    let page = if is_queued {
+        PageKind::Returning
+    } else {
+        PageKind::Unavailable
     };
     Refusal {
         // Later than this, a slot that was given meanwhile would be given to another.
@@ -132,12 +153,22 @@ fn sends_again(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Option<u8> {
         return None;
     }
     // SECURITY: unsigned on purpose. Who makes it up is sent on by nobody but their own browser, which gives up by itself.
-    let own = Own::of(&head.headers);
-    let tries = own
-        .values(&seat.cookies.names().tries)
-        .map(|tries| tries.parse().unwrap_or(MOST_TRIES));
-    let tries: u8 = tries.max().unwrap_or(0);
+    let tries = tries(seat, head).unwrap_or(0);
     (tries < MOST_TRIES).then_some(tries)
+}
+
+/// The request's count of a form's tries.
+fn tries(seat: &Seat<'_>, head: &Parts) -> Option<u8> {
+    let own = Own::of(&head.headers);
+    let tries = own.values(&seat.cookies.names().tries);
+    tries.map(|tries| tries.parse().unwrap_or(MOST_TRIES)).max()
+}
+
+/// Once a request is forwarded, the next form begins to count anew.
+pub fn clear_tries(seat: &Seat<'_>, head: &Parts) -> Option<HeaderValue> {
+    // PERF: other rooms count no tries.
+    seat.rules.room.active.as_ref()?;
+    tries(seat, head).map(|_| seat.cookies.clear_tries())
 }
 
 /// 307: the browser sends the same form to the same address (RFC 9110, section 15.4.8), where it waits again.

@@ -33,7 +33,7 @@ pub fn right_beside<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: 
     }
 }
 
-/// The session of a visitor inside, renewed. A visitor with tokens that the room would refuse at other times, or one who is called and would
+/// The session of a visitor inside, renewed, with a slot or without one. A visitor with tokens that the room would refuse at other times, or one who is called and would
 /// have to claim first, passes as all others do.
 fn session_while_off<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place: &InRoom) -> Option<Session<'a>> {
     // PERF: most who come while a room is off have no pass.
@@ -51,18 +51,19 @@ fn session_while_off<'a>(shared: &'a Shared, visit: &Visit, head: &Parts, place:
     let worth = seat.worth(visit).filter(|_| !seat.shown.is_doubtful())?;
     let shown = worth.pass.as_ref().filter(|pass| pass.state == PassState::Valid)?;
     let is_called = matches!(shown.standing, Standing::Called(_));
-    if is_called || verdict(&facts(&worth, visit, seat, Purpose::default())) != Verdict::ForwardInside {
+    let verdict = verdict(&facts(&worth, visit, seat, Purpose::default()));
+    if is_called || !matches!(verdict, Verdict::ForwardInside | Verdict::Parked) {
         return None;
     }
     let named = worth.named(seat, visit)?;
     if inside::is_shared_out(seat, &named.pass, visit) {
         return None;
     }
-    let forwarded = visit.aim.forwards(false);
-    if forwarded {
-        inside::tell(seat, &named);
+    let used = visit.aim.forwards(false) && visit.counts;
+    if used {
+        inside::tell_while_off(seat, &named);
     }
-    let pass = inside::renewed(seat, visit, &named, forwarded).filter(|_| !seat.shown.is_app());
+    let pass = inside::renewed(seat, visit, &named, used).filter(|_| !seat.shown.is_app());
     Some(Session::of(
         seat,
         &named.pass,

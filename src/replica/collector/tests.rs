@@ -410,7 +410,7 @@ fn a_full_collector_takes_no_more_notes_but_still_a_repeat() {
     assert!(!collector.note(noted(0, u32::MAX, Note::Mark)));
     assert!(!collector.note(noted(1, 0, Note::Mark)));
     assert!(collector.note(noted(0, 5, Note::Mark)));
-    // Notes that no later request repeats are taken too, up to a bound of their own.
+    // Use of sessions, and notes that no later request repeats, are taken too, up to a bound of their own.
     let bought = Note::Complete {
         edition: Edition(0),
         after_ms: 0,
@@ -421,6 +421,8 @@ fn a_full_collector_takes_no_more_notes_but_still_a_repeat() {
         Note::End { after_ms: 0 },
         Note::Leave,
         Note::Claim { carried: true },
+        Note::Renew,
+        Note::Return,
     ];
     for n in 1..u32::try_from(MAX_NOTES).unwrap() {
         assert!(collector.note(noted(0, n, kinds[n as usize % kinds.len()])));

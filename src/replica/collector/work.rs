@@ -50,8 +50,11 @@ impl Kind {
     /// first.
     pub fn most(self) -> usize {
         match self {
-            Self::Mark | Self::Renew | Self::Reopen | Self::Return => MAX_NOTES,
-            Self::Claim | Self::Hold | Self::Complete | Self::Leave | Self::End => MAX_WORDS,
+            Self::Mark | Self::Reopen => MAX_NOTES,
+            // Nor do marks of a waiting crowd cost a visitor inside the slot.
+            Self::Renew | Self::Return | Self::Claim | Self::Hold | Self::Complete | Self::Leave | Self::End => {
+                MAX_WORDS
+            }
         }
     }
 
@@ -160,7 +163,7 @@ impl Work {
             waiters.records.extend(word.recorded);
         }
         self.notes.extend(held);
-        // Slots go to those who ask first.
+        // Slots go by the time of asking.
         asked.sort_unstable();
         section.returns.extend(asked.into_iter().map(|(_, seat)| seat));
     }
@@ -205,7 +208,7 @@ fn put(section: &mut Section, kind: Kind, seat: Seat, word: &Word) {
 /// next request repeats each.
 pub(super) const MAX_NOTES: usize = 262_144;
 
-/// Most notes, including those that no later request repeats: purchases, leaves and admissions.
+/// Most notes, including use of sessions, and those that no later request repeats: purchases, leaves and admissions.
 pub(super) const MAX_WORDS: usize = 2 * MAX_NOTES;
 
 #[cfg(test)]

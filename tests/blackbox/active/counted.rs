@@ -45,7 +45,9 @@ async fn parts_of_a_page_and_polling_get_503_while_parked_and_take_no_slot() {
         "a slot is free"
     );
     assert_eq!(house.shop.begun(), before);
-    assert!(away.page("/seats").await.is_the_shops());
+    // A person who opens the address of a poll is there.
+    assert!(away.page("/cart/poll").await.is_the_shops());
+    assert_eq!(house.gate.room().await["sessions"], 1);
     for (method, target, fields) in UNCOUNTED {
         let answer = away.once(method, target, fields, "").await.unwrap();
         assert!(answer.is_the_shops(), "{method} {target}: {}", answer.head);

@@ -10,6 +10,7 @@ use crate::house::{OFTEN, eventually};
 use crate::http::{Message, Pool};
 use crate::shop::Shop;
 
+use super::forms::FORM;
 use super::{ACTIVE, assert_parked, house, until_served};
 
 /// A visitor who is inside and has used the pass.
@@ -55,6 +56,9 @@ async fn a_gate_cut_off_from_the_store_goes_on_with_active_sessions_and_lets_no_
             "nobody knows who comes first"
         );
     }
+    let told = away.once("POST", "/parked", FORM, "seat=7").await.unwrap();
+    assert_parked(&told);
+    assert!(told.text().contains("Not available right now"), "{}", told.text());
     assert!(shop.seen_of("/parked").is_empty());
     store.restart();
     assert!(until_served(&mut away, "/parked").await.is_the_shops());
@@ -80,20 +84,21 @@ async fn after_a_lost_log_an_unknown_pass_comes_back_parked_within_the_rights() 
         panic!("three")
     };
     assert!(until_served(first, "/back/1").await.is_the_shops());
-    assert_waits(&house, first, second, "/back/2").await;
+    assert_waits(&house, first, second, "/back/2", "You come before everyone in line").await;
     let room = house.gate.room().await;
     assert_eq!(
         (&room["sessions"], &room["parked"], &room["excess"]),
         (&1.into(), &1.into(), &0.into())
     );
-    assert_waits(&house, first, third, "/back/3").await;
+    assert_waits(&house, first, third, "/back/3", "Not available right now").await;
     assert_eq!(house.gate.room().await["rights"], 2, "no more than there may be");
 }
 
 /// The one who has the slot uses it, and the other is told to wait.
-async fn assert_waits(house: &House, busy: &mut Guest, waits: &mut Guest, target: &str) {
+async fn assert_waits(house: &House, busy: &mut Guest, waits: &mut Guest, target: &str, says: &str) {
     assert!(busy.page("/busy").await.is_the_shops());
     let answer: Message = waits.page(target).await;
     assert_parked(&answer);
+    assert!(answer.text().contains(says), "{says}: {}", answer.text());
     assert!(house.shop.seen_of(target).is_empty());
 }

@@ -6,7 +6,7 @@ use crate::http::Message;
 
 use super::{ACTIVE, assert_parked, one_parked};
 
-const FORM: &str = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: same-origin\r\nAccept: text/html\r\n\
+pub const FORM: &str = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Site: same-origin\r\nAccept: text/html\r\n\
     Content-Type: application/x-www-form-urlencoded\r\n";
 const BODY: &str = "seat=7&name=Ada";
 const TRIES: &str = "ropeline-tries-shop";
@@ -31,6 +31,7 @@ async fn a_form_is_sent_again_with_its_body_until_there_is_a_slot_and_reaches_th
         post(&mut *guest.lock().await).await.is_the_shops().then_some(())
     })
     .await;
+    assert_eq!(guest.lock().await.jar.get(TRIES), None, "the next form counts anew");
     let seen = house.shop.seen_of("/order");
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].request.body, BODY.as_bytes());

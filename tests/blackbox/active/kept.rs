@@ -94,10 +94,9 @@ async fn a_request_under_way_keeps_the_slot() {
 }
 
 /// Of two visitors, the one who pays was in use before the other, and is not parked with the other.
-async fn assert_holds(paying: &mut Guest, pays: (&str, &str), room: &str) {
+async fn assert_holds((method, target): (&str, &str), room: &str) {
     let house = scripted(SHOP, 2, room).await;
-    *paying = house.inside().await;
-    let (method, target) = pays;
+    let mut paying = house.inside().await;
     let answer = paying.script(method, target).await;
     assert!(answer.is_the_shops(), "{}", answer.head);
     let _idle = house.inside().await;
@@ -111,14 +110,12 @@ async fn assert_holds(paying: &mut Guest, pays: (&str, &str), room: &str) {
 #[tokio::test]
 async fn a_route_that_holds_the_slot_keeps_it_without_further_requests() {
     let held = format!("{ACTIVE}\nhold_slot = [{{ route = \"POST /pay\", for = \"1 min\" }}]");
-    let mut guest = house(1, ACTIVE).await.guest();
-    assert_holds(&mut guest, ("POST", "/pay"), &held).await;
+    assert_holds(("POST", "/pay"), &held).await;
 }
 
 #[tokio::test]
 async fn the_shops_word_keeps_the_slot_without_further_requests() {
-    let mut guest = house(1, ACTIVE).await.guest();
-    assert_holds(&mut guest, ("POST", "/pay-elsewhere"), ACTIVE).await;
+    assert_holds(("POST", "/pay-elsewhere"), ACTIVE).await;
 }
 
 /// The same route by another method holds nothing.

@@ -4,6 +4,7 @@ mod counted;
 mod cut_off;
 mod forms;
 mod kept;
+mod off;
 mod returns;
 
 use crate::contract::House;

@@ -1,5 +1,7 @@
 //! A parked visitor comes back: a page, a program, a client that leaves, two browsers of one account.
 
+use std::time::Duration;
+
 use crate::guest::PAGE;
 use crate::house::eventually;
 use crate::http::Wire;
@@ -105,6 +107,47 @@ async fn a_client_that_leaves_ends_its_wait_and_the_shop_never_sees_its_request(
     assert!(asks.await.unwrap());
     house.until("parked", 1).await;
     assert!(house.shop.seen_of("/gone").is_empty());
+    assert_eq!(outcomes(&house).await, [1, 0, 1]);
+}
+
+/// How many waits ended with a slot, without one, and by the client.
+async fn outcomes(house: &House) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for (count, outcome) in counts.iter_mut().zip(["granted", "later", "gone"]) {
+        let name = format!("ropeline_returns_total{{room=\"shop\",outcome=\"{outcome}\"}}");
+        *count = house.counter(&name).await;
+    }
+    counts
+}
+
+#[tokio::test]
+async fn a_request_that_may_not_wait_is_counted_as_limited_only() {
+    let (house, away, _busy) = one_parked(&[], ACTIVE).await;
+    let asks = (0..10).map(|_| {
+        let mut same = away.clone();
+        tokio::spawn(async move { assert_parked(&same.page("/seats").await) })
+    });
+    for ask in asks.collect::<Vec<_>>() {
+        ask.await.unwrap();
+    }
+    assert_eq!(outcomes(&house).await, [0, 8, 0]);
+    assert_eq!(
+        house
+            .counter("ropeline_limited_total{limit=\"returning\",upstream=\"\"}")
+            .await,
+        2
+    );
+}
+
+#[tokio::test]
+async fn a_wait_of_a_session_that_ends_is_no_return() {
+    let (house, mut away, _busy) = one_parked(&[], PATIENT).await;
+    let mut same = away.clone();
+    let waits = tokio::spawn(async move { same.page("/seats").await });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    away.own("POST", "leave").await;
+    assert!(!waits.await.unwrap().is_the_shops());
+    assert_eq!(outcomes(&house).await, [0, 0, 0]);
 }
 
 /// Nobody is called beyond the rights, however many slots are free.
