@@ -23,7 +23,7 @@ use crate::harness::look::Look;
 
 /// What the page says while no slot is free.
 const STILL_LET_IN: &str = "You are still let in";
-const FIRST: &str = "You are first: you come before everyone in line.";
+const FIRST: &str = "You come before everyone in line.";
 
 /// Visitors see the page soon.
 const SHORT: &str = "1s";
