@@ -81,7 +81,9 @@ fn every_metric_is_in_the_document_and_the_document_names_no_other() {
     // Families without a member show nothing.
     gate.metrics.requests(None).count(Outcome::Outside);
     gate.metrics.limited("seats").inc();
-    gate.metrics.returns(&room_name("main")).over(Returned::Granted, Duration::ZERO);
+    gate.metrics
+        .returns(&room_name("main"))
+        .over(Returned::Granted, Duration::ZERO);
     let _ = gate.metrics.of_upstream("");
     let shown = names(&scrape(&gate));
     let document = include_str!("../../docs/reference/metrics.md");
