@@ -1,6 +1,7 @@
-//! What a line learns of its sessions: of all, and, once a crowd came in one moment, of those who came in crowds and of the others apart.
+//! What a line learns of its sessions. It keeps one table of all sessions. Once a crowd has joined, it keeps two more: one of the visitors
+//! who joined in crowds, and one of the others.
 //!
-//! Bots join together and behave alike. A forecast that takes all visitors for alike would expect of everybody behind them what they do.
+//! Bots join together and behave alike. With one table a forecast would expect the same of the visitors behind them.
 
 use crate::forecast::crowds::Kind;
 use crate::forecast::stays::{Chances, Lean, Stays, Times};
@@ -42,7 +43,7 @@ impl Kinds {
         OneOf { kinds: self, kind }
     }
 
-    /// Counts the time that has passed for all who hold a slot, and those who fell idle in it.
+    /// Counts the time that has passed for each holder of a slot, and the sessions that fell idle meanwhile.
     pub fn watch<'a, I>(&mut self, records: impl Fn() -> I, passed_ms: u64, now: Clock)
     where
         I: Iterator<Item = (Kind, &'a Record)>,
@@ -76,22 +77,22 @@ pub(crate) struct OneOf<'a> {
 }
 
 impl OneOf<'_> {
-    /// They are called, this often by now.
+    /// The visitor is called; `count` is how often by now.
     pub fn note_call(self, count: u8) {
         self.each(|stays| stays.note_call(count));
     }
 
-    /// They were called, and come in.
+    /// The called visitor comes in.
     pub fn note_claim(self, call: &Call, now: Clock) {
         self.each(|stays| stays.note_claim(call, now));
     }
 
-    /// Their session is to end so long from now. One that was to end before is not counted again.
+    /// The session is to end after this time. One whose end was set before is not counted again.
     pub fn note_end(self, session: &Session, after_ms: u64, now: Clock) {
         self.each(|stays| stays.note_end(session, after_ms, now));
     }
 
-    /// Their session is used.
+    /// The session is used.
     pub fn note_use(self, session: &Session, now: Clock) {
         self.each(|stays| stays.note_use(session, now));
     }

@@ -131,7 +131,8 @@ impl Forecast {
         let passed_ms = passed_ms.unwrap_or(0);
         let grace_steps = settings.grace_ms / step_ms;
         for (at, lane) in lanes.iter().enumerate().skip(self.queues.len()) {
-            // Where more were called than hold slots, the line is older than this look, and those who wait came in no one moment.
+            // With more calls than holders of slots, sessions have ended before this look. So the line is older, and its visitors joined
+            // over some time.
             let is_new = sight.calls[at] <= u64::from(lane.slots.held().rights());
             self.queues.push(Queue::new(lane, is_new));
         }

@@ -65,7 +65,7 @@ pub(crate) struct Queue {
     cohorts: Vec<Cohort>,
     /// By class of age.
     leaves: Vec<Rate>,
-    /// Those who left by how many were ahead when they joined, and how many were expected to by their age.
+    /// By the number of visitors ahead at the join: departures, and how many were expected by age.
     depths: Vec<Share>,
     /// Places issued when last counted, and how many come in a step, in parts of [`ONE`].
     next: Place,
@@ -89,7 +89,7 @@ pub(crate) struct Group {
 }
 
 impl Queue {
-    /// `is_new`: those who wait came just now.
+    /// `is_new`: all waiting visitors have joined since the last look.
     pub fn new(lane: &Lane, is_new: bool) -> Self {
         Self {
             cohorts: Vec::new(),

@@ -313,8 +313,8 @@ impl Stays {
         (ends, idles)
     }
 
-    /// These chances of all, as many times as they came true with those who are learnt of here: at ages that none of them has reached yet
-    /// they go on like that.
+    /// The chances of all sessions, scaled by how often sessions of this table ended compared with them. It gives chances at ages that
+    /// none of these sessions has reached.
     fn as_often(&self, mut ends: Vec<u64>, mut idles: Vec<u64>) -> (Vec<u64>, Vec<u64>) {
         let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>();
         let chances = ends.iter().zip(&idles).map(|(end, idle)| end + idle);

@@ -140,7 +140,8 @@ impl Told {
             for one in open.iter_mut() {
                 one.settle(lanes, now);
             }
-            // In the order of noting: a place that is passed too early is known long before those whose intervals hold.
+            // In the order of noting. Otherwise early misses would count first: a place that is passed too early is known sooner than one
+            // whose interval holds.
             while let Some(holds) = open.front().and_then(|first| first.holds) {
                 share.note(holds);
                 open.pop_front();
