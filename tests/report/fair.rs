@@ -137,7 +137,7 @@ fn what_the_told_waits_were_worth_is_reported_as_the_room_counted_it() {
     let findings = report(&folder);
     let line = only(&findings);
     for (reported, told) in line.estimates.iter().zip(told) {
-        assert_eq!((reported.known, reported.held), (told.known, told.right));
+        assert_eq!((reported.known, reported.held), (told.known, told.held));
         assert_eq!(reported.held_percent, told.percent());
     }
     assert_eq!(line.estimates.len(), told.len());

@@ -270,7 +270,7 @@ fn found(room: &RoomName, line: &LineName, kept: &Kept) -> Line {
 fn outcomes(of: EstimatesHeld) -> Outcomes {
     Outcomes {
         known: of.known,
-        held: of.right,
+        held: of.held,
         held_percent: of.percent(),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Shares([EstimatesHeld; QUARTERS]);
 pub struct EstimatesHeld {
     /// Intervals whose outcome is known, and how many of them held.
     pub known: u64,
-    pub right: u64,
+    pub held: u64,
     /// The share that held lately, in millionths.
     lately: u32,
 }
@@ -72,7 +72,7 @@ impl Open {
 impl EstimatesHeld {
     fn note(&mut self, holds: bool) {
         self.known = self.known.saturating_add(1);
-        self.right += u64::from(holds);
+        self.held += u64::from(holds);
         let weight = u32::try_from(self.known).unwrap_or(MEMORY).min(MEMORY);
         let now = if holds { 1_000_000 } else { 0 };
         self.lately = (self.lately * (weight - 1) + now) / weight;
@@ -81,7 +81,7 @@ impl EstimatesHeld {
     /// Of 100 intervals how many held, of all; `None` while no outcome is known.
     #[must_use]
     pub fn percent(self) -> Option<u8> {
-        let percent = self.right.saturating_mul(100).checked_div(self.known)?;
+        let percent = self.held.saturating_mul(100).checked_div(self.known)?;
         u8::try_from(percent).ok()
     }
 
@@ -100,7 +100,7 @@ impl EstimatesHeld {
         let lately = (weight(self) + weight(other)) / u128::from(known.max(1));
         Self {
             known,
-            right: self.right.saturating_add(other.right),
+            held: self.held.saturating_add(other.held),
             lately: u32::try_from(lately).unwrap_or(u32::MAX),
         }
     }
@@ -229,7 +229,7 @@ mod tests {
         }
 
         fn quarters(&self) -> [(u64, u64); QUARTERS] {
-            self.told.shares.quarters().map(|share| (share.known, share.right))
+            self.told.shares.quarters().map(|share| (share.known, share.held))
         }
     }
 
