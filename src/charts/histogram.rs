@@ -58,7 +58,12 @@ impl Histogram {
 
     /// The duration that `percent` of a hundred do not pass.
     pub fn percentile(&self, percent: u64) -> u64 {
-        let wanted = (self.count * percent).div_ceil(100).max(1);
+        self.permille(percent * 10)
+    }
+
+    /// The duration that so many of a thousand do not pass.
+    pub fn permille(&self, permille: u64) -> u64 {
+        let wanted = (self.count * permille).div_ceil(1_000).max(1);
         let mut seen = 0;
         for (band, count) in &self.bands {
             seen += count;

@@ -10,7 +10,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::config::{Config, Overrides};
 use crate::room::{MAX_GATES, Wall};
@@ -20,7 +20,7 @@ use crate::simulate::{
 use crate::time;
 
 use self::replay::Replay;
-use self::room::{lanes, room, start};
+use self::room::{RETURN_WAIT_MS, lanes, longest_hold, other_way, room, start};
 use self::words::{Later, Level, ShareOf, change, duration, later, level, per_sec, share, share_of};
 use super::config_file::ConfigFile;
 use super::output::{EXIT_CONFIG, ReportFormat, say};
@@ -40,6 +40,7 @@ Examples:
   ropeline simulate --visitors 5000 --shop 60/s --shop-then 20min:30/s
   ropeline simulate --visitors 5000 --hidden 40% --phones 20% --away 3min
   ropeline simulate --visitors 1000000 --gates 1,10,100
+  ropeline simulate --visitors 5000 --pause 15s --pay 10% --polling 20% --silent 20min:90s --stampede 30min
 
 Exit codes: 0 done, 64 usage, 73 the file cannot be written, 78 the configuration has mistakes")]
 pub struct SimulateArgs {
@@ -63,7 +64,7 @@ pub struct SimulateArgs {
     /// The crowd of a rehearsal, from its JSON report: the same visitors, who behave by the same rules
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "visitors", "arrive", "over", "replay", "bots", "tabs", "stay", "stay_then", "pages", "leave", "patience", "sleep", "late",
-        "no_show", "finish", "hidden", "phones", "away",
+        "no_show", "finish", "hidden", "phones", "away", "pause", "pay", "polling",
     ])]
     like: Option<PathBuf>,
     /// Mean time that a visitor is busy inside
@@ -75,6 +76,25 @@ pub struct SimulateArgs {
     /// Mean number of requests in a visit
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pages: u32,
+    /// Median time between two requests of a visitor, log-normal as people pause; their number follows from --stay; default: even
+    /// pauses, by --pages
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "pages")]
+    pause: Option<u64>,
+    /// Share of visitors who pay on another host for 1 to 5 minutes before their last request
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share, requires = "pause")]
+    pay: u16,
+    /// Share of visitors who leave a tab open that asks every 20 s, until their session is over
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share, requires = "pause")]
+    polling: u16,
+    /// The shop answers nothing from a given time on, for so long, such as 20min:90s; repeatable
+    #[arg(long, value_name = "WHEN:TIME", value_parser = later)]
+    silent: Vec<Later>,
+    /// All visitors who have been let in, and whose session is not over, ask within 5 s at this time; repeatable
+    #[arg(long, value_name = "WHEN", value_parser = duration, requires = "pause")]
+    stampede: Vec<u64>,
+    /// Ways to give slots away: `both` also runs the room with the other value of `slots`, which takes as long again
+    #[arg(long, value_enum, default_value_t = Ways::Both)]
+    slots: Ways,
     /// Requests a second that the shop can serve, fewer when overloaded; default: the shop answers at once
     #[arg(long, value_name = "RATE", value_parser = per_sec)]
     shop: Option<u32>,
@@ -137,6 +157,13 @@ pub struct SimulateArgs {
     output: Option<PathBuf>,
 }
 
+/// Which ways to give slots away are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Ways {
+    Both,
+    AsConfigured,
+}
+
 /// Runs `ropeline simulate`.
 #[must_use]
 pub fn run(args: &SimulateArgs) -> ExitCode {
@@ -187,7 +214,22 @@ impl SimulateArgs {
             phones: self.phones,
             away_ms: self.away,
             finish: self.finish,
+            pause_ms: self.pause,
+            pay: self.pay,
+            polling: self.polling,
         }
+    }
+
+    fn silences(&self) -> Vec<(u64, u64)> {
+        let mut silences: Vec<_> = self.silent.iter().map(|later| (later.at, later.to)).collect();
+        silences.sort_unstable();
+        silences
+    }
+
+    fn stampedes(&self) -> Vec<u64> {
+        let mut stampedes = self.stampede.clone();
+        stampedes.sort_unstable();
+        stampedes
     }
 
     fn upstream(&self) -> Option<Upstream> {
@@ -233,7 +275,12 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         settings: room.settings.clone(),
         end_grace_ms: ends.then_some(room.end_grace_ms),
         completes: room.ends_on.is_empty() || room.ends_on.iter().any(|end| end.completes),
+        return_wait_ms: room.active.as_ref().map_or(RETURN_WAIT_MS, |active| active.return_wait_ms),
+        hold_ms: longest_hold(room),
+        other_way: other_way(args, config, room).map(Box::new),
         upstream: args.upstream(),
+        silences: args.silences(),
+        stampedes: args.stampedes(),
         visitors: args.visitors,
         arrive: args.arrive.clone(),
         over_ms: args.over,
@@ -253,6 +300,8 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
     };
     if let Some(file) = &args.like {
         follow(&mut plan, like::read(file, &room.settings)?);
+        // A rehearsal is compared with its own way.
+        plan.other_way = None;
     }
     if let Some(replay) = replay {
         play(&mut plan, replay);
@@ -322,8 +371,8 @@ fn put(args: &SimulateArgs, outcome: &Outcome) -> Result<(), String> {
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
 fn speed(outcome: &Outcome, took: f64) -> String {
-    // One for each way to claim a hidden turn, if there are any.
-    let runs = outcome.unseen.len().max(1);
+    // One for each way to claim a hidden turn, if there are any, and one for each more way to give slots away.
+    let runs = outcome.unseen.len().max(1) + outcome.ways.len() - 1;
     let took = took / runs as f64;
     let per_sec = outcome.events as f64 / took.max(0.001);
     let (entries, events) = (outcome.entries, outcome.events);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::room::{
-    Batch, Change, Effects, Entry, GateId, LineName, LineView, MAX_BATCH_BYTES, Overrides, Position, Report,
+    Batch, Change, Clock, Effects, Entry, GateId, LineName, LineView, MAX_BATCH_BYTES, Overrides, Position, Report,
     RoomChange, RoomName, RoomView, Section, State, VERSION, View, Wall,
 };
 
@@ -23,6 +23,8 @@ pub(super) struct Gate {
     pub said: Section,
     pub report: Option<Report>,
     pub view: Arc<View>,
+    /// When the view was made.
+    spoke: u64,
     pub entries: u64,
     /// Joins, marks, claims and all other applied events.
     pub events: u64,
@@ -41,12 +43,18 @@ impl Gate {
             start: plan.start,
             serial: 0,
             view,
+            spoke: 0,
             entries: 0,
             events: 0,
             skipped: 0,
         };
         gate.change(Change::Configure(plan.settings.clone()), 0);
         gate
+    }
+
+    /// The room's clock, as a gate that has heard nothing since tells it.
+    pub fn clock(&self, now: u64) -> Clock {
+        self.view.clock.plus(now.saturating_sub(self.spoke))
     }
 
     pub fn tick_ms(&self) -> u64 {
@@ -97,6 +105,7 @@ impl Gate {
             );
         }
         self.view = self.state.view();
+        self.spoke = now;
         effects
     }
 
@@ -106,6 +115,8 @@ impl Gate {
         let mut left = MOST_ITEMS;
         section.joins = std::mem::take(&mut said.joins);
         move_some(&mut said.claims, &mut section.claims, &mut left);
+        move_some(&mut said.returns, &mut section.returns, &mut left);
+        move_some(&mut said.holds, &mut section.holds, &mut left);
         move_some(&mut said.completions, &mut section.completions, &mut left);
         move_some(&mut said.leaves, &mut section.leaves, &mut left);
         move_some(&mut said.ends, &mut section.ends, &mut left);
@@ -129,6 +140,7 @@ impl Gate {
             now,
         );
         self.view = self.state.view();
+        self.spoke = now;
     }
 
     fn append(&mut self, batch: Batch, now: u64) -> Effects {
@@ -164,8 +176,9 @@ fn move_some<T>(from: &mut Vec<T>, to: &mut Vec<T>, left: &mut usize) {
 }
 
 fn items(section: &Section) -> usize {
-    let sent = [section.leaves.len(), section.renewals.len(), section.marks.len()];
-    sent.iter().sum::<usize>() + section.claims.len() + section.ends.len() + section.completions.len()
+    let sent = [section.leaves.len(), section.renewals.len(), section.marks.len(), section.returns.len()];
+    let others = section.claims.len() + section.ends.len() + section.completions.len() + section.holds.len();
+    sent.iter().sum::<usize>() + others
 }
 
 fn events(section: &Section) -> u64 {

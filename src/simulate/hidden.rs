@@ -166,7 +166,7 @@ impl Tab {
     clippy::cast_sign_loss,
     reason = "milliseconds of a look elsewhere"
 )]
-fn log_normal(median_ms: u64, rng: &mut Rng) -> u64 {
+pub(super) fn log_normal(median_ms: u64, rng: &mut Rng) -> u64 {
     let normal = (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (TAU * rng.f64()).cos();
     ((normal.exp() * median_ms as f64) as u64).max(1)
 }

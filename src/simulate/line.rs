@@ -1,9 +1,14 @@
 //! The visitors' pages: they poll, send heartbeats, and see when the sale is over; and those that nobody sees.
 
+use std::sync::Arc;
+
+use crate::pages::Stall;
 use crate::room::{LineView, Mode, Standing, pace};
 
+use super::guesses::Seen;
 use super::hidden::Claiming;
 use super::people::{Is, Nature};
+use super::plan::Doing;
 use super::run::{Deed, Over, Simulation, seat};
 
 impl Simulation<'_> {
@@ -51,6 +56,77 @@ impl Simulation<'_> {
             if !self.people[*id as usize].asleep {
                 self.wheel.put(*id, at);
             }
+        }
+    }
+
+    pub fn quits(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        if person.is != Is::Waiting || person.calls > 0 || person.nature == Nature::NoShow {
+            return;
+        }
+        person.is = Is::Gone;
+        self.tally.gave_up += 1;
+        if person.nature == Nature::Leaver {
+            let seat = seat(person);
+            self.gate.said.leaves.push(seat);
+        }
+        self.guesses.forget(id, self.now);
+        self.lets_the_other_be(id);
+    }
+
+    pub fn dozes(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        if person.is == Is::Waiting && person.calls == 0 {
+            person.asleep = true;
+            self.guesses.forget(id, self.now);
+            let length = match self.part(id).map(|part| part.does) {
+                Some(Doing::Sleeps(_, length)) => length,
+                _ => self.rng.u64(0..SLEEP_MS),
+            };
+            self.later(id, self.now + length, Deed::Wake);
+        }
+    }
+
+    pub fn wakes(&mut self, id: u32) {
+        self.people[id as usize].asleep = false;
+        self.comes(id);
+    }
+
+    /// Checks in out of turn.
+    pub fn marks(&mut self, id: u32) {
+        let person = &mut self.people[id as usize];
+        person.marked = self.generation;
+        let seat = seat(person);
+        self.gate.said.marks.push(seat);
+    }
+
+    /// The place is lost: at the back again.
+    pub fn joins_again(&mut self, id: u32) {
+        self.tally.late += 1;
+        self.hidden.joins_again(id);
+        self.tally.again.push(id);
+    }
+
+    /// Reads the estimate as a status answer would have it.
+    pub fn looks(&mut self, id: u32) {
+        let person = &self.people[id as usize];
+        if person.is != Is::Waiting || person.calls > 0 || person.asleep {
+            return;
+        }
+        let lane = seat(person).0;
+        let (view, standing) = (Arc::clone(&self.gate.view), self.standing(id));
+        if let (Some(Standing::Waiting(waiting)), Some(line), Some(room)) =
+            (standing, self.gate.line(), self.gate.room_view())
+        {
+            let why = Stall::of(&view, room, line, view.time);
+            let told = !why.is_some_and(Stall::pauses);
+            let seen = Seen {
+                estimate: line.estimate(lane, waiting.ahead, view.clock).filter(|_| told),
+                why,
+                beyond: !line.is_reachable(lane, waiting.ahead),
+            };
+            let after_ms = self.guesses.note(id, seen, self.now);
+            self.later(id, self.now + after_ms, Deed::Look);
         }
     }
 
@@ -169,8 +245,7 @@ impl Simulation<'_> {
     pub fn claims_unseen(&mut self, id: u32) {
         self.claims_turn(id);
         self.people[id as usize].is = Is::Unseen;
-        self.tally.counts.requests += 1;
-        self.sessions.ask(id, self.now);
+        self.uses_session(id);
         if let Some(serving) = &mut self.serving {
             serving.ask(id, self.now);
         }
@@ -211,6 +286,9 @@ impl Simulation<'_> {
         self.hidden.over_unseen += 1;
     }
 }
+
+/// Longest time after joining that a phone goes to sleep, and that it sleeps.
+pub(super) const SLEEP_MS: u64 = 900_000;
 
 /// How long a visitor looks at a page that says that a turn was missed.
 const AFTER_A_MISS_MS: u64 = 60_000;

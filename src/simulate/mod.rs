@@ -3,6 +3,7 @@
 //! The room is the real state machine: virtual visitors act through entries, packed as a gate packs them, and see its views. No
 //! rule of the line is copied here. People ([`Crowd`]), arrivals ([`Arrive`]) and stays are made up, all from one seed.
 
+mod active;
 mod arrivals;
 pub mod bill;
 mod bills;
@@ -24,6 +25,8 @@ pub mod shop;
 mod visits;
 mod wheel;
 
+pub use active::pauses::Pauses;
+pub use active::ways::{Returned, Slots, Way};
 pub use arrivals::Arrive;
 pub use bills::Bill;
 pub use followed::{Allowed, Followed};
@@ -34,7 +37,7 @@ pub use outcome::Outcome;
 pub use output::html::html;
 pub use output::plot::calibration_picture;
 pub use output::text::text;
-pub use plan::{Crowd, Doing, MAX_VISITORS, Plan, Scripted, Stays, Upstream};
+pub use plan::{Crowd, Doing, IDLE_AFTER_MS, MAX_VISITORS, Plan, Scripted, ScriptedPauses, Stays, Upstream};
 pub use run::{Progress, simulate, simulate_all};
 pub use series::{Series, Step};
 pub use serving::Served;

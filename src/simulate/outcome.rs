@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::charts::{Spread, secs};
 use crate::room::{Figures, Section};
 
+use super::active::ways::Way;
 use super::bills::Bill;
 use super::followed::Followed;
 use super::gate::Gate;
@@ -33,6 +34,14 @@ pub(super) struct Tally {
     inside: u128,
     busy: u128,
     slots: u128,
+    /// By the definition of `active::usage`.
+    used: u128,
+    /// No more visitors may be called meanwhile, since all rights are taken; and the most slots that are free then.
+    pub rights_full_ms: u64,
+    pub rights_full_free: u32,
+    /// The most sessions above the capacity, and for how long there are any.
+    pub above: u64,
+    pub above_ms: u64,
 }
 
 /// Totals that a series has by step.
@@ -54,12 +63,14 @@ impl Tally {
             said.completions.len(),
             said.leaves.len(),
             said.ends.len(),
+            said.holds.len(),
+            said.returns.len(),
         ];
         self.counts.words += words.iter().sum::<usize>() as u64;
     }
 
-    /// Time has passed with these figures at its end.
-    pub fn pass(&mut self, figures: &Figures, calls: bool, (busy, ms): (u64, u64)) {
+    /// Time has passed with these figures at its end, in which visitors used slots for `used_ms` altogether.
+    pub fn pass(&mut self, figures: &Figures, calls: bool, (busy, ms): (u64, u64), used_ms: u128) {
         self.peak_waiting = self.peak_waiting.max(figures.waiting);
         if figures.waiting > 0 && calls {
             let held = u64::from(figures.called) + u64::from(figures.inside);
@@ -68,7 +79,26 @@ impl Tally {
             self.busy += u128::from(busy.min(held)) * u128::from(ms);
             self.inside += u128::from(figures.inside) * u128::from(ms);
             self.slots += u128::from(figures.capacity) * u128::from(ms);
+            self.used += used_ms.min(u128::from(held) * u128::from(ms));
+            let rights = held + u64::from(figures.parked);
+            let free = u64::from(figures.capacity).saturating_sub(held + u64::from(figures.reserve));
+            if free > 0 && figures.max_sessions.is_some_and(|most| rights >= u64::from(most)) {
+                self.rights_full_ms += ms;
+                self.rights_full_free = self.rights_full_free.max(u32::try_from(free).unwrap_or(u32::MAX));
+            }
         }
+    }
+
+    /// The shop counts so many sessions, for so long.
+    pub fn counts(&mut self, sessions: u64, capacity: u32, ms: u64) {
+        let above = sessions.saturating_sub(u64::from(capacity));
+        self.above = self.above.max(above);
+        self.above_ms += if above > 0 { ms } else { 0 };
+    }
+
+    /// The share of the slots with a busy visitor while there was a line.
+    pub fn used(&self) -> f64 {
+        share(self.used, self.slots)
     }
 }
 
@@ -135,6 +165,9 @@ pub struct Outcome {
     pub bills: Vec<Bill>,
     /// Turns of visitors in a hidden tab, by each way to claim them; none without such visitors.
     pub unseen: Vec<Unseen>,
+    /// As the room is configured, and with slots given away in the other way.
+    pub ways: Vec<Way>,
+    pub advice: Vec<String>,
     pub over_time: Series,
 }
 
@@ -144,6 +177,7 @@ impl Outcome {
         gate: &Gate,
         (tally, most_sessions, bots, never_came): (&Tally, u64, u64, u64),
         (upstream, load_control, bills, unseen): (Option<Served>, Option<Followed>, Vec<Bill>, Vec<Unseen>),
+        way: Way,
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
         now: u64,
@@ -176,7 +210,11 @@ impl Outcome {
             line_secs: secs(tally.line_ms),
             held: share(tally.held, tally.slots),
             in_session: share(tally.inside, tally.slots),
-            utilisation: share(tally.busy, tally.slots),
+            utilisation: if plan.settings.active.is_some() || plan.has_pauses() {
+                way.busy
+            } else {
+                share(tally.busy, tally.slots)
+            },
             waits,
             waits_to_door,
             estimates,
@@ -189,6 +227,8 @@ impl Outcome {
             events: gate.events,
             bills,
             unseen,
+            ways: vec![way],
+            advice: Vec::new(),
             over_time,
         }
     }
@@ -198,7 +238,7 @@ impl Outcome {
 const FORM: u32 = 1;
 
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
-fn share(part: u128, whole: u128) -> f64 {
+pub(super) fn share(part: u128, whole: u128) -> f64 {
     let share = part as f64 / whole.max(1) as f64;
     (share * 10_000.0).round() / 10_000.0
 }

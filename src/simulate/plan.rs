@@ -5,6 +5,9 @@ use crate::room::{Overrides, RoomName, Settings, Wall};
 use super::arrivals::Arrive;
 use super::hidden::Claiming;
 
+/// `idle_after`, where neither way to give slots away has it: as a configuration has it by default.
+pub const IDLE_AFTER_MS: u64 = 60_000;
+
 /// Most visitors of one simulation.
 pub const MAX_VISITORS: u32 = 16_000_000;
 
@@ -17,8 +20,17 @@ pub struct Plan {
     pub end_grace_ms: Option<u64>,
     /// That answer sells a piece, where there is a stock.
     pub completes: bool,
+    /// With active slots: how long a request waits for a slot, and for how long the step before a payment keeps one.
+    pub return_wait_ms: u64,
+    pub hold_ms: Option<u64>,
+    /// The room with slots given away in the other way, to compare with.
+    pub other_way: Option<Box<Settings>>,
     /// How much the shop can take; without, it answers at once.
     pub upstream: Option<Upstream>,
+    /// From so long after the start on, and for so long, the shop answers nothing.
+    pub silences: Vec<(u64, u64)>,
+    /// So long after the start, all visitors with a right ask within five seconds.
+    pub stampedes: Vec<u64>,
     pub visitors: u32,
     pub arrive: Arrive,
     /// From the first to the last arrival.
@@ -48,6 +60,35 @@ pub struct Plan {
     pub script: Vec<Scripted>,
 }
 
+impl Plan {
+    /// The time from a visitor's request on in which the visitor counts as busy.
+    #[must_use]
+    pub fn idle_ms(&self) -> u64 {
+        let either = [Some(&self.settings), self.other_way.as_deref()];
+        let active = either.into_iter().flatten().find_map(|settings| settings.active);
+        active.map_or(IDLE_AFTER_MS, |active| active.idle_after_ms)
+    }
+
+    /// When the silence of the shop ends that a time falls into.
+    #[must_use]
+    pub fn silence_ends(&self, ms: u64) -> Option<u64> {
+        let silences = self.silences.iter().map(|(from, length)| (*from, from + length));
+        silences.filter(|(from, to)| (*from..*to).contains(&ms)).map(|(_, to)| to).max()
+    }
+
+    /// When an answer of the shop arrives that would arrive then if the shop were never silent.
+    #[must_use]
+    pub fn heard_from(&self, ms: u64) -> u64 {
+        self.silence_ends(ms).unwrap_or(ms)
+    }
+
+    /// Visitors pause by chance between their requests.
+    #[must_use]
+    pub fn has_pauses(&self) -> bool {
+        self.crowd.pause_ms.is_some() || self.script.iter().any(|part| part.pauses.is_some())
+    }
+}
+
 /// One visitor's whole part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scripted {
@@ -55,7 +96,16 @@ pub struct Scripted {
     /// How long they stay inside, and requests meanwhile, after which they say that they leave.
     pub stay_ms: u64,
     pub pages: u32,
+    /// The pauses between these requests; `None` where all are alike.
+    pub pauses: Option<ScriptedPauses>,
     pub does: Doing,
+}
+
+/// The median and the seed of a visitor's [`Pauses`](super::active::pauses::Pauses).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScriptedPauses {
+    pub median_ms: u64,
+    pub seed: u64,
 }
 
 /// Actions of a visitor besides waiting and coming in, in milliseconds.
@@ -101,6 +151,12 @@ pub struct Crowd {
     pub away_ms: u64,
     /// Of those inside, go to the end, after which the shop's answer ends the session.
     pub finish: u16,
+    /// The median of the pauses between two requests, which are log-normal; `None`: all are about alike.
+    pub pause_ms: Option<u64>,
+    /// Of those inside, pay on another host before their last request.
+    pub pay: u16,
+    /// Of those inside, leave a tab open that goes on asking.
+    pub polling: u16,
 }
 
 /// How long people are busy inside.
@@ -126,6 +182,9 @@ impl Crowd {
         phones: 500,
         away_ms: 120_000,
         finish: 1_000,
+        pause_ms: None,
+        pay: 0,
+        polling: 0,
     };
 }
 

@@ -1,19 +1,24 @@
 //! The main loop: virtual time advances from event to event.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use fastrand::Rng;
 
-use crate::charts::Histogram;
-use crate::room::{Edition, LaneId, LineName, LineView, Number, RoomView, Standing, pace};
+use crate::charts::{Histogram, Spread, secs};
+use crate::room::{Edition, LaneId, LineName, LineView, Number, RoomView, Settings, Standing, pace};
 
+use super::active::advice::advise;
+use super::active::pauses::Visit;
+use super::active::returns::Returns;
+use super::active::usage::Usage;
+use super::active::ways::{Returned, Slots, Way};
 use super::bills::Bills;
 use super::followed::Follower;
 use super::gate::Gate;
 use super::guesses::Guesses;
 use super::hidden::{Claiming, Hidden};
-use super::outcome::{Outcome, Tally};
+use super::outcome::{Outcome, Tally, share};
 use super::people::{self, Is, Nature, Person};
 use super::plan::Plan;
 use super::series::Recorder;
@@ -48,6 +53,12 @@ pub(super) enum Deed {
     /// Looks elsewhere, and at the tab again.
     Hide,
     See,
+    /// A tab that is left open asks the shop.
+    Poll,
+    /// Asks along with all others, after the visit.
+    Return,
+    /// The gate notes that a request is under way.
+    Keep,
 }
 
 /// Why no visitor in line is called any more.
@@ -79,6 +90,18 @@ pub(super) struct Simulation<'a> {
     pub tally: Tally,
     pub hidden: Hidden,
     pub sessions: Sessions,
+    /// As the shop counts them, sessions with a request in the last `idle_after`.
+    pub active: Sessions,
+    pub visits: BTreeMap<u32, Visit>,
+    pub returns: Returns,
+    pub usage: Usage,
+    /// Visitors whose request came in a silence of the shop.
+    pub hushed: Vec<u32>,
+    /// Visitors pause by chance.
+    pub has_pauses: bool,
+    pub idle_ms: u64,
+    next_silence: usize,
+    next_stampede: usize,
     pub waits: Histogram,
     pub doors: Histogram,
     /// People in the shop.
@@ -96,10 +119,20 @@ pub(super) struct Simulation<'a> {
 pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     let mut rng = Rng::with_seed(plan.seed);
     let people = people::draw(plan, &mut rng);
+    let settles_ms = plan.settings.parks_after_ms().unwrap_or(0);
     let mut run = Simulation {
         gate: Gate::start(plan),
         guesses: Guesses::new(people.len(), plan.probes),
         sessions: Sessions::new(people.len(), plan.settings.session_ms),
+        active: Sessions::new(people.len(), plan.idle_ms()),
+        visits: BTreeMap::new(),
+        returns: Returns::new(plan.return_wait_ms, settles_ms, plan.seed),
+        usage: Usage::default(),
+        hushed: Vec::new(),
+        has_pauses: plan.has_pauses(),
+        idle_ms: plan.idle_ms(),
+        next_silence: 0,
+        next_stampede: 0,
         people,
         plan,
         rng,
@@ -135,10 +168,21 @@ pub fn simulate(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     run.end()
 }
 
-/// Runs a plan, and where some wait in hidden tabs also by every other way to claim their turns.
+/// Runs a plan, where there is one with slots given away in the other way, and where some wait in hidden tabs also by every other
+/// way to claim their turns.
 #[must_use]
 pub fn simulate_all(plan: &Plan, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     let mut outcome = simulate(plan, progress);
+    if let Some(settings) = &plan.other_way {
+        let other = Plan {
+            settings: Settings::clone(settings),
+            other_way: Some(Box::new(plan.settings.clone())),
+            gates: Vec::new(),
+            ..plan.clone()
+        };
+        outcome.ways.extend(simulate(&other, progress).ways);
+    }
+    outcome.advice = advise(&outcome.ways, &plan.settings);
     if outcome.unseen.is_empty() {
         return outcome;
     }
@@ -162,7 +206,12 @@ impl Simulation<'_> {
         let before = self.now;
         self.now = self.next_time();
         self.sessions.advance(self.now);
+        self.active.advance(self.now);
+        let used_ms = self.usage.advance(self.now);
         self.change();
+        self.rush();
+        self.fall_silent();
+        self.ask_again();
         self.hear_answers();
         let joining = self.arrive();
         self.act();
@@ -180,7 +229,8 @@ impl Simulation<'_> {
             self.hear_calls(old.as_deref(), new);
             self.turn();
             self.notice_the_end();
-            self.count(&room, new, self.now - before);
+            self.hear_slots();
+            self.count(&room, new, (self.now - before, used_ms));
         }
     }
 
@@ -194,10 +244,11 @@ impl Simulation<'_> {
     }
 
     /// Counts time that has passed, with these figures at its end.
-    fn count(&mut self, room: &RoomView, line: &LineView, ms: u64) {
+    fn count(&mut self, room: &RoomView, line: &LineView, (ms, used_ms): (u64, u128)) {
         let (open, load) = (self.is_open(line), room.load.as_ref());
         let calls = open && load.is_none_or(|load| load.step_milli > 0);
-        self.tally.pass(&line.figures, calls, (self.busy, ms));
+        self.tally.pass(&line.figures, calls, (self.busy, ms), used_ms);
+        self.tally.counts(self.counted().count(), line.figures.capacity, ms);
         if let Some(load) = load {
             self.follower.pass(load, open && line.figures.waiting > 0, ms);
         }
@@ -235,7 +286,16 @@ impl Simulation<'_> {
         let acts = self.queue.peek().map(|Reverse((at, ..))| *at);
         let changes = self.plan.changes.get(self.next_change).map(|(at, _)| *at);
         let answers = self.serving.as_ref().and_then(Serving::next_ms);
-        let due = [comes, acts, changes, self.gate.next_turn(), answers];
+        let due = [
+            comes,
+            acts,
+            changes,
+            self.gate.next_turn(),
+            answers.map(|at| self.plan.heard_from(at)),
+            self.returns.due(),
+            self.plan.stampedes.get(self.next_stampede).copied(),
+            self.plan.silence_ends(self.now).filter(|_| !self.hushed.is_empty()),
+        ];
         next = due.into_iter().flatten().fold(next, u64::min);
         next.div_ceil(step).saturating_mul(step).max(self.now + step)
     }
@@ -245,7 +305,10 @@ impl Simulation<'_> {
             return true;
         }
         let line = self.gate.line();
-        let empty = line.is_none_or(|line| line.figures.waiting == 0 && line.figures.called + line.figures.inside == 0);
+        let empty = line.is_none_or(|line| {
+            let figures = &line.figures;
+            figures.waiting == 0 && figures.called + figures.inside + figures.parked == 0
+        });
         self.came == self.people.len() && self.queue.is_empty() && empty
     }
 
@@ -282,12 +345,49 @@ impl Simulation<'_> {
         joining
     }
 
+    /// All visitors with a right ask within a few seconds, where the plan says so.
+    fn rush(&mut self) {
+        while let Some(at) = self.plan.stampedes.get(self.next_stampede).copied().filter(|at| *at <= self.now) {
+            self.next_stampede += 1;
+            self.returns.crowd(at + STAMPEDE_MS);
+            for id in 0..index(self.came) {
+                let at = self.now + self.rng.u64(0..STAMPEDE_MS);
+                self.comes_along(id, at);
+            }
+        }
+    }
+
+    /// The shop is silent from now on, or answers those who asked meanwhile.
+    fn fall_silent(&mut self) {
+        while let Some((from, length)) = self.plan.silences.get(self.next_silence).filter(|(from, _)| *from <= self.now) {
+            self.next_silence += 1;
+            self.returns.crowd(from + length);
+        }
+        if !self.hushed.is_empty() && self.plan.silence_ends(self.now).is_none() {
+            for id in std::mem::take(&mut self.hushed) {
+                self.is_served(id);
+            }
+        }
+    }
+
+    /// The sessions that the shop counts.
+    fn counted(&self) -> &Sessions {
+        match self.plan.settings.active {
+            Some(_) => &self.active,
+            None => &self.sessions,
+        }
+    }
+
     fn act(&mut self) {
         while let Some(Reverse((at, id, deed))) = self.queue.peek().copied()
             && at <= self.now
         {
             self.queue.pop();
-            self.does(id, deed);
+            // The visitor has come sooner, or is to come later.
+            let is_void = deed == Deed::Page && self.visits.get(&id).is_none_or(|visit| visit.due != at);
+            if !is_void {
+                self.does(id, deed);
+            }
         }
     }
 
@@ -353,11 +453,37 @@ impl Simulation<'_> {
         }
     }
 
+    fn way(&self, doors: &Spread) -> Way {
+        let (settings, tally, counted) = (&self.plan.settings, &self.tally, self.counted());
+        let is_active = settings.active.is_some();
+        let counts_for_ms = if is_active { self.plan.idle_ms() } else { settings.session_ms };
+        Way {
+            slots: if is_active { Slots::Active } else { Slots::Session },
+            counts_for_secs: secs(counts_for_ms),
+            capacity: settings.capacity,
+            median_wait_secs: doors.p50_secs,
+            p95_wait_secs: doors.p95_secs,
+            busy: tally.used(),
+            ceiling: share(self.usage.busy_ms, counted.held_ms + self.usage.forced_ms).min(1.0),
+            most_sessions: counted.most,
+            above: tally.above,
+            above_secs: secs(tally.above_ms),
+            returns: Returned::of(&self.returns),
+            thrown_out: tally.thrown_out,
+            still_waiting: self.gate.line().map_or(0, |line| line.figures.waiting),
+            busiest_minute: self.usage.busiest,
+            long_pause_secs: secs(self.usage.pauses.permille(999)),
+            rights_full_secs: secs(tally.rights_full_ms),
+            rights_full_free: tally.rights_full_free,
+        }
+    }
+
     fn end(mut self) -> Outcome {
         self.guesses.end(self.now);
         let (waits, doors) = (self.waits.spread(), self.doors.spread());
         let hides = self.plan.crowd.hidden > 0 && self.plan.script.is_empty();
         let unseen = hides.then(|| self.hidden.figures(self.plan.claiming, &doors));
+        let way = self.way(&doors);
         let bots = self.people.iter().filter(|person| person.nature == Nature::Bot).count();
         Outcome::of(
             self.plan,
@@ -374,6 +500,7 @@ impl Simulation<'_> {
                 self.bills.end(),
                 unseen.into_iter().collect(),
             ),
+            way,
             (waits, doors),
             (
                 self.guesses.trust(),
@@ -403,6 +530,9 @@ pub(super) fn seat(person: &Person) -> (LaneId, Number) {
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
+
+/// Within how long all visitors come back in a stampede.
+const STAMPEDE_MS: u64 = 5_000;
 
 /// Most newcomers of one step; more join with the next.
 const MOST_JOINS: usize = 100_000;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::pages::Stall;
-use crate::room::{Claim, Completion, End, Standing, pace};
+use crate::room::{Claim, Completion, End, Hold, Inside, Standing, pace};
 
-use super::guesses::Seen;
+use super::active::pauses::Visit;
 use super::people::{Is, Nature, Twin, around};
 use super::plan::{Doing, Scripted};
+use super::line::SLEEP_MS;
 use super::run::{Deed, Over, Simulation, seat};
 
 impl Simulation<'_> {
@@ -21,6 +21,9 @@ impl Simulation<'_> {
             Deed::Look => self.looks(id),
             Deed::Hide => self.hides(id),
             Deed::See => self.sees(id),
+            Deed::Poll => self.polls(id),
+            Deed::Return => self.returns_to_shop(id),
+            Deed::Keep => self.keeps_slot(id),
         }
     }
 
@@ -55,7 +58,7 @@ impl Simulation<'_> {
     }
 
     /// The script of the visitor, if there is one.
-    fn part(&self, id: u32) -> Option<&Scripted> {
+    pub fn part(&self, id: u32) -> Option<&Scripted> {
         self.plan.script.get(id as usize)
     }
 
@@ -158,10 +161,6 @@ impl Simulation<'_> {
     fn goes_in(&mut self, id: u32) {
         self.lets_the_other_be(id);
         self.hidden.goes_in(id, self.now);
-        if let Some(pages) = self.part(id).map(|part| part.pages) {
-            self.claims(id, pages.max(1));
-            return self.asks(id);
-        }
         let pauses = self.pauses(id);
         self.claims(id, pauses);
         self.asks(id);
@@ -169,11 +168,29 @@ impl Simulation<'_> {
 
     /// How often a visitor who is inside from now on looks at an answer and asks again.
     fn pauses(&mut self, id: u32) -> u32 {
-        let now = self.now;
-        let mean_ms = self.plan.stays.at(now);
-        let stays_ms = match self.people[id as usize].nature {
-            Nature::Bot => self.plan.settings.session_max_ms,
-            _ => around(mean_ms, &mut self.rng),
+        let part = self.part(id).copied();
+        let mut visit = match part.and_then(|part| part.pauses) {
+            Some(pauses) => Visit::with(pauses),
+            None => Visit::of(&self.plan.crowd, self.plan.seed, id),
+        };
+        let is_bot = self.people[id as usize].nature == Nature::Bot;
+        let pauses = match part {
+            Some(part) => part.pages.max(1),
+            None if self.has_pauses && is_bot => visit.requests_in(self.plan.settings.session_max_ms),
+            None if self.has_pauses => visit.requests(self.plan.stays.at(self.now)),
+            None => self.even_pauses(is_bot),
+        };
+        self.visits.insert(id, visit);
+        pauses
+    }
+
+    /// The same, of a visitor who pauses for about as long each time.
+    fn even_pauses(&mut self, is_bot: bool) -> u32 {
+        let mean_ms = self.plan.stays.at(self.now);
+        let stays_ms = if is_bot {
+            self.plan.settings.session_max_ms
+        } else {
+            around(mean_ms, &mut self.rng)
         };
         let every_ms = (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1);
         // The request that claims is the first; as many pauses as requests, up or down by chance.
@@ -219,28 +236,100 @@ impl Simulation<'_> {
 
     /// Sends a request to the shop; the visitor reads the answer once it has arrived.
     fn asks(&mut self, id: u32) {
-        self.tally.counts.requests += 1;
-        self.sessions.ask(id, self.now);
+        self.uses_session(id);
+        self.usage.asks(id);
+        let pauses = self.people[id as usize].pauses;
+        let hold_ms = self.plan.hold_ms.filter(|_| self.is_active());
+        if let Some(visit) = self.visits.get_mut(&id) {
+            visit.is_under_way = true;
+            visit.kept_ms = hold_ms.filter(|_| visit.pays && pauses == 1).unwrap_or(0);
+            if visit.kept_ms > 0 {
+                let (lane, number) = seat(&self.people[id as usize]);
+                let for_ms = visit.kept_ms;
+                self.gate.said.holds.push(Hold { lane, number, for_ms });
+            }
+        }
+        let is_silent = self.plan.silence_ends(self.now).is_some();
+        if self.is_active() && (is_silent || self.serving.is_some()) {
+            self.later(id, self.now + self.plan.settings.renewal_ms(), Deed::Keep);
+        }
+        if is_silent {
+            return self.hushed.push(id);
+        }
+        self.is_served(id);
+    }
+
+    /// The shop answers at once, or takes the request.
+    pub fn is_served(&mut self, id: u32) {
         match &mut self.serving {
             Some(serving) => serving.ask(id, self.now),
-            None => self.looks_at_page(id),
+            None if self.people[id as usize].is == Is::Inside => self.looks_at_page(id),
+            None => {}
         }
     }
 
+    /// The shop has a request that counts as use of the session.
+    pub fn uses_session(&mut self, id: u32) {
+        self.tally.counts.requests += 1;
+        self.usage.count();
+        self.sessions.ask(id, self.now);
+        if self.is_active() {
+            self.active.ask(id, self.now);
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.plan.settings.active.is_some()
+    }
+
+    /// The answer is there.
     fn looks_at_page(&mut self, id: u32) {
+        if let Some(visit) = self.visits.get_mut(&id) {
+            visit.is_under_way = false;
+            visit.answered = Some(self.now);
+        }
+        if self.is_active() {
+            self.active.ask(id, self.now);
+        }
+        if self.has_pauses {
+            return self.pauses_after_answer(id);
+        }
         if self.people[id as usize].pauses == 0 {
-            return self.later(id, self.now + BRIEF_MS, Deed::Page);
+            return self.page_at(id, self.now + BRIEF_MS);
         }
         if let Some(part) = self.part(id) {
             let at = self.now + part.stay_ms / u64::from(part.pages.max(1));
-            return self.later(id, at, Deed::Page);
+            return self.page_at(id, at);
         }
         let mean_ms = self.plan.stays.at(self.now);
         self.next_page(id, (mean_ms / u64::from(self.plan.stays.pages.max(1))).max(1));
     }
 
+    /// The visitor goes on after a while, or this was the last answer.
+    fn pauses_after_answer(&mut self, id: u32) {
+        let left = self.people[id as usize].pauses;
+        let pause = self.visits.get_mut(&id).map(|visit| visit.pause_ms(left == 1));
+        match pause.filter(|_| left > 0) {
+            Some(pause_ms) => self.page_at(id, self.now + pause_ms),
+            None => self.leaves_shop(id),
+        }
+    }
+
+    /// The visitor's next request comes then.
+    fn page_at(&mut self, id: u32, at: u64) {
+        let kept_ms = self.visits.get_mut(&id).map_or(0, |visit| {
+            visit.due = at;
+            visit.kept_ms
+        });
+        self.usage.reads(id, at.min(self.now + self.idle_ms.max(kept_ms)));
+        self.later(id, at, Deed::Page);
+    }
+
     /// Takes the answers of a shop with a limit. A visitor without an answer tries again once.
     pub fn hear_answers(&mut self) {
+        if self.plan.silence_ends(self.now).is_some() {
+            return;
+        }
         let Some(serving) = &mut self.serving else { return };
         for (id, answered) in serving.advance(self.now) {
             let person = &mut self.people[id as usize];
@@ -249,8 +338,9 @@ impl Simulation<'_> {
             match (person.is, answered) {
                 (Is::Inside, true) => self.looks_at_page(id),
                 (Is::Inside, false) if again => {
-                    person.pauses = person.pauses.max(1).saturating_add(1);
-                    self.later(id, self.now + TRY_AGAIN_MS, Deed::Page);
+                    let least = u32::from(!self.has_pauses);
+                    person.pauses = person.pauses.max(least).saturating_add(1);
+                    self.page_at(id, self.now + TRY_AGAIN_MS);
                 }
                 (Is::Inside, false) => self.goes(id),
                 _ => {}
@@ -260,42 +350,201 @@ impl Simulation<'_> {
 
     fn next_page(&mut self, id: u32, every_ms: u64) {
         let wait_ms = every_ms / 2 + self.rng.u64(0..=every_ms);
-        self.later(id, self.now + wait_ms, Deed::Page);
+        self.page_at(id, self.now + wait_ms);
+    }
+
+    /// The session of the visitor, with a slot or parked.
+    fn session(&self, id: u32) -> Option<Inside> {
+        match self.standing(id) {
+            Some(Standing::Inside(inside)) => Some(inside),
+            _ => None,
+        }
     }
 
     fn asks_for_page(&mut self, id: u32) {
-        let inside = match self.standing(id) {
-            Some(Standing::Inside(inside)) => Some(inside),
-            _ => None,
-        };
+        let session = self.session(id);
+        let must_ask = session.is_some_and(|inside| inside.must_ask(self.gate.clock(self.now)));
+        let ends = self.plan.end_grace_ms.is_some() && self.part(id).is_none();
         let person = &mut self.people[id as usize];
-        let (seat, finishes) = (seat(person), person.finishes);
-        person.pauses = person.pauses.saturating_sub(1);
-        if person.pauses == 0 {
-            self.goes(id);
-            if self.part(id).is_some() {
-                self.sessions.end(id);
-                return self.gate.said.leaves.push(seat);
+        if !self.has_pauses {
+            person.pauses = person.pauses.saturating_sub(1);
+            // The answer that ends a session needs a slot.
+            if person.pauses == 0 && !(must_ask && ends && person.finishes) {
+                return self.leaves_shop(id);
             }
-            if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes && inside.is_some()) {
-                self.sessions.end(id);
-                self.ends(seat, after_ms);
-            }
-            return;
         }
-        let Some(inside) = inside else {
-            self.tally.thrown_out += 1;
-            return self.goes(id);
-        };
-        if inside.renewal_due(self.gate.view.clock) {
-            self.gate.said.renewals.push(seat);
+        self.has_paused(id);
+        match session {
+            None => {
+                self.tally.thrown_out += 1;
+                self.goes(id);
+            }
+            Some(_) if must_ask => self.wants_slot(id),
+            Some(inside) => self.goes_on(id, inside),
+        }
+    }
+
+    /// The pause of the visitor is over.
+    fn has_paused(&mut self, id: u32) {
+        let Some(visit) = self.visits.get_mut(&id) else { return };
+        let Some(answered) = visit.answered.take() else { return };
+        let pause_ms = visit.due.saturating_sub(answered);
+        self.usage.pauses.add(pause_ms);
+        let kept_ms = pause_ms.min(visit.kept_ms).saturating_sub(self.idle_ms);
+        self.usage.forced_ms += u128::from(kept_ms);
+    }
+
+    /// The request waits for a slot at the gate.
+    fn wants_slot(&mut self, id: u32) {
+        self.returns.ask(id, self.now);
+        self.gate.said.returns.push(seat(&self.people[id as usize]));
+    }
+
+    /// Gates ask again for requests that wait, and pages send theirs again.
+    pub fn ask_again(&mut self) {
+        let clock = self.gate.clock(self.now);
+        for id in self.returns.advance(self.now) {
+            if self.session(id).is_some_and(|inside| inside.must_ask(clock)) {
+                self.gate.said.returns.push(seat(&self.people[id as usize]));
+            }
+        }
+    }
+
+    /// Requests that have waited for a slot go on, once there is one.
+    pub fn hear_slots(&mut self) {
+        let clock = self.gate.clock(self.now);
+        for id in self.returns.open() {
+            let is_inside = self.people[id as usize].is == Is::Inside;
+            match self.session(id) {
+                Some(inside) if inside.must_ask(clock) => {}
+                Some(inside) => {
+                    self.returns.forwarded(id, self.now);
+                    if is_inside {
+                        self.goes_on(id, inside);
+                    } else {
+                        self.looks_once(id, inside);
+                    }
+                }
+                None => {
+                    self.returns.forget(id);
+                    if is_inside {
+                        self.tally.thrown_out += 1;
+                        self.goes(id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The gate forwards a request, and notes the use of the session.
+    fn goes_on(&mut self, id: u32, inside: Inside) {
+        self.renews(id, inside);
+        let has_pauses = self.has_pauses;
+        let person = &mut self.people[id as usize];
+        if has_pauses {
+            person.pauses = person.pauses.saturating_sub(1);
+        } else if person.pauses == 0 {
+            self.uses_session(id);
+            return self.leaves_shop(id);
         }
         self.asks(id);
+    }
+
+    fn renews(&mut self, id: u32, inside: Inside) {
+        let clock = if self.is_active() {
+            self.gate.clock(self.now)
+        } else {
+            self.gate.view.clock
+        };
+        if inside.renewal_due(clock) {
+            self.gate.said.renewals.push(seat(&self.people[id as usize]));
+        }
+    }
+
+    /// A request is still under way: the gate notes it as use.
+    fn keeps_slot(&mut self, id: u32) {
+        let is_under_way = self.visits.get(&id).is_some_and(|visit| visit.is_under_way);
+        let Some(inside) = self.session(id).filter(|_| is_under_way) else { return };
+        self.renews(id, inside);
+        self.active.ask(id, self.now);
+        self.later(id, self.now + self.plan.settings.renewal_ms(), Deed::Keep);
+    }
+
+    /// A tab asks by itself, after the visit. With active slots that is no use of the session.
+    fn polls(&mut self, id: u32) {
+        let clock = self.gate.clock(self.now);
+        let Some(inside) = self.session(id).filter(|inside| !inside.must_ask(clock)) else { return };
+        if self.is_active() {
+            self.tally.counts.requests += 1;
+            self.usage.count();
+        } else {
+            self.renews(id, inside);
+            self.uses_session(id);
+        }
+        if let Some(serving) = self.serving.as_mut().filter(|_| self.plan.silence_ends(self.now).is_none()) {
+            serving.ask(id, self.now);
+        }
+        self.later(id, self.now + POLL_MS, Deed::Poll);
+    }
+
+    /// The visitor asks then, along with all others, if there is a right to.
+    pub fn comes_along(&mut self, id: u32, at: u64) {
+        let person = &self.people[id as usize];
+        let (is, calls) = (person.is, person.calls);
+        if calls == 0 || self.returns.asks(id) || self.session(id).is_none() {
+            return;
+        }
+        match is {
+            Is::Inside if self.visits.get(&id).is_some_and(|visit| !visit.is_under_way && visit.due > at) => {
+                self.page_at(id, at);
+            }
+            Is::Gone => self.later(id, at, Deed::Return),
+            _ => {}
+        }
+    }
+
+    /// The visit is over, and the visitor looks once more.
+    fn returns_to_shop(&mut self, id: u32) {
+        let clock = self.gate.clock(self.now);
+        match self.session(id) {
+            Some(inside) if inside.must_ask(clock) => self.wants_slot(id),
+            Some(inside) => self.looks_once(id, inside),
+            None => {}
+        }
+    }
+
+    fn looks_once(&mut self, id: u32, inside: Inside) {
+        self.renews(id, inside);
+        self.uses_session(id);
+    }
+
+    /// The visit is over. The last answer ends the session where the visitor has gone to the end.
+    fn leaves_shop(&mut self, id: u32) {
+        let is_inside = self.session(id).is_some();
+        let polls = self.visits.get(&id).is_some_and(|visit| visit.polls);
+        self.goes(id);
+        let person = &self.people[id as usize];
+        let (seat, finishes) = (seat(person), person.finishes);
+        if self.part(id).is_some() {
+            self.sessions.end(id);
+            self.active.end(id);
+            return self.gate.said.leaves.push(seat);
+        }
+        if let Some(after_ms) = self.plan.end_grace_ms.filter(|_| finishes && is_inside) {
+            self.sessions.end(id);
+            self.active.end(id);
+            self.usage.forced_ms += u128::from(after_ms);
+            self.ends(seat, after_ms);
+        } else if polls {
+            self.later(id, self.now + POLL_MS, Deed::Poll);
+        }
     }
 
     /// Leaves the shop.
     fn goes(&mut self, id: u32) {
         self.people[id as usize].is = Is::Gone;
+        self.visits.remove(&id);
+        self.usage.ends(id);
         self.busy -= 1;
     }
 
@@ -319,87 +568,16 @@ impl Simulation<'_> {
             tag: None,
         });
     }
-
-    fn quits(&mut self, id: u32) {
-        let person = &mut self.people[id as usize];
-        if person.is != Is::Waiting || person.calls > 0 || person.nature == Nature::NoShow {
-            return;
-        }
-        person.is = Is::Gone;
-        self.tally.gave_up += 1;
-        if person.nature == Nature::Leaver {
-            let seat = seat(person);
-            self.gate.said.leaves.push(seat);
-        }
-        self.guesses.forget(id, self.now);
-        self.lets_the_other_be(id);
-    }
-
-    fn dozes(&mut self, id: u32) {
-        let person = &mut self.people[id as usize];
-        if person.is == Is::Waiting && person.calls == 0 {
-            person.asleep = true;
-            self.guesses.forget(id, self.now);
-            let length = match self.part(id).map(|part| part.does) {
-                Some(Doing::Sleeps(_, length)) => length,
-                _ => self.rng.u64(0..SLEEP_MS),
-            };
-            self.later(id, self.now + length, Deed::Wake);
-        }
-    }
-
-    fn wakes(&mut self, id: u32) {
-        self.people[id as usize].asleep = false;
-        self.comes(id);
-    }
-
-    /// Checks in out of turn.
-    fn marks(&mut self, id: u32) {
-        let person = &mut self.people[id as usize];
-        person.marked = self.generation;
-        let seat = seat(person);
-        self.gate.said.marks.push(seat);
-    }
-
-    /// The place is lost: at the back again.
-    pub fn joins_again(&mut self, id: u32) {
-        self.tally.late += 1;
-        self.hidden.joins_again(id);
-        self.tally.again.push(id);
-    }
-
-    /// Reads the estimate as a status answer would have it.
-    fn looks(&mut self, id: u32) {
-        let person = &self.people[id as usize];
-        if person.is != Is::Waiting || person.calls > 0 || person.asleep {
-            return;
-        }
-        let lane = seat(person).0;
-        let (view, standing) = (Arc::clone(&self.gate.view), self.standing(id));
-        if let (Some(Standing::Waiting(waiting)), Some(line), Some(room)) =
-            (standing, self.gate.line(), self.gate.room_view())
-        {
-            let why = Stall::of(&view, room, line, view.time);
-            let told = !why.is_some_and(Stall::pauses);
-            let seen = Seen {
-                estimate: line.estimate(lane, waiting.ahead, view.clock).filter(|_| told),
-                why,
-                beyond: !line.is_reachable(lane, waiting.ahead),
-            };
-            let after_ms = self.guesses.note(id, seen, self.now);
-            self.later(id, self.now + after_ms, Deed::Look);
-        }
-    }
 }
-
-/// Longest time after joining that a phone goes to sleep, and that it sleeps.
-const SLEEP_MS: u64 = 900_000;
 
 /// How long after the turn a late visitor comes.
 const LATE_MS: u64 = 30_000;
 
 /// When who got no answer tries again.
 const TRY_AGAIN_MS: u64 = 5_000;
+
+/// How often a tab asks that is left open.
+const POLL_MS: u64 = 20_000;
 
 /// How long the briefest visit takes.
 const BRIEF_MS: u64 = 1_000;

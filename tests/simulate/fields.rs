@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ropeline::room::{Bounds, Controller, LoadControl, Settings};
+use ropeline::room::{ActiveSlots, Bounds, Controller, LoadControl, Settings};
 use ropeline::simulate::{Crowd, Plan, Upstream, simulate_all};
 use serde_json::Value;
 
@@ -34,7 +34,15 @@ fn outcome() -> Value {
         load_control: Some(LoadControl::by(Controller::Adaptive(Bounds::default()))),
         ..Settings::default()
     };
+    let active = Settings {
+        active: Some(ActiveSlots {
+            idle_after_ms: 60_000,
+            max_sessions: None,
+        }),
+        ..settings.clone()
+    };
     let plan = Plan {
+        other_way: Some(Box::new(active)),
         upstream: Some(Upstream { per_sec: vec![(0, 60)] }),
         gates: vec![10],
         notes: vec!["a note".to_owned()],
@@ -147,6 +155,12 @@ const FIRST: &str = "
     bills[].gate_cores bills[].stream_cores bills[].all_entries bills[].all_store_out_bytes
     unseen[].claiming unseen[].visitors unseen[].missed_on_desktops unseen[].missed_on_phones unseen[].over_unseen
     unseen[].back_again unseen[].held_secs unseen[].median_wait_secs unseen[].p95_wait_secs
+    ways[].slots ways[].counts_for_secs ways[].capacity ways[].median_wait_secs ways[].p95_wait_secs ways[].busy ways[].ceiling
+    ways[].most_sessions ways[].above ways[].above_secs ways[].thrown_out ways[].still_waiting ways[].busiest_minute
+    ways[].long_pause_secs ways[].rights_full_secs ways[].rights_full_free
+    ways[].returns.alone ways[].returns.within_a_second ways[].returns.p999_secs ways[].returns.max_secs
+    ways[].returns.together ways[].returns.together_median_secs ways[].returns.together_max_secs ways[].returns.pages
+    advice[]
     over_time.step_ms
     over_time.steps[].waiting over_time.steps[].slots over_time.steps[].capacity
     over_time.steps[].joins over_time.steps[].calls over_time.steps[].claims over_time.steps[].no_shows

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may panic as its functions do")]
 
+mod active;
 mod bill;
 mod command;
 mod estimates;
@@ -21,7 +22,12 @@ fn plan(visitors: u32, settings: Settings) -> Plan {
         settings,
         end_grace_ms: Some(0),
         completes: true,
+        return_wait_ms: 10_000,
+        hold_ms: None,
+        other_way: None,
         upstream: None,
+        silences: Vec::new(),
+        stampedes: Vec::new(),
         visitors,
         arrive: Arrive::Steady,
         over_ms: 300_000,

@@ -134,6 +134,7 @@ fn who_reads_a_page_past_the_claim_deadline_keeps_the_slot() {
             arrives_ms: index * 500,
             stay_ms: u64::from(pages) * PAGE_MS,
             pages,
+            pauses: None,
             does: Doing::Nothing,
         };
         let outcome = run(&Plan {

@@ -35,7 +35,7 @@ pub struct RehearseArgs {
     /// How many virtual visitors
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST)))]
     pub visitors: u32,
-    /// What they are like; the options up to --no-show override one part each
+    /// What they are like; the options up to --pause override one part each
     #[arg(long, value_enum, default_value_t = Name::Spike)]
     pub profile: Name,
     /// Time over which they arrive, such as 60s or 10min
@@ -62,6 +62,9 @@ pub struct RehearseArgs {
     /// The share that is called and does not come
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub no_show: Option<u16>,
+    /// Median time between two requests of a visitor inside, log-normal as people pause; else all pauses of a visit are alike
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub pause: Option<u64>,
     /// The same seed gives the same crowd
     #[arg(long)]
     pub seed: Option<u64>,
@@ -120,6 +123,7 @@ impl RehearseArgs {
             patience_ms: self.patience.unwrap_or(usual.patience_ms),
             late: self.late.unwrap_or(usual.late),
             no_show: self.no_show.unwrap_or(usual.no_show),
+            pause_ms: self.pause,
         };
         if profile.shares() > 1_000 {
             return Err(Failure::Local(

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::charts::{float, rounded};
 use crate::room::Settings;
-use crate::simulate::{Doing, Scripted};
+use crate::simulate::{Doing, Pauses, Scripted, ScriptedPauses};
 
 /// A profile, by the way in which its visitors arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct Profile {
     pub late: u16,
     /// Are called and do not come.
     pub no_show: u16,
+    /// The median of the pauses between two requests of a visit, which are log-normal; `None`: all of a visit are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ms: Option<u64>,
 }
 
 impl Profile {
@@ -57,6 +60,7 @@ impl Profile {
             patience_ms: 90_000,
             late: 50,
             no_show: 50,
+            pause_ms: None,
         };
         match name {
             Name::Spike => spike,
@@ -121,11 +125,21 @@ pub fn crowd(visitors: u32, profile: &Profile, seed: u64, room: &Settings) -> Ve
         let stay_ms = part(profile.inside_ms, exponential(&mut rng).min(4.0));
         // Often enough that the session goes on.
         let fewest = stay_ms.div_ceil((room.session_ms / 2).max(500)).min(MOST_PAGES);
+        let does = does(profile, room.claim_deadline_ms, &mut rng);
+        let pauses = profile.pause_ms.map(|median_ms| ScriptedPauses {
+            median_ms,
+            seed: rng.u64(..),
+        });
+        let pages = match pauses {
+            Some(pauses) => Pauses::of(pauses).requests_in(stay_ms),
+            None => u32::try_from(fewest).unwrap_or(u32::MAX).max(PAGES),
+        };
         Scripted {
             arrives_ms: part(profile.arrive_ms, profile.name.arrival(share)),
             stay_ms,
-            pages: u32::try_from(fewest).unwrap_or(u32::MAX).max(PAGES),
-            does: does(profile, room.claim_deadline_ms, &mut rng),
+            pages: pages.max(1),
+            pauses,
+            does,
         }
     };
     (0..visitors).map(visitor).collect()

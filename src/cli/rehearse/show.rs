@@ -9,7 +9,7 @@ use super::options::{Format, RehearseArgs};
 use super::profile::Profile;
 use super::stage::Stage;
 use super::tally::{Seen, Visit};
-use crate::charts::{in_words, whole_in_words};
+use crate::charts::{in_words, secs, whole_in_words};
 use crate::cli::output::aligned;
 use crate::dates::rfc3339;
 use ropeline_ids::Wall;
@@ -144,9 +144,26 @@ impl Report<'_> {
             // How long one waited for a connection of this command's, at most.
             "connection_wait_secs": self.stage.pool.longest().as_secs_f64(),
             "errors": seen.errors,
+            "active": self.active(seen),
             // In milliseconds since it began, in order of arrival.
             "visits": seen.visits,
         })
+    }
+}
+
+impl Report<'_> {
+    /// In a room with active slots: how many visitors the shop would have seen in the last `idle_after`, and how those fared who came
+    /// back.
+    fn active(&self, seen: &Seen) -> Option<Value> {
+        let settings = self.stage.settings();
+        let idle_after_ms = settings.active?.idle_after_ms;
+        Some(json!({
+            "idle_after_secs": secs(idle_after_ms),
+            "slots": settings.capacity,
+            "most": seen.most_active(idle_after_ms),
+            "parked": seen.parked,
+            "longest_secs": seen.longest.as_secs_f64(),
+        }))
     }
 }
 

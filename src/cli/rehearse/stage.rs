@@ -15,6 +15,7 @@ use super::pool::{Answer, NoAnswer, Pool};
 use super::tally::Tally;
 use super::target::Target;
 use crate::cli::remote::Failure;
+use crate::room::Settings;
 use crate::time;
 
 /// The field that carries the mark, and comes back with the rehearsal's id.
@@ -63,6 +64,11 @@ impl Stage {
             over: CancellationToken::new(),
             why: OnceLock::new(),
         })
+    }
+
+    /// The room's, as the configuration has them.
+    pub fn settings(&self) -> &Settings {
+        &self.target.settings
     }
 
     /// The visitors' time runs from now on.
@@ -283,7 +289,6 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::room::Settings;
     use ropeline_ids::RehearsalId;
 
     const ID: &str = "0102030405060708";

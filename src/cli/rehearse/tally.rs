@@ -50,6 +50,18 @@ pub struct Seen {
     pub requests: u64,
     /// By kind.
     pub errors: BTreeMap<String, u64>,
+    /// Requests that the shop would have seen, and ends of sessions: when, in milliseconds, and whose.
+    pub uses: Vec<(u64, usize, Use)>,
+    /// Pages that said that no slot was free, and the longest time from a request inside to its answer.
+    pub parked: u64,
+    pub longest: Duration,
+}
+
+/// How a visitor uses the session.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Use {
+    Ends,
+    Asks,
 }
 
 #[derive(Debug)]
@@ -68,6 +80,9 @@ impl Tally {
             visits: vec![visit; visitors],
             requests: 0,
             errors: BTreeMap::new(),
+            uses: Vec::new(),
+            parked: 0,
+            longest: Duration::ZERO,
         }))
     }
 
@@ -90,6 +105,19 @@ impl Tally {
     /// A visitor's place is gone, and it takes a new one.
     pub fn again(&self, at: usize) {
         self.seen().visits[at].again += 1;
+    }
+
+    /// A request of a visitor inside was answered as the shop's, or one that ends the session is sent, so long after the beginning.
+    pub fn uses(&self, at: usize, how: Use, since: Duration) {
+        let ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        self.seen().uses.push((ms, at, how));
+    }
+
+    /// That took so long; `had_none`: a page said meanwhile that no slot was free.
+    pub fn returned(&self, waited: Duration, had_none: bool) {
+        let mut seen = self.seen();
+        seen.parked += u64::from(had_none);
+        seen.longest = seen.longest.max(waited);
     }
 
     pub fn sent(&self) {
@@ -116,6 +144,28 @@ impl Seen {
         fates
     }
 
+    /// The most visitors who, at one moment, had sent a request within the last `idle_ms`, and had not ended the session since.
+    pub fn most_active(&self, idle_ms: u64) -> usize {
+        let mut uses = self.uses.clone();
+        uses.sort_unstable();
+        let (mut last, mut first, mut most) = (BTreeMap::new(), 0, 0);
+        for (ms, at, how) in &uses {
+            while uses[first].0 + idle_ms <= *ms {
+                let (gone, whose, _) = uses[first];
+                if last.get(&whose) == Some(&gone) {
+                    last.remove(&whose);
+                }
+                first += 1;
+            }
+            match how {
+                Use::Ends => last.remove(at),
+                Use::Asks => last.insert(*at, *ms),
+            };
+            most = most.max(last.len());
+        }
+        most
+    }
+
     /// From joining until one of the times after it.
     pub fn waits(&self, until: fn(&Visit) -> Option<u64>) -> Spread {
         let mut waits = Histogram::default();
@@ -131,6 +181,18 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_visitor_is_active_for_a_while_after_each_request() {
+        let tally = Tally::new(3);
+        for (ms, at) in [(0, 0), (4, 1), (8, 0), (13, 2), (17, 1), (40, 0)] {
+            tally.uses(at, Use::Asks, Duration::from_millis(ms));
+        }
+        let most = |idle_ms| tally.seen().most_active(idle_ms);
+        assert_eq!((most(10), most(9), most(1), most(5)), (3, 2, 1, 2));
+        tally.uses(0, Use::Ends, Duration::from_millis(12));
+        assert_eq!(tally.seen().most_active(10), 2, "the session is over before the third comes");
+    }
 
     #[test]
     fn the_first_time_counts() {

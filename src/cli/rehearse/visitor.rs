@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header;
 use serde_json::Value;
 use tokio::time::sleep;
 
 use super::pool::Answer;
 use super::stage::{Asks, Jar, Stage, has_pass, has_place, word};
-use super::tally::Fate;
-use crate::simulate::{Doing, Scripted};
+use super::tally::{Fate, Use};
+use crate::simulate::{Doing, Pauses, Scripted};
 use crate::time;
 
 /// Lives one visit through, or until everybody stops.
@@ -127,20 +128,50 @@ impl<'a> Visitor<'a> {
         let began = time::uptime();
         // A visitor who was called while joining has shown no cookie yet: only this claims the slot.
         self.stage.ask(Asks::Asset, &mut self.jar).await;
+        self.stage.tally.uses(self.at, Use::Asks, self.stage.since());
+        let mut pauses = self.part.pauses.map(Pauses::of);
         let (pages, whole) = (self.part.pages.max(1), Duration::from_millis(self.part.stay_ms));
         for page in 1..=pages {
-            let due = whole.mul_f64(f64::from(page) / f64::from(pages));
-            sleep(due.saturating_sub(time::uptime().saturating_sub(began))).await;
-            let answer = self.stage.ask(Asks::Page, &mut self.jar).await;
-            let line = answer.is_some_and(|answer| matches!(word(&answer), "waiting" | "joined"));
-            if line {
+            let pause = match &mut pauses {
+                Some(pauses) => Duration::from_millis(pauses.next_ms()),
+                None => {
+                    let due = whole.mul_f64(f64::from(page) / f64::from(pages));
+                    due.saturating_sub(time::uptime().saturating_sub(began))
+                }
+            };
+            sleep(pause).await;
+            if self.page_inside().await {
                 // The session is over: a visitor who gets a new place gives it up.
                 self.stage.ask(Asks::Leave, &mut self.jar).await;
                 return Fate::Lost;
             }
         }
+        self.stage.tally.uses(self.at, Use::Ends, self.stage.since());
         self.stage.ask(Asks::Leave, &mut self.jar).await;
         Fate::Ended
+    }
+
+    /// Asks for a page of the shop; true where the session is over. A visitor who has no slot any more asks until there is one: the
+    /// gate lets the request wait, and then sends a page that asks again by itself.
+    async fn page_inside(&mut self) -> bool {
+        let asked = time::uptime();
+        let mut had_none = false;
+        loop {
+            let answer = self.stage.ask(Asks::Page, &mut self.jar).await;
+            match answer.as_ref().map_or("", word) {
+                "waiting" | "joined" => return true,
+                "parked" => {
+                    had_none = true;
+                    sleep(answer.as_ref().and_then(retry_after).unwrap_or(AGAIN)).await;
+                }
+                _ => {
+                    let waited = time::uptime().saturating_sub(asked);
+                    self.stage.tally.uses(self.at, Use::Asks, self.stage.since());
+                    self.stage.tally.returned(waited, had_none);
+                    return false;
+                }
+            }
+        }
     }
 
     /// Loads the page: joins, waits on, or comes in.
@@ -216,6 +247,12 @@ impl<'a> Visitor<'a> {
     fn is(&self, fate: Fate) {
         self.stage.tally.is(self.at, fate, self.stage.since());
     }
+}
+
+/// When the page of a visitor without a slot asks again.
+fn retry_after(answer: &Answer) -> Option<Duration> {
+    let field = answer.headers.get(header::RETRY_AFTER)?;
+    field.to_str().ok()?.parse().ok().map(Duration::from_secs)
 }
 
 /// When the page's script asks for the first time, and when a visitor tries again who had no answer.

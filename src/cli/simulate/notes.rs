@@ -59,8 +59,19 @@ pub(super) fn of(
         !args.gates.is_empty() && matches!(config.store.kind, StoreKind::Embedded { .. }),
         "the store is a file, which one gate has: the bill is of a Redis",
     );
+    say(
+        args.polling > 0,
+        "with active slots the addresses that open tabs ask must stand in `background`: without that they keep their slots",
+    );
+    let unheld = room.active.is_some() && args.pay > 0 && super::room::longest_hold(room).is_none();
+    say(unheld, "no hold_slot: a visitor who pays elsewhere is parked meanwhile");
     let behind = changes.iter().any(|(at, _)| *at >= args.most);
     say(behind, "a --change lies behind the end of --for");
+    let events = args.silences().into_iter().map(|(at, _)| at).chain(args.stampedes());
+    say(
+        events.into_iter().any(|at| at >= args.most),
+        "a --silent or --stampede lies behind the end of --for",
+    );
     Ok(notes)
 }
 

@@ -1,9 +1,10 @@
 //! The simulated room, its starting time, and the visitors of each lane.
 
-use super::SimulateArgs;
 use super::words::ShareOf;
+use super::{SimulateArgs, Ways};
 use crate::config::{Config, Room};
-use crate::room::{MAX_LANES, Settings, Wall};
+use crate::room::{ActiveSlots, MAX_LANES, Settings, Wall};
+use crate::simulate::IDLE_AFTER_MS;
 
 /// The room that is meant.
 pub(super) fn room<'a>(args: &SimulateArgs, config: &'a Config) -> Result<&'a Room, String> {
@@ -20,6 +21,31 @@ pub(super) fn room<'a>(args: &SimulateArgs, config: &'a Config) -> Result<&'a Ro
             .join(", ")
     };
     found.ok_or_else(|| format!("there is no room {name:?}: one of {}", names()))
+}
+
+/// The room with the other value of `slots`; `None` where it cannot have that, or is not to be compared.
+pub(super) fn other_way(args: &SimulateArgs, config: &Config, room: &Room) -> Option<Settings> {
+    if args.slots == Ways::AsConfigured || !config.forward_auth.is_empty() {
+        return None;
+    }
+    let is_active = room.settings.active.is_some();
+    let active = (!is_active).then_some(ActiveSlots {
+        idle_after_ms: IDLE_AFTER_MS,
+        max_sessions: None,
+    });
+    let other = Settings {
+        active,
+        ..room.settings.clone()
+    };
+    // As `ropeline check` has it.
+    let lasts = other.parks_after_ms().is_none_or(|parks_after_ms| other.session_ms > parks_after_ms);
+    lasts.then_some(other)
+}
+
+/// For how long the slot is kept during a payment.
+pub(super) fn longest_hold(room: &Room) -> Option<u64> {
+    let rules = room.active.iter().flat_map(|active| &active.hold_slot);
+    rules.map(|rule| rule.for_ms).max()
 }
 
 /// Of a thousand, how many come to each lane after the first.
@@ -58,6 +84,9 @@ pub(super) fn start(settings: &Settings, now: Wall) -> Result<Wall, String> {
     let first = is_on.or(next).map(|window| window.begins);
     first.ok_or_else(|| "the room's schedule has no beginning ahead: give it a date in the future".to_owned())
 }
+
+/// `return_wait` as a configuration has it by default.
+pub(super) const RETURN_WAIT_MS: u64 = 10_000;
 
 /// The beginning of 2026: the figures do not depend on it.
 const ANY_TIME_MS: u64 = 1_767_225_600_000;

@@ -6,6 +6,7 @@ use minijinja::HtmlEscape;
 
 use super::plot::{Curve, calibration, over_time};
 use super::text::text;
+use super::ways;
 use crate::charts::{Plot, float, in_words};
 use crate::simulate::followed::{Allowed, Followed};
 use crate::simulate::outcome::Outcome;
@@ -24,6 +25,7 @@ pub fn html(outcome: &Outcome) -> String {
          <h1>Simulation of {room}</h1>\n"
     );
     tiles(&mut page, outcome);
+    ways::html(&mut page, outcome);
     plots(&mut page, outcome);
     let whole = HtmlEscape(&text(outcome)).to_string();
     let _ = write!(

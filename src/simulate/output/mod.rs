@@ -3,3 +3,4 @@
 pub mod html;
 pub mod plot;
 pub mod text;
+mod ways;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::ways;
 use crate::charts::{Spread, float, in_words};
 use crate::room::Why;
 use crate::simulate::bill::STREAM_SECS;
@@ -24,6 +25,7 @@ pub fn text(outcome: &Outcome) -> String {
     shop(&mut text, outcome);
     estimates(&mut text, outcome);
     unseen(&mut text, outcome);
+    ways::text(&mut text, outcome);
     over_time(&mut text, outcome);
     bills(&mut text, outcome);
     for note in &outcome.notes {
