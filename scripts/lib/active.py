@@ -24,7 +24,7 @@ idle_after = "60s"
 max_sessions = 900
 hold_slot = [{{ route = "POST /checkout", for = "5 min" }}]
 background = ["/cart/poll"]
-ends_on = ["/thanks"]
+ends_on = [{{ route = "/thanks", status = 200 }}]
 """
 CROWD = ["--visitors", "6000", "--over", "20min", "--stay", "2min", "--pause", "15s", "--pay", "10%", "--polling", "20%",
          "--silent", "25min:90s", "--stampede", "45min"]

@@ -275,7 +275,10 @@ fn plan(args: &SimulateArgs, config: &Config, now: Wall) -> Result<Plan, String>
         settings: room.settings.clone(),
         end_grace_ms: ends.then_some(room.end_grace_ms),
         completes: room.ends_on.is_empty() || room.ends_on.iter().any(|end| end.completes),
-        return_wait_ms: room.active.as_ref().map_or(RETURN_WAIT_MS, |active| active.return_wait_ms),
+        return_wait_ms: room
+            .active
+            .as_ref()
+            .map_or(RETURN_WAIT_MS, |active| active.return_wait_ms),
         hold_ms: longest_hold(room),
         other_way: other_way(args, config, room).map(Box::new),
         upstream: args.upstream(),

@@ -176,7 +176,12 @@ fn move_some<T>(from: &mut Vec<T>, to: &mut Vec<T>, left: &mut usize) {
 }
 
 fn items(section: &Section) -> usize {
-    let sent = [section.leaves.len(), section.renewals.len(), section.marks.len(), section.returns.len()];
+    let sent = [
+        section.leaves.len(),
+        section.renewals.len(),
+        section.marks.len(),
+        section.returns.len(),
+    ];
     let others = section.claims.len() + section.ends.len() + section.completions.len() + section.holds.len();
     sent.iter().sum::<usize>() + others
 }

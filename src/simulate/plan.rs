@@ -73,7 +73,10 @@ impl Plan {
     #[must_use]
     pub fn silence_ends(&self, ms: u64) -> Option<u64> {
         let silences = self.silences.iter().map(|(from, length)| (*from, from + length));
-        silences.filter(|(from, to)| (*from..*to).contains(&ms)).map(|(_, to)| to).max()
+        silences
+            .filter(|(from, to)| (*from..*to).contains(&ms))
+            .map(|(_, to)| to)
+            .max()
     }
 
     /// When an answer of the shop arrives that would arrive then if the shop were never silent.

@@ -347,7 +347,13 @@ impl Simulation<'_> {
 
     /// All visitors with a right ask within a few seconds, where the plan says so.
     fn rush(&mut self) {
-        while let Some(at) = self.plan.stampedes.get(self.next_stampede).copied().filter(|at| *at <= self.now) {
+        while let Some(at) = self
+            .plan
+            .stampedes
+            .get(self.next_stampede)
+            .copied()
+            .filter(|at| *at <= self.now)
+        {
             self.next_stampede += 1;
             self.returns.crowd(at + STAMPEDE_MS);
             for id in 0..index(self.came) {
@@ -359,7 +365,12 @@ impl Simulation<'_> {
 
     /// The shop is silent from now on, or answers those who asked meanwhile.
     fn fall_silent(&mut self) {
-        while let Some((from, length)) = self.plan.silences.get(self.next_silence).filter(|(from, _)| *from <= self.now) {
+        while let Some((from, length)) = self
+            .plan
+            .silences
+            .get(self.next_silence)
+            .filter(|(from, _)| *from <= self.now)
+        {
             self.next_silence += 1;
             self.returns.crowd(from + length);
         }
@@ -456,7 +467,11 @@ impl Simulation<'_> {
     fn way(&self, doors: &Spread) -> Way {
         let (settings, tally, counted) = (&self.plan.settings, &self.tally, self.counted());
         let is_active = settings.active.is_some();
-        let counts_for_ms = if is_active { self.plan.idle_ms() } else { settings.session_ms };
+        let counts_for_ms = if is_active {
+            self.plan.idle_ms()
+        } else {
+            settings.session_ms
+        };
         Way {
             slots: if is_active { Slots::Active } else { Slots::Session },
             counts_for_secs: secs(counts_for_ms),

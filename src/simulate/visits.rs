@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::room::{Claim, Completion, End, Hold, Inside, Standing, pace};
 
 use super::active::pauses::Visit;
+use super::line::SLEEP_MS;
 use super::people::{Is, Nature, Twin, around};
 use super::plan::{Doing, Scripted};
-use super::line::SLEEP_MS;
 use super::run::{Deed, Over, Simulation, seat};
 
 impl Simulation<'_> {
@@ -464,7 +464,9 @@ impl Simulation<'_> {
     /// A request is still under way: the gate notes it as use.
     fn keeps_slot(&mut self, id: u32) {
         let is_under_way = self.visits.get(&id).is_some_and(|visit| visit.is_under_way);
-        let Some(inside) = self.session(id).filter(|_| is_under_way) else { return };
+        let Some(inside) = self.session(id).filter(|_| is_under_way) else {
+            return;
+        };
         self.renews(id, inside);
         self.active.ask(id, self.now);
         self.later(id, self.now + self.plan.settings.renewal_ms(), Deed::Keep);
@@ -473,7 +475,9 @@ impl Simulation<'_> {
     /// A tab asks by itself, after the visit. With active slots that is no use of the session.
     fn polls(&mut self, id: u32) {
         let clock = self.gate.clock(self.now);
-        let Some(inside) = self.session(id).filter(|inside| !inside.must_ask(clock)) else { return };
+        let Some(inside) = self.session(id).filter(|inside| !inside.must_ask(clock)) else {
+            return;
+        };
         if self.is_active() {
             self.tally.counts.requests += 1;
             self.usage.count();
@@ -481,7 +485,11 @@ impl Simulation<'_> {
             self.renews(id, inside);
             self.uses_session(id);
         }
-        if let Some(serving) = self.serving.as_mut().filter(|_| self.plan.silence_ends(self.now).is_none()) {
+        if let Some(serving) = self
+            .serving
+            .as_mut()
+            .filter(|_| self.plan.silence_ends(self.now).is_none())
+        {
             serving.ask(id, self.now);
         }
         self.later(id, self.now + POLL_MS, Deed::Poll);
@@ -495,7 +503,12 @@ impl Simulation<'_> {
             return;
         }
         match is {
-            Is::Inside if self.visits.get(&id).is_some_and(|visit| !visit.is_under_way && visit.due > at) => {
+            Is::Inside
+                if self
+                    .visits
+                    .get(&id)
+                    .is_some_and(|visit| !visit.is_under_way && visit.due > at) =>
+            {
                 self.page_at(id, at);
             }
             Is::Gone => self.later(id, at, Deed::Return),

@@ -50,7 +50,10 @@ fn the_shop_never_counts_more_active_sessions_than_slots_and_waits_are_shorter()
         let (session, active) = (of(false), of(true));
         let words = text(&active);
         let (before, after) = (way(&session), way(&active));
-        assert!(after.most_sessions <= 30 && after.above == 0 && after.above_secs <= 0.0, "{words}");
+        assert!(
+            after.most_sessions <= 30 && after.above == 0 && after.above_secs <= 0.0,
+            "{words}"
+        );
         assert!(after.most_sessions > 25 && returns(after) > 50, "{words}");
         assert!(after.median_wait_secs * 2.0 < before.median_wait_secs, "{words}");
         assert!(after.busy > before.busy && after.busy <= after.ceiling, "{words}");
@@ -77,7 +80,12 @@ fn a_tab_that_polls_renews_a_session_with_session_slots_only() {
     let off = (wait(&with) - wait(&without)).abs() / wait(&without);
     assert!(off < 0.02, "{} {}", wait(&with), wait(&without));
     // It asks the shop all the same, as long as the session has a slot.
-    assert!(with.requests > without.requests, "{} {}", with.requests, without.requests);
+    assert!(
+        with.requests > without.requests,
+        "{} {}",
+        with.requests,
+        without.requests
+    );
     assert_eq!(way(&with).above, 0);
 }
 
@@ -154,7 +162,11 @@ fn a_silent_shop_costs_nobody_the_slot_and_returns_meanwhile_are_counted_apart()
     let step_ms = silent.over_time.step_ms;
     let last = usize::try_from(285_000 / step_ms).unwrap();
     let first = usize::try_from(260_000 / step_ms).unwrap();
-    assert!(of_silence[first..last].iter().all(|step| step.calls == 0), "{:?}", &of_silence[first..last]);
+    assert!(
+        of_silence[first..last].iter().all(|step| step.calls == 0),
+        "{:?}",
+        &of_silence[first..last]
+    );
     assert_eq!(silent.requests, usual.requests, "each is answered in the end");
 }
 
@@ -191,7 +203,10 @@ fn advice_follows_from_what_was_seen() {
         advice
     };
     let (crowded, empty, active) = (told(400, false), told(20, false), told(400, true));
-    assert!(crowded[0].starts_with("slots: \"active\" would be better"), "{crowded:?}");
+    assert!(
+        crowded[0].starts_with("slots: \"active\" would be better"),
+        "{crowded:?}"
+    );
     assert!(empty[0].contains("hardly a line"), "{empty:?}");
     assert!(active[0].starts_with("slots: \"active\" is right"), "{active:?}");
     assert!(crowded[1].contains("times the requests"), "{crowded:?}");

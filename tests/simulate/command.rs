@@ -109,15 +109,31 @@ fn ways_to_claim_a_turn_that_nobody_sees_are_compared() {
 fn both_ways_to_give_slots_away_are_shown_side_by_side_with_advice() {
     let args = ["--room", "sale", "--visitors", "60", "--stay", "30s", "--pause", "5s"];
     let text = told(&simulate(&args));
-    let head = text.lines().find(|line| line.trim_start().starts_with("slots ") && line.contains("active"));
-    assert!(head.is_some_and(|head| head.contains("session") && head.ends_with("active (not configured)")), "{text}");
-    for part in ["half inside after", "at most, with this crowd", "advice: slots: ", "advice: session_duration: "] {
+    let head = text
+        .lines()
+        .find(|line| line.trim_start().starts_with("slots ") && line.contains("active"));
+    assert!(
+        head.is_some_and(|head| head.contains("session") && head.ends_with("active (not configured)")),
+        "{text}"
+    );
+    for part in [
+        "half inside after",
+        "at most, with this crowd",
+        "advice: slots: ",
+        "advice: session_duration: ",
+    ] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     let page = told(&simulate(&[&args[..], &["--format", "html"]].concat()));
-    assert!(page.contains("<th scope=\"col\">active (not configured)</th>"), "{page}");
+    assert!(
+        page.contains("<th scope=\"col\">active (not configured)</th>"),
+        "{page}"
+    );
     let one = told(&simulate(&[&args[..], &["--slots", "as-configured"]].concat()));
-    assert!(!one.contains("not configured") && !one.contains("advice: slots"), "{one}");
+    assert!(
+        !one.contains("not configured") && !one.contains("advice: slots"),
+        "{one}"
+    );
     let polled = told(&simulate(&[&args[..], &["--polling", "20%"]].concat()));
     assert!(polled.contains("must stand in `background`"), "{polled}");
 }

@@ -191,7 +191,11 @@ mod tests {
         let most = |idle_ms| tally.seen().most_active(idle_ms);
         assert_eq!((most(10), most(9), most(1), most(5)), (3, 2, 1, 2));
         tally.uses(0, Use::Ends, Duration::from_millis(12));
-        assert_eq!(tally.seen().most_active(10), 2, "the session is over before the third comes");
+        assert_eq!(
+            tally.seen().most_active(10),
+            2,
+            "the session is over before the third comes"
+        );
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub(super) fn other_way(args: &SimulateArgs, config: &Config, room: &Room) -> Op
         ..room.settings.clone()
     };
     // As `ropeline check` has it.
-    let lasts = other.parks_after_ms().is_none_or(|parks_after_ms| other.session_ms > parks_after_ms);
+    let lasts = other
+        .parks_after_ms()
+        .is_none_or(|parks_after_ms| other.session_ms > parks_after_ms);
     lasts.then_some(other)
 }
 

@@ -143,11 +143,23 @@ mod tests {
     #[test]
     fn shorter_waits_speak_for_active_slots_and_equal_ones_for_what_is_simpler() {
         let told = |after| advise(&[session(), way(Slots::Active, after, 2_000)], &Settings::default()).remove(0);
-        assert!(told(200.0).starts_with("slots: \"active\" would be better: half"), "{}", told(200.0));
-        assert!(told(590.0).starts_with("slots: \"session\" is right"), "{}", told(590.0));
+        assert!(
+            told(200.0).starts_with("slots: \"active\" would be better: half"),
+            "{}",
+            told(200.0)
+        );
+        assert!(
+            told(590.0).starts_with("slots: \"session\" is right"),
+            "{}",
+            told(590.0)
+        );
         let own = advise(&[way(Slots::Active, 200.0, 2_000), session()], &Settings::default()).remove(0);
         assert!(own.starts_with("slots: \"active\" is right"), "{own}");
-        let none = advise(&[way(Slots::Session, 1.0, 9), way(Slots::Active, 1.0, 9)], &Settings::default()).remove(0);
+        let none = advise(
+            &[way(Slots::Session, 1.0, 9), way(Slots::Active, 1.0, 9)],
+            &Settings::default(),
+        )
+        .remove(0);
         assert!(none.contains("hardly a line"), "{none}");
     }
 
@@ -155,7 +167,11 @@ mod tests {
     fn slots_are_told_that_give_the_shop_as_many_requests() {
         let told = |after| advise(&[session(), way(Slots::Active, 200.0, after)], &Settings::default()).remove(1);
         assert!(told(2_500).contains("2.5 times the requests"), "{}", told(2_500));
-        assert!(told(2_500).contains("; 120 slots give it about today's"), "{}", told(2_500));
+        assert!(
+            told(2_500).contains("; 120 slots give it about today's"),
+            "{}",
+            told(2_500)
+        );
         assert!(told(1_000).contains("300 is right for either way"), "{}", told(1_000));
     }
 
@@ -169,8 +185,15 @@ mod tests {
             advise(std::slice::from_ref(way), &settings).remove(0)
         };
         let short = told(60, &session());
-        assert!(short.starts_with("session_duration: 5 min would be enough") && short.contains("4 visitors"), "{short}");
-        assert!(told(300, &session()).contains("5 min is right"), "{}", told(300, &session()));
+        assert!(
+            short.starts_with("session_duration: 5 min would be enough") && short.contains("4 visitors"),
+            "{short}"
+        );
+        assert!(
+            told(300, &session()).contains("5 min is right"),
+            "{}",
+            told(300, &session())
+        );
         assert!(told(3_600, &session()).contains("5 min would be enough: only"));
         // With active slots a longer one costs no slot.
         assert!(told(3_600, &way(Slots::Active, 9.0, 9)).contains("1 h is right"));
@@ -192,13 +215,23 @@ mod tests {
             ..way(Slots::Active, 200.0, 9)
         };
         let told = advise(&[limited], &settings).pop().unwrap_or_default();
-        assert!(told.contains("400 was the limit for 12 min, while up to 40 slots were free; 440"), "{told}");
+        assert!(
+            told.contains("400 was the limit for 12 min, while up to 40 slots were free; 440"),
+            "{told}"
+        );
         assert_eq!(advise(&[way(Slots::Active, 200.0, 9)], &settings).len(), 1);
     }
 
     #[test]
     fn values_are_rounded_up_as_people_set_them() {
-        for (secs, value) in [(0.5, 10), (61.0, 70), (120.0, 120), (283.2, 300), (601.0, 900), (3_601.0, 4_500)] {
+        for (secs, value) in [
+            (0.5, 10),
+            (61.0, 70),
+            (120.0, 120),
+            (283.2, 300),
+            (601.0, 900),
+            (3_601.0, 4_500),
+        ] {
             assert_eq!(sensible(secs), value, "{secs}");
         }
     }

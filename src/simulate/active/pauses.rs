@@ -146,7 +146,10 @@ mod tests {
         let mut visits: Vec<Visit> = (0..10_000).map(|id| Visit::of(&CROWD, 3, id)).collect();
         let share = |of: fn(&Visit) -> bool| visits.iter().filter(|visit| of(visit)).count() / 100;
         let shares = (share(|visit| visit.pays), share(|visit| visit.polls));
-        assert!((9..=11).contains(&shares.0) && (19..=21).contains(&shares.1), "{shares:?}");
+        assert!(
+            (9..=11).contains(&shares.0) && (19..=21).contains(&shares.1),
+            "{shares:?}"
+        );
         let stays: u64 = visits.iter_mut().map(|visit| u64::from(visit.requests(120_000))).sum();
         let wanted = 10_000 * 120_000 / mean_ms(15_000);
         assert!(stays.abs_diff(wanted) < wanted / 20, "{stays} of {wanted}");

@@ -178,6 +178,9 @@ mod tests {
         returns.advance(84_000);
         returns.ask(3, 84_000);
         returns.forwarded(3, 84_100);
-        assert_eq!((returns.together.count(), returns.alone.count(), returns.quick), (2, 1, 1));
+        assert_eq!(
+            (returns.together.count(), returns.alone.count(), returns.quick),
+            (2, 1, 1)
+        );
     }
 }

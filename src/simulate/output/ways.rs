@@ -40,8 +40,12 @@ fn rows(ways: &[Way]) -> Vec<Row> {
             row("  99.9 % within", &|way| secs(way.returns.alone, way.returns.p999_secs)),
             row("  the longest", &|way| secs(way.returns.alone, way.returns.max_secs)),
             row("returns of many at once", &|way| way.returns.together.to_string()),
-            row("  half within", &|way| secs(way.returns.together, way.returns.together_median_secs)),
-            row("  the longest", &|way| secs(way.returns.together, way.returns.together_max_secs)),
+            row("  half within", &|way| {
+                secs(way.returns.together, way.returns.together_median_secs)
+            }),
+            row("  the longest", &|way| {
+                secs(way.returns.together, way.returns.together_max_secs)
+            }),
             row("page shown to who returned", &|way| way.returns.pages.to_string()),
         ]);
     }
