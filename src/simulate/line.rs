@@ -130,6 +130,16 @@ impl Simulation<'_> {
         }
     }
 
+    /// The line is over for its visitors.
+    pub fn sent_away(&mut self, id: u32, over: Over) {
+        self.people[id as usize].is = Is::Gone;
+        self.guesses.forget(id, self.now);
+        match over {
+            Over::Sold => self.tally.sold_out_in_line += 1,
+            Over::Closed => self.tally.closed_in_line += 1,
+        }
+    }
+
     /// Why visitors now wait in vain.
     pub fn over(&self) -> Option<Over> {
         let (room, line) = (self.gate.room_view()?, self.gate.line()?);

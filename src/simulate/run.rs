@@ -381,12 +381,16 @@ impl Simulation<'_> {
         }
     }
 
+    pub fn is_active(&self) -> bool {
+        self.plan.settings.active.is_some()
+    }
+
     /// The sessions that the shop counts.
     fn counted(&self) -> &Sessions {
-        match self.plan.settings.active {
-            Some(_) => &self.active,
-            None => &self.sessions,
+        if self.is_active() {
+            return &self.active;
         }
+        &self.sessions
     }
 
     fn act(&mut self) {
@@ -466,7 +470,7 @@ impl Simulation<'_> {
 
     fn way(&self, doors: &Spread) -> Way {
         let (settings, tally, counted) = (&self.plan.settings, &self.tally, self.counted());
-        let is_active = settings.active.is_some();
+        let is_active = self.is_active();
         let counts_for_ms = if is_active {
             self.plan.idle_ms()
         } else {

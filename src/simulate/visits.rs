@@ -132,16 +132,6 @@ impl Simulation<'_> {
         }
     }
 
-    /// The line is over for its visitors.
-    pub fn sent_away(&mut self, id: u32, over: Over) {
-        self.people[id as usize].is = Is::Gone;
-        self.guesses.forget(id, self.now);
-        match over {
-            Over::Sold => self.tally.sold_out_in_line += 1,
-            Over::Closed => self.tally.closed_in_line += 1,
-        }
-    }
-
     /// The other browser of the same visitor.
     fn twin(&self, id: u32) -> Option<u32> {
         match self.people[id as usize].twin {
@@ -278,10 +268,6 @@ impl Simulation<'_> {
         }
     }
 
-    fn is_active(&self) -> bool {
-        self.plan.settings.active.is_some()
-    }
-
     /// The answer is there.
     fn looks_at_page(&mut self, id: u32) {
         if let Some(visit) = self.visits.get_mut(&id) {
@@ -403,7 +389,10 @@ impl Simulation<'_> {
     /// Gates ask again for requests that wait, and pages send theirs again.
     pub fn ask_again(&mut self) {
         let clock = self.gate.clock(self.now);
-        for id in self.returns.advance(self.now) {
+        let figures = self.gate.line().map(|line| line.figures);
+        let has_reserve =
+            figures.is_some_and(|figures| figures.called + figures.inside + figures.reserve <= figures.capacity);
+        for id in self.returns.advance(self.now, has_reserve) {
             if self.session(id).is_some_and(|inside| inside.must_ask(clock)) {
                 self.gate.said.returns.push(seat(&self.people[id as usize]));
             }
@@ -529,6 +518,11 @@ impl Simulation<'_> {
     fn looks_once(&mut self, id: u32, inside: Inside) {
         self.renews(id, inside);
         self.uses_session(id);
+        // The shop has ended it already.
+        if inside.ending {
+            self.sessions.end(id);
+            self.active.end(id);
+        }
     }
 
     /// The visit is over. The last answer ends the session where the visitor has gone to the end.

@@ -94,8 +94,8 @@ impl Returns {
         self.asking.values().map(due).min()
     }
 
-    /// Time passes: returns those for whom the gate asks (again) now.
-    pub fn advance(&mut self, now: u64) -> Vec<u32> {
+    /// Time passes: returns those for whom the gate asks (again) now. `has_reserve`: the slots are free that the room keeps for returns.
+    pub fn advance(&mut self, now: u64, has_reserve: bool) -> Vec<u32> {
         let mut notes = Vec::new();
         for (id, asking) in &mut self.asking {
             if asking.is_open && asking.until <= now {
@@ -111,7 +111,8 @@ impl Returns {
                 notes.push(*id);
             }
         }
-        if self.is_crowded && now >= self.crowded_until && self.asking.values().all(|asking| asking.alone) {
+        let is_over = has_reserve && now >= self.crowded_until;
+        if self.is_crowded && is_over && self.asking.values().all(|asking| asking.alone) {
             self.is_crowded = false;
         }
         notes
@@ -155,11 +156,11 @@ mod tests {
     fn a_request_waits_with_a_note_every_five_seconds_and_the_page_sends_it_again() {
         let mut returns = returns();
         returns.ask(7, 0);
-        assert_eq!((returns.due(), returns.advance(5_000)), (Some(5_000), vec![7]));
-        assert!(returns.advance(10_000).is_empty() && returns.open().is_empty());
+        assert_eq!((returns.due(), returns.advance(5_000, true)), (Some(5_000), vec![7]));
+        assert!(returns.advance(10_000, true).is_empty() && returns.open().is_empty());
         let again = returns.due().expect("the page tries again");
         assert!((11_000..=13_000).contains(&again) && returns.pages == 1);
-        assert_eq!((returns.advance(again), returns.open()), (vec![7], vec![7]));
+        assert_eq!((returns.advance(again, true), returns.open()), (vec![7], vec![7]));
         returns.forwarded(7, again + 500);
         assert_eq!((returns.alone.count(), returns.quick), (1, 0));
         assert!(!returns.asks(7));
@@ -170,17 +171,21 @@ mod tests {
         let mut returns = returns();
         returns.crowd(5_000);
         returns.ask(1, 1_000);
-        returns.advance(83_000);
+        returns.advance(83_000, true);
         returns.ask(2, 83_000);
         returns.forwarded(2, 83_000);
         assert_eq!(returns.together.count(), 1, "one of the crowd still waits");
         returns.forwarded(1, 84_000);
-        returns.advance(84_000);
+        returns.advance(84_000, false);
         returns.ask(3, 84_000);
-        returns.forwarded(3, 84_100);
+        returns.forwarded(3, 86_000);
+        assert_eq!(returns.together.count(), 3, "no slot is kept free yet");
+        returns.advance(87_000, true);
+        returns.ask(4, 87_000);
+        returns.forwarded(4, 87_100);
         assert_eq!(
             (returns.together.count(), returns.alone.count(), returns.quick),
-            (2, 1, 1)
+            (3, 1, 1)
         );
     }
 }
