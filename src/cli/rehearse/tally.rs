@@ -58,7 +58,7 @@ pub struct Seen {
 }
 
 /// How a visitor uses the session.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
     Ends,
     Asks,
@@ -147,7 +147,8 @@ impl Seen {
     /// The most visitors who, at one moment, had sent a request within the last `idle_ms`, and had not ended the session since.
     pub fn most_active(&self, idle_ms: u64) -> usize {
         let mut uses = self.uses.clone();
-        uses.sort_unstable();
+        // In the same millisecond in the order in which they came.
+        uses.sort_by_key(|(ms, ..)| *ms);
         let (mut last, mut first, mut most) = (BTreeMap::new(), 0, 0);
         for (ms, at, how) in &uses {
             while uses[first].0 + idle_ms <= *ms {
@@ -196,6 +197,11 @@ mod tests {
             2,
             "the session is over before the third comes"
         );
+        let tally = Tally::new(2);
+        for (at, how) in [(0, Use::Asks), (0, Use::Ends), (1, Use::Asks)] {
+            tally.uses(at, how, Duration::from_millis(7));
+        }
+        assert_eq!(tally.seen().most_active(10), 1, "in the same millisecond");
     }
 
     #[test]
