@@ -41,7 +41,7 @@ fn returns(way: &Way) -> u64 {
 #[test]
 fn the_shop_never_counts_more_active_sessions_than_slots_and_waits_are_shorter() {
     for seed in 1..6 {
-        let of = |is_active| {
+        let of = |is_active: bool| {
             run(&Plan {
                 seed,
                 ..pausing(is_active)
@@ -64,7 +64,7 @@ fn the_shop_never_counts_more_active_sessions_than_slots_and_waits_are_shorter()
 
 #[test]
 fn a_tab_that_polls_renews_a_session_with_session_slots_only() {
-    let of = |is_active, polling| {
+    let of = |is_active: bool, polling: u16| {
         let plan = pausing(is_active);
         let crowd = Crowd {
             polling,
@@ -192,7 +192,7 @@ fn both_ways_are_run_with_the_same_people_and_the_same_bytes_again() {
 
 #[test]
 fn advice_follows_from_what_was_seen() {
-    let told = |visitors, is_active| {
+    let told = |visitors, is_active: bool| {
         let plan = Plan {
             visitors,
             other_way: Some(Box::new(settings(!is_active))),
