@@ -348,6 +348,10 @@ impl Simulation<'_> {
     }
 
     fn asks_for_page(&mut self, id: u32) {
+        // The claim of who was called while joining goes with the next entry, and the request waits for it.
+        if matches!(self.standing(id), Some(Standing::Called(_))) {
+            return self.page_at(id, self.now + 1);
+        }
         let session = self.session(id);
         let must_ask = session.is_some_and(|inside| inside.must_ask(self.gate.clock(self.now)));
         let ends = self.plan.end_grace_ms.is_some() && self.part(id).is_none();

@@ -34,7 +34,7 @@ impl Pauses {
 
     /// How long the visitor now waits before the next request.
     pub fn next_ms(&mut self) -> u64 {
-        log_normal(self.median_ms, &mut self.rng).max(LEAST_MS)
+        log_normal(self.median_ms, &mut self.rng)
     }
 }
 
@@ -109,9 +109,6 @@ impl Visit {
 pub fn mean_ms(median_ms: u64) -> u64 {
     (median_ms.saturating_mul(16_487) / 10_000).max(1)
 }
-
-/// The shortest pause: a claim is in the log before the next request.
-const LEAST_MS: u64 = 500;
 
 /// How long a payment on another host takes.
 const PAY_MS: std::ops::RangeInclusive<u64> = 60_000..=300_000;
