@@ -27,7 +27,7 @@ use crate::forecast::kinds::{Kinds, OneOf};
 use crate::forecast::limit::{Limit, MeanCalls, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
-use crate::forecast::stays::{Lean, Times};
+use crate::forecast::stays::{Chances, Lean, Times};
 use crate::forecast::told::{Shares, Told};
 use crate::lane::Lane;
 use crate::lane::slots::Held;
@@ -149,12 +149,10 @@ impl Forecast {
         let Self { stays, queues, .. } = self;
         let stays = stays.as_mut().expect("asked for before");
         stays.tell_apart(queues.iter().any(|queue| !queue.crowds.is_empty()));
-        let records = || {
-            queues.iter().zip(sight.lanes).flat_map(|(queue, lane)| {
-                let of_lane = lane.slots.iter();
-                of_lane.map(move |(place, record)| (queue.crowds.kind(place), record))
-            })
-        };
+        let records = queues.iter().zip(sight.lanes).flat_map(|(queue, lane)| {
+            let of_lane = lane.slots.iter();
+            of_lane.map(move |(place, record)| (queue.crowds.kind(place), record))
+        });
         stays.watch(records, passed_ms, sight.now);
     }
 
@@ -212,29 +210,30 @@ impl Forecast {
         let stays = self.stays.as_ref().expect("watched before");
         let step_ms = stays.times().step_ms;
         let kind = |at: usize, place: Place| self.queues[at].crowds.kind(place);
-        let start = start(sight, stays.times(), &stays.chances(Lean::Likely), kind);
+        let [likely, fast, slow] = stays.chances([Lean::Likely, Lean::Fast, Lean::Slow]);
+        let start = start(sight, stays.times(), &likely, kind);
         let flows: Vec<LaneFlow> = (0..sight.lanes.len())
             .map(|at| self.lane_flow(at, sight, step_ms))
             .collect();
         let doubt = self.queues.iter().map(Queue::doubt).max().unwrap_or(0);
-        let run = |lean: Lean, tokens: Option<Tokens>| {
+        let run = |lean: Lean, chances: Vec<Chances>, tokens: Option<Tokens>| {
             let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean)).collect();
             let start = Start {
                 tokens,
                 ..start.clone()
             };
-            Flow::new(start, stays.chances(lean), lean.leaving(doubt)).run(&mut flows);
+            Flow::new(start, chances, lean.leaving(doubt)).run(&mut flows);
             let passing = |(flow, lane): (LaneFlow, &Lane)| match lane.presence.waiting() {
                 0 => Passing::new(&[]),
                 _ => Passing::new(&flow.curve),
             };
             flows.into_iter().zip(sight.lanes).map(passing).collect::<Vec<_>>()
         };
-        let [likely, fast, slow] = sight.limit;
-        let runs = run(Lean::Likely, likely)
+        let limit = sight.limit;
+        let runs = run(Lean::Likely, likely, limit[0])
             .into_iter()
-            .zip(run(Lean::Fast, fast))
-            .zip(run(Lean::Slow, slow));
+            .zip(run(Lean::Fast, fast, limit[1]))
+            .zip(run(Lean::Slow, slow, limit[2]));
         let lanes = runs.zip(sight.calls).map(|(((likely, fast), slow), calls)| LaneCurve {
             calls: *calls,
             likely,
