@@ -121,6 +121,16 @@ mod tests {
         Times::of(&Settings::default())
     }
 
+    impl Kinds {
+        pub fn bytes(&self) -> usize {
+            let apart = self.apart.as_ref().map_or(0, |apart| {
+                let tables = apart.iter().map(Stays::bytes).sum::<usize>();
+                size_of_val(&**apart) + tables
+            });
+            size_of_val(self) + self.all.bytes() + apart
+        }
+    }
+
     /// Sessions of both kinds that are in use all the time; those of the stream end after so many steps.
     fn busy(has_crowds: bool, last: u64) -> Kinds {
         let settings = Settings::default();

@@ -39,6 +39,13 @@ struct Busy {
 }
 
 impl Stays {
+    pub fn bytes(&self) -> usize {
+        let rates = [&self.claims, &self.ends, &self.idles, &self.backs];
+        let rates = rates.map(Vec::capacity).iter().sum::<usize>() * size_of::<Rate>();
+        let level = [&self.level.table, &self.level.seen].map(Vec::capacity);
+        rates + level.iter().sum::<usize>() * size_of::<u64>()
+    }
+
     /// A look at these records.
     fn watch<'a>(&mut self, records: impl Iterator<Item = &'a Record>, passed_ms: u64, now: Clock) {
         let times = self.times;
