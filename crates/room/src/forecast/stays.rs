@@ -243,7 +243,8 @@ impl Stays {
         }
     }
 
-    /// Counts the time since the last look for a holder of a slot, in parts of [`ONE`] of a step, and whether the session fell idle in it.
+    /// Counts the time since the last look for a holder of a slot, in parts of [`ONE`] of a step, and whether the session fell
+    /// idle in it.
     pub fn note_seen(&mut self, seen: Seen, steps: u64) {
         match seen {
             Seen::Called { part } => self.claims[part].exposure += steps,

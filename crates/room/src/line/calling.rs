@@ -283,7 +283,8 @@ impl Line {
         }
     }
 
-    /// A request of a visitor whose session is parked or not known here: the visitor queues for a slot. A visitor with a slot keeps it.
+    /// A request of a visitor whose session is parked or not known here: the visitor queues for a slot. A visitor with a slot
+    /// keeps it.
     pub(super) fn ask(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
@@ -330,7 +331,7 @@ impl Line {
         let returns = self.calls.returns.get_or_insert_with(|| Box::new(Returns::new(now)));
         returns.queue.push_back(who);
         returns.reserve.ask();
-        // Visitors who no longer need a slot stay in the queue until it is more than twice as long as there are parked sessions, and 16.
+        // Visitors who need no slot any more are removed only when the queue is longer than twice the parked sessions and 16.
         if returns.queue.len() > parked.saturating_mul(2).saturating_add(16) {
             let mut queue = std::mem::take(&mut returns.queue);
             let mut seen = BTreeSet::new();
@@ -358,8 +359,8 @@ impl Line {
         able.then_some(m.barred_until)
     }
 
-    /// Gives free slots to visitors who return, in the order of the queue: before all calls, without a token of the rate, and also while the
-    /// room calls nobody. Each takes a call of a controller's allowance, and gets the slot even if none is left.
+    /// Gives free slots to visitors who return, in the order of the queue: before all calls, without a token of the rate, and
+    /// also while the room calls nobody. Each takes a call of a controller's allowance, and gets the slot even if none is left.
     pub(super) fn take_back(&mut self, scope: &mut Scope, settings: &Settings, m: &Context) {
         // PERF: in nearly all lines this queue is empty.
         if self
