@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ropeline::room::{Effects, Entry, GateId, Hold, Inside, LineView, Number, Position, Standing, View};
+use ropeline::room::{Clock, Effects, Entry, GateId, Hold, Inside, LineView, Number, Position, Standing, View};
 
 use super::book::{Book, Is, Person};
 use super::{LANE, Ledger};
@@ -265,11 +265,15 @@ impl Ledger {
         book.hears_gate(entry, effects, before);
         let mut granted = Vec::new();
         let sessions = book.people.iter().filter_map(|(number, person)| match person.is {
-            Is::Inside { stay, ending, .. } => Some((*number, stay, ending)),
+            Is::Inside {
+                expires, stay, ending, ..
+            } => Some((*number, expires, stay, ending)),
             _ => None,
         });
-        for (number, stay, ending) in sessions.collect::<Vec<_>>() {
-            let Standing::Inside(Inside { parked, .. }) = line.standing(LANE, number, line.clock) else {
+        for (number, expires, stay, ending) in sessions.collect::<Vec<_>>() {
+            // Its pass is over two seconds before it is.
+            let clock = line.clock.min(Clock(expires));
+            let Standing::Inside(Inside { parked, .. }) = line.standing(LANE, number, clock) else {
                 continue;
             };
             let due = stay.parks_at().filter(|_| !ending);
