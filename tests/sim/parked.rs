@@ -91,5 +91,6 @@ fn an_operator_who_takes_slots_away_keeps_the_order_of_those_who_ask() {
         };
         plan.with(50, of(3)).with(100, of(14)).with(140, of(5))
     });
-    assert!(outcomes.iter().all(|outcome| outcome.tally.later > 5));
+    let later: u64 = outcomes.iter().map(|outcome| outcome.tally.later).sum();
+    assert!(later > 5, "{later} were told to try again");
 }
