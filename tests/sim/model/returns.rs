@@ -171,7 +171,10 @@ impl World {
                 Err(TryRecvError::Empty) => gate.holding.push(holding),
             }
         }
-        for Holding { visitor, number, until, .. } in recorded {
+        for Holding {
+            visitor, number, until, ..
+        } in recorded
+        {
             // It came too late for who has left since, or is parked.
             let standing = self.eyes(slot, |eyes| eyes.standing(number));
             let has_slot = matches!(standing, Standing::Inside(inside) if !inside.parked);
