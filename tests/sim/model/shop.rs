@@ -163,8 +163,8 @@ impl World {
         }
     }
 
-    /// With active slots, the visitors with a page in the last `idle_after` are at most the slots, and none of them is parked; nor is
-    /// anybody whose slot is held until a date. Those with a page in the last `session_duration` are at most the rights.
+    /// With active slots, the visitors with a page in the last `idle_after` are at most the slots, and none of them is parked; nor
+    /// is anybody whose slot is held until a date. Those with a page in the last `session_duration` are at most the rights.
     fn nobody_loses_a_slot(&mut self, line: &LineView, clock: Clock, idle_after: Time) {
         let lasts: Time = rooms::settings().session_ms * MILLI;
         let now = self.now;

@@ -310,7 +310,7 @@ impl Ledger {
         if due.is_none_or(|due| due > heard) || is_silent {
             let silent = book.parking.silent;
             self.fault(&format!(
-                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; gates were heard until {heard}, one last at {silent:?}"
+                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; all heard until {heard}, one last at {silent:?}"
             ));
         }
     }
@@ -372,8 +372,8 @@ impl Ledger {
         }
     }
 
-    /// Slots above the capacity are only those that gates' words took; nobody gets a right beyond the most, and no call takes a slot
-    /// that a visitor asks for, or the last one where some are parked.
+    /// Slots above the capacity are only those that gates' words took; nobody gets a right beyond the most, and no call takes a
+    /// slot that a visitor asks for, or the last one where some are parked.
     pub(super) fn judge_slots(&mut self, book: &Book, made: u64, at: Position, line: &LineView) {
         let capacity = line.figures.capacity;
         let Some(most) = most_rights(capacity) else { return };
