@@ -42,7 +42,7 @@ fn in_a_quiet_world_visitors_pause_ask_and_come_back() {
     for outcome in over_seeds("in_a_quiet_world", |plan| plan) {
         let tally = outcome.tally;
         assert!(tally.asks > 20 && tally.returns > 10, "{tally:?}");
-        assert!(tally.later > 5 && tally.holds > 5, "{tally:?}");
+        assert!(tally.holds > 5, "{tally:?}");
     }
 }
 
@@ -84,11 +84,13 @@ fn sessions_of_a_lost_log_come_back_and_ask() {
 
 #[test]
 fn an_operator_who_takes_slots_away_keeps_the_order_of_those_who_ask() {
-    over_seeds("an_operator_who_takes", |plan| {
+    let outcomes = over_seeds("an_operator_who_takes", |plan| {
         let of = |capacity| Fault::Override {
             capacity: Some(capacity),
             hold: false,
         };
         plan.with(50, of(3)).with(100, of(14)).with(140, of(5))
     });
+    let later: u64 = outcomes.iter().map(|outcome| outcome.tally.later).sum();
+    assert!(later > 5, "{later} were told to try again");
 }

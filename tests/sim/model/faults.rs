@@ -221,7 +221,10 @@ impl World {
         }
         for id in 0..self.people.len() {
             use super::people::Is;
-            if !matches!(self.people[id].is, Is::Gone | Is::Joining | Is::Claiming | Is::Returning) {
+            if !matches!(
+                self.people[id].is,
+                Is::Gone | Is::Joining | Is::Claiming | Is::Returning
+            ) {
                 self.come_again(id, 0, 3 * SECOND);
             }
         }

@@ -131,10 +131,10 @@ impl World {
         }
         match self.chance.within(0, 100) {
             // Longer than `idle_after`, and some longer than the session.
-            0..12 => self.come_again(id, 9 * SECOND, 19 * SECOND),
-            12..14 => self.come_again(id, 18 * SECOND, 30 * SECOND),
-            14..20 => self.pays(id, slot, number),
-            20 => self.is_gone(id),
+            0..18 => self.come_again(id, 9 * SECOND, 19 * SECOND),
+            18..20 => self.come_again(id, 18 * SECOND, 30 * SECOND),
+            20..26 => self.pays(id, slot, number),
+            26 => self.is_gone(id),
             _ => return false,
         }
         true
@@ -171,7 +171,10 @@ impl World {
                 Err(TryRecvError::Empty) => gate.holding.push(holding),
             }
         }
-        for Holding { visitor, number, until, .. } in recorded {
+        for Holding {
+            visitor, number, until, ..
+        } in recorded
+        {
             // It came too late for who has left since, or is parked.
             let standing = self.eyes(slot, |eyes| eyes.standing(number));
             let has_slot = matches!(standing, Standing::Inside(inside) if !inside.parked);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ropeline::calendar::Plan;
 use ropeline::room::{
-    ActiveSlots, Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
+    ActiveSlots, Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor,
+    Wall, Window,
 };
 
 use crate::codes;

@@ -100,7 +100,9 @@ impl World {
         let standing = view.standing(&rooms::visitor(number), view.clock);
         if let Standing::Inside(Inside { parked: true, .. }) = standing {
             let at = view.position;
-            self.fault(format_args!("{id} is forwarded at {slot}, and {number:?} is parked at {at:?}"));
+            self.fault(format_args!(
+                "{id} is forwarded at {slot}, and {number:?} is parked at {at:?}"
+            ));
         }
     }
 
@@ -161,8 +163,8 @@ impl World {
         }
     }
 
-    /// With active slots, the visitors with a page in the last `idle_after` are at most the slots, and none of them is parked; nor is
-    /// anybody whose slot is held until a date. Those with a page in the last `session_duration` are at most the rights.
+    /// With active slots, the visitors with a page in the last `idle_after` are at most the slots, and none of them is parked; nor
+    /// is anybody whose slot is held until a date. Those with a page in the last `session_duration` are at most the rights.
     fn nobody_loses_a_slot(&mut self, line: &LineView, clock: Clock, idle_after: Time) {
         let lasts: Time = rooms::settings().session_ms * MILLI;
         let now = self.now;
@@ -180,7 +182,9 @@ impl World {
                 let stands = |number: &Number| (*number, line.standing(rooms::LANE, *number, clock));
                 let counted: Vec<_> = counted.iter().map(stands).collect();
                 let count = counted.len();
-                return self.fault(format_args!("the shop counts {count} visitors on {most} {what}: {counted:?}"));
+                return self.fault(format_args!(
+                    "the shop counts {count} visitors on {most} {what}: {counted:?}"
+                ));
             }
         }
         for id in 0..self.people.len() {

@@ -424,7 +424,13 @@ impl Ledger {
         let reach = figures.left() != Some(0) && book.has_rights_left(capacity);
         self.judge_load(book, made.saturating_sub(ordered), at, settings);
         let all_are_called = settings.load_control.is_none();
-        if may_call && !adopting && slots + book.kept(capacity) < capacity && figures.waiting > 0 && reach && all_are_called {
+        if may_call
+            && !adopting
+            && slots + book.kept(capacity) < capacity
+            && figures.waiting > 0
+            && reach
+            && all_are_called
+        {
             self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
         }
         let kept = |(number, person): &(&Number, &Person)| {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ropeline::room::{Effects, Entry, GateId, Hold, Inside, LineView, Number, Position, Standing, View};
+use ropeline::room::{Clock, Effects, Entry, GateId, Hold, Inside, LineView, Number, Position, Standing, View};
 
 use super::book::{Book, Is, Person};
 use super::{LANE, Ledger};
@@ -265,11 +265,15 @@ impl Ledger {
         book.hears_gate(entry, effects, before);
         let mut granted = Vec::new();
         let sessions = book.people.iter().filter_map(|(number, person)| match person.is {
-            Is::Inside { stay, ending, .. } => Some((*number, stay, ending)),
+            Is::Inside {
+                expires, stay, ending, ..
+            } => Some((*number, expires, stay, ending)),
             _ => None,
         });
-        for (number, stay, ending) in sessions.collect::<Vec<_>>() {
-            let Standing::Inside(Inside { parked, .. }) = line.standing(LANE, number, line.clock) else {
+        for (number, expires, stay, ending) in sessions.collect::<Vec<_>>() {
+            // Its pass is over two seconds before it is.
+            let clock = line.clock.min(Clock(expires));
+            let Standing::Inside(Inside { parked, .. }) = line.standing(LANE, number, clock) else {
                 continue;
             };
             let due = stay.parks_at().filter(|_| !ending);
@@ -306,7 +310,7 @@ impl Ledger {
         if due.is_none_or(|due| due > heard) || is_silent {
             let silent = book.parking.silent;
             self.fault(&format!(
-                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; gates were heard until {heard}, one last at {silent:?}"
+                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; all heard until {heard}, one last at {silent:?}"
             ));
         }
     }
@@ -368,8 +372,8 @@ impl Ledger {
         }
     }
 
-    /// Slots above the capacity are only those that gates' words took; nobody gets a right beyond the most, and no call takes a slot
-    /// that a visitor asks for, or the last one where some are parked.
+    /// Slots above the capacity are only those that gates' words took; nobody gets a right beyond the most, and no call takes a
+    /// slot that a visitor asks for, or the last one where some are parked.
     pub(super) fn judge_slots(&mut self, book: &Book, made: u64, at: Position, line: &LineView) {
         let capacity = line.figures.capacity;
         let Some(most) = most_rights(capacity) else { return };
