@@ -78,6 +78,11 @@ impl Gate {
         self.publish();
     }
 
+    /// The state alone; views end.
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
     fn publish(&mut self) {
         let view = self.state.view();
         self.views.rotate_left(1);

@@ -5,11 +5,15 @@
 //! limit. `room_size VISITORS --count position|marks ROUNDS` does only that, so that callgrind's counts of two runs give the
 //! cost of a round (`scripts/size`). Memory is as requested from the allocator and held; times are medians. The state and the
 //! last two views are alive throughout, as in a gate.
+//!
+//! `room_size WAITING --forecast SLOTS steps|still COUNT` applies so many entries to a line in use; each makes a forecast, or
+//! none. The difference is what a forecast costs.
 
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
 
 mod allocator;
 mod crowd;
+mod forecast;
 mod gate;
 mod log;
 
@@ -25,6 +29,9 @@ use gate::{Gate, LANE, name, named, number, only};
 /// Bytes that a gate may hold for the room, and the store for its snapshot and a minute of its log.
 const MOST_HELD: usize = 24_000_000;
 const MOST_STORED: usize = 16_000_000;
+
+/// Bytes of what a line of one lane may learn and forecast (`crates/room/src/forecast`).
+const MOST_LEARNT: usize = 77_200;
 
 const MOST_POSITION: Duration = Duration::from_micros(1);
 const MOST_MARKS: Duration = Duration::from_micros(200);
@@ -50,10 +57,18 @@ fn main() -> ExitCode {
     let visitors = words
         .first()
         .map_or(10_000_000, |text| text.parse().expect("a number of visitors"));
-    if let [_, flag, what, rounds] = &words[..] {
-        assert_eq!(flag, "--count");
-        count(visitors, what, rounds.parse().expect("a number of rounds"));
-        return ExitCode::SUCCESS;
+    let number = |text: &String| text.parse().expect("a number");
+    match &words[..] {
+        [_, flag, what, rounds] if flag == "--count" => {
+            count(visitors, what, number(rounds));
+            return ExitCode::SUCCESS;
+        }
+        [_, flag, slots, how, count] if flag == "--forecast" => {
+            let mut line = forecast::Line::new(number(slots), visitors);
+            line.entries(number(count), how == "steps");
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
     }
     let rows = [Shape::Compact, Shape::Spread].map(|shape| measure(visitors, shape));
     println!(
@@ -66,6 +81,7 @@ fn main() -> ExitCode {
     }
     many_lines(10_000);
     let mut faults: Vec<String> = rows.iter().flat_map(Row::faults).collect();
+    faults.extend(forecasts(visitors.min(100_000)));
     let snapshot = rows.iter().map(|row| row.snapshot).max().unwrap_or(0);
     println!("\n| all check in within | gates | a minute of the log | with the larger snapshot |");
     println!("| --- | --- | --- | --- |");
@@ -205,6 +221,7 @@ fn thousand_renewals(gate: &mut Gate, visitors: u32, shape: Shape) -> (Duration,
 
 /// A room of many lines, of which an entry names one.
 fn many_lines(lines: u32) {
+    let before = allocator::held();
     let mut gate = Gate::new(Settings {
         max_lines: lines,
         ..Settings::default()
@@ -216,9 +233,30 @@ fn many_lines(lines: u32) {
     for i in 0..lines {
         gate.say(0, vec![join(i)]);
     }
+    let count = usize::try_from(lines).expect("a count");
+    let held = (allocator::held() - before) / count;
+    let anew = forecast::anew(&gate.state) / count;
     let times = (0..1_000).map(|i| gate.timed(vec![join(i * 7_919 % lines)])).collect();
     let (apply, publish) = middle(times);
     println!("\n{lines} lines, an entry for one of them: {apply:.1?}, publishing it {publish:.1?}");
+    println!(
+        "with 100 called and 100 waiting in each, {held} bytes a line; without what is learnt and forecast, {anew}"
+    );
+}
+
+/// The memory of what a line has learnt and forecast, by its slots. It is the same lists with more slots, but then deadlines that
+/// are over would count too.
+fn forecasts(waiting: u32) -> Vec<String> {
+    println!("\n| slots, {waiting} waiting | learnt and forecast |\n| --- | --- |");
+    let mut faults = Vec::new();
+    for slots in [20, 300] {
+        let bytes = forecast::Line::learnt(slots, waiting);
+        println!("| {slots} | {bytes} bytes |");
+        if bytes > MOST_LEARNT {
+            faults.push(format!("{slots} slots: {bytes} bytes learnt and forecast"));
+        }
+    }
+    faults
 }
 
 /// Anywhere, and each round elsewhere.

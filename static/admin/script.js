@@ -192,7 +192,7 @@ function table(element, heads, rows) {
 }
 
 function card(name) {
-  const list = make('dl'), names = ['Waiting', 'Called', 'Inside', 'Capacity', 'Above it', 'Calls a minute', 'Limit a minute', 'Wait', 'No-shows', 'Last call', 'Sold', 'Left', 'Under way'];
+  const list = make('dl'), names = ['Waiting', 'Called', 'Inside', 'Parked', 'Rights taken', 'Capacity', 'Above it', 'Calls a minute', 'Limit a minute', 'Wait', 'No-shows', 'Last call', 'Sold', 'Left', 'Under way'];
   const figures = Object.fromEntries(names.map(label => [label, figure(list, label)]));
   const mode = make('span', { className: 'tag' }), notes = make('div');
   const plots = { waiting: plot('Waiting'), inside: plot('Called and inside'), calls: plot('Calls a minute') };
@@ -234,6 +234,7 @@ function notes(room) {
   if (room.upstream) list.push('Upstream: ' + room.upstream);
   if (room.schedule) list.push(`${room.schedule.phase}${room.schedule.next_change ? ' until ' + new Date(room.schedule.next_change).toLocaleString() : ''}`);
   if (room.admission && room.admission.why !== 'free') list.push(slowed(room.admission));
+  if (room.max_sessions !== null && room.rights >= room.max_sessions) list.push('All rights are taken: nobody is called until a session ends. Raise max_sessions, or shorten session_duration.');
   if (room.message) list.push('Message: ' + room.message);
   for (const [tag, text] of Object.entries(room.messages || {})) list.push(`Message (${tag}): ${text}`);
   if (room.overridden.length) list.push('Set by hand: ' + room.overridden.join(', '));
@@ -257,7 +258,11 @@ async function update(room, added) {
   is('Wait', wait(room.estimate)); is('Last call', clock(room.last_call));
   is('Sold', count(room.completed)); is('Under way', count(room.unfinished));
   is('Left', count(Math.max(0, (room.stock ?? 0) - room.completed - room.unfinished)));
+  is('Parked', count(room.parked)); is('Rights taken', `${count(room.rights)} of ${count(room.max_sessions ?? 0)}`);
   for (const name of ['Sold', 'Left', 'Under way']) held.figures[name].parentElement.hidden = room.stock === null;
+  // Sessions may stay parked for a while where slots are no longer active.
+  held.figures['Parked'].parentElement.hidden = room.max_sessions === null && !room.parked;
+  held.figures['Rights taken'].parentElement.hidden = room.max_sessions === null;
   held.element.querySelector('.remove').hidden = !added;
   put(held.mode, room.mode); held.mode.className = 'tag ' + room.mode;
   held.notes.replaceChildren(...notes(room).map(text => make('p', { className: 'note' }, text)));
@@ -306,8 +311,8 @@ async function ofLines(room, held) {
   held.of_lines.hidden = room.lines < 2;
   if (held.of_lines.hidden || !held.of_lines.open) return;
   const told = await ask(at(room.name) + '/lines?limit=200');
-  table(held.lines, ['Line', 'Waiting', 'Called', 'Inside', 'No-shows', 'Last call'],
-    told.lines.map(line => [line.line, count(line.waiting), line.called, line.sessions, line.no_shows, clock(line.last_call)]));
+  table(held.lines, ['Line', 'Waiting', 'Called', 'Inside', 'Parked', 'No-shows', 'Last call'],
+    told.lines.map(line => [line.line, count(line.waiting), line.called, line.sessions, line.parked, line.no_shows, clock(line.last_call)]));
 }
 
 function standing(gate) {

@@ -179,6 +179,26 @@ async fn an_added_room_shows_its_stock_and_is_removed_with_its_name_and_a_reason
     removes(&browser, "sold elsewhere").await;
 }
 
+/// Who is away holds a right, and where all are taken a free slot calls nobody.
+#[tokio::test]
+async fn a_room_with_active_slots_shows_who_is_parked_and_that_all_rights_are_taken() {
+    let shown = "return [...document.querySelectorAll('dt')].filter(one => one.checkVisibility() && \
+                 ['Parked', 'Rights taken'].includes(one.textContent)).map(one => one.nextElementSibling.textContent).join()";
+    let (_gate, _inside, browser) = entered(Look::default()).await;
+    assert_eq!(browser.run(shown).await, json!(""), "no slots are active");
+    drop(browser);
+    let active = "slots = \"active\"\nidle_after = \"4s\"\nmax_sessions = 1";
+    let gate = hall::open_serving(TOKENS, 1, active).await;
+    let _away = hall::insider(&gate).await;
+    let browser = enters(&gate, Look::default()).await;
+    crate::harness::eventually("who is away", async || {
+        (browser.run(shown).await == json!("1,1 of 1")).then_some(())
+    })
+    .await;
+    browser.shows("All rights are taken: nobody is called").await;
+    browser.screenshot("operator-parked").await;
+}
+
 #[tokio::test]
 async fn an_added_room_that_the_gate_cannot_take_is_removed_there_too() {
     let files = tempfile::tempdir().unwrap();

@@ -96,6 +96,7 @@ pub fn settings() -> Settings {
         lane_weights: vec![1, 2],
         lanes: vec![NamedLane::new("rest"), NamedLane::new("press")],
         stock: None,
+        active: None,
         ..rooms::settings()
     }
 }

@@ -15,6 +15,7 @@ mod flood;
 mod hands;
 mod lanes;
 mod model;
+mod parked;
 mod rehearsal;
 mod sales;
 mod scenarios;

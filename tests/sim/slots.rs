@@ -59,7 +59,7 @@ impl World {
 
     /// The furthest position that any gate shows of the log that the store has now. A gate that starts may show the rooms of the
     /// log before for a moment: those that its snapshot holds.
-    fn newest(&self) -> Option<ropeline::room::Position> {
+    pub fn newest(&self) -> Option<ropeline::room::Position> {
         let epoch = self.servers.last().map(|server| server.end().epoch);
         let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
         let shown = gates.map(|gate| gate.view.position);
@@ -75,7 +75,7 @@ impl World {
         (0..self.slots.len()).any(|slot| {
             let gate = self.slots[slot].gate.as_ref();
             gate.is_some_and(|gate| gate.paused_until <= self.now && !gate.cut_off(self.now))
-                && self.eyes(slot, |eyes| eyes.pass(&pass).0)
+                && self.eyes(slot, |eyes| eyes.pass(&pass).0 && !eyes.must_ask(&pass))
         })
     }
 }

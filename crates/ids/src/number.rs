@@ -36,6 +36,15 @@ pub struct CallId {
     pub count: u8,
 }
 
+impl CallId {
+    /// Whether a later call of the same number, `known`, has taken the place of this one. Where this one is the later, the log
+    /// that had it is lost, and it stands for the number as well as the one that the room knows.
+    #[must_use]
+    pub fn is_before(self, known: Self) -> bool {
+        self.count < known.count
+    }
+}
+
 /// Names a visitor who joined while the log could not be written, and who has no number yet: a random id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PendingId(pub [u8; 12]);

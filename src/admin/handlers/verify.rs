@@ -70,14 +70,18 @@ fn told(shared: &Shared, name: SessionName, call: CallId) -> api::Verified {
     }
 }
 
-/// The session of another call of the number is not the one asked about: that one is over.
+/// Where the number has been called again since the call asked about, that one's session is over.
 fn of_call(standing: Standing, asked: CallId) -> Standing {
     let call = match standing {
         Standing::Inside(inside) => inside.call,
         Standing::Called(called) => called.call,
         _ => return standing,
     };
-    if call == asked { standing } else { Standing::Ended }
+    if asked.is_before(call) {
+        Standing::Ended
+    } else {
+        standing
+    }
 }
 
 /// The time by which the gate judges a pass: a little late, later by the time that sessions go on in an outage, and never
@@ -102,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_call_asked_about_stands() {
+    fn a_call_stands_until_a_later_one_of_its_number() {
         let number = Number { epoch: Epoch(1), n: 7 };
         let call = |count| CallId {
             lane: LaneId(0),
@@ -118,6 +122,11 @@ mod tests {
         };
         assert_eq!(of_call(called(2), call(2)), called(2));
         assert_eq!(of_call(called(2), call(1)), Standing::Ended);
+        assert_eq!(
+            of_call(called(1), call(2)),
+            called(1),
+            "the log has lost the second call"
+        );
         assert_eq!(of_call(Standing::Late, call(1)), Standing::Late);
     }
 }

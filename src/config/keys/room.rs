@@ -75,7 +75,7 @@ pub(super) const ROOM: Table = Table {
         number("max_sessions", 1..=30_000_000)
             .unset("three times the capacity in force")
             .about("With `slots = \"active\"`, maximum number of visitors who are called, active or parked: the number of carts \
-                and shop sessions that the upstream can hold. Nobody is called beyond it."),
+                and shop sessions that the upstream can hold. At that number the room calls no further visitor."),
         duration("return_wait", 1_000..=MINUTE).or("10s").about(
             "With `slots = \"active\"`, longest time for which a request of a parked session waits for a slot. After it a \
                 page says that the visitor comes before the whole line, and tries again. A form is sent again by the browser, and a \

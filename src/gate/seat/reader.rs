@@ -119,10 +119,10 @@ impl Reader<'_> {
 
     fn by_standing(&self, pass: &Pass, standing: Standing) -> (PassState, Option<Note>) {
         match standing {
-            Standing::Inside(inside) if pass.call() == inside.call && self.alive(inside.expires) => {
+            Standing::Inside(inside) if !pass.call().is_before(inside.call) && self.alive(inside.expires) => {
                 (PassState::Valid, self.used(standing, true))
             }
-            Standing::Called(called) if pass.call() == called.call && self.alive(called.deadline) => {
+            Standing::Called(called) if !pass.call().is_before(called.call) && self.alive(called.deadline) => {
                 (PassState::Valid, self.used(standing, true))
             }
             // A call that the log lost.

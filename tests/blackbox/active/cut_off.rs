@@ -1,45 +1,24 @@
 //! A gate that is cut off from its store, and a log that is lost.
 
-use std::sync::Arc;
-
 use crate::contract::House;
-use crate::gate::Gate;
+use crate::contract::sockets::{SOCKET, assert_alive, assert_closes, socket_at};
 use crate::guest::Guest;
 use crate::harness::redis::{Options, Server};
 use crate::house::{OFTEN, eventually};
-use crate::http::{Message, Pool};
-use crate::shop::Shop;
+use crate::http::Message;
 
 use super::forms::FORM;
 use super::{ACTIVE, assert_parked, house, until_served};
 
-/// A visitor who is inside and has used the pass.
-async fn inside(pool: &Arc<Pool>, at: u32) -> Guest {
-    let mut guest = Guest::at(pool, &format!("127.{at}.1.1"), at);
-    for _ in 0..2 {
-        let answer = guest.page("/").await;
-        assert!(answer.is_the_shops(), "not let in: {}", answer.head);
-    }
-    guest
-}
-
-async fn until_room(gate: &Gate, figure: &str, value: u64) {
-    eventually(figure, async || (gate.room().await[figure] == value).then_some(())).await;
-}
-
 #[tokio::test]
 async fn a_gate_cut_off_from_the_store_goes_on_with_active_sessions_and_lets_no_parked_one_in() {
     let mut store = Server::start(&Options::durable());
-    let shop = Shop::open(&[]).await;
     let room = format!("total_active_users = 3\n{ACTIVE}");
-    let url = format!("redis://127.0.0.1:{}", store.port());
-    let mut gate = Gate::with_store(&url, shop.address, &room, OFTEN);
-    gate.start();
-    gate.ready().await;
-    let pool = Arc::new(Pool::new(gate.address));
-    let mut away = inside(&pool, 1).await;
-    until_room(&gate, "parked", 1).await;
-    let mut active = inside(&pool, 2).await;
+    let house = House::on_store(&store.url(), &[], &room, OFTEN).await;
+    let (gate, shop) = (&house.gate, &house.shop);
+    let mut away = house.inside().await;
+    house.until("parked", 1).await;
+    let mut active = house.inside().await;
     store.kill();
     eventually("the gate is cut off", async || {
         let rooms = gate.admin_ask("GET", "/api/v1/rooms", "").await.json();
@@ -63,6 +42,27 @@ async fn a_gate_cut_off_from_the_store_goes_on_with_active_sessions_and_lets_no_
     store.restart();
     assert!(until_served(&mut away, "/parked").await.is_the_shops());
     assert_eq!(shop.seen_of("/parked").len(), 1);
+}
+
+/// The gate that holds the sockets brings their sessions back: what is used keeps its slot, and what is not is parked in its time.
+#[tokio::test]
+async fn sockets_and_their_sessions_outlive_a_store_that_is_emptied() {
+    let store = Server::start(&Options::durable());
+    let room = format!("total_active_users = 2\n{ACTIVE}\nbackground = [\"/socket/background\"]");
+    let house = House::on_store(&store.url(), SOCKET, &room, OFTEN).await;
+    let (stays, leaves) = (house.inside().await, house.inside().await);
+    let mut kept = socket_at(&house, &stays, "/socket").await;
+    let closed = socket_at(&house, &leaves, "/socket/background").await;
+    let _: String = store.ask("FLUSHALL");
+    house.until("parked", 1).await;
+    assert_closes(closed, "parked").await;
+    assert_alive(&mut kept).await;
+    let room = house.gate.room().await;
+    assert_eq!(
+        (&room["sessions"], &room["rights"], &room["excess"]),
+        (&1.into(), &2.into(), &0.into()),
+        "{room}"
+    );
 }
 
 /// After a lost log nobody is known. Passes bring sessions back without a slot, as many as there may be.

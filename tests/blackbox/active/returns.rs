@@ -168,19 +168,14 @@ async fn nobody_is_called_beyond_the_sessions_that_there_may_be() {
 async fn a_parked_visitors_order_is_taken() {
     let (house, mut away, _busy) = one_parked(&[], ACTIVE).await;
     let name = house.shop.seen()[0].session().unwrap().to_owned();
-    let admin = &house.gate.admin;
-    let request = format!(
-        "GET /api/v1/verify HTTP/1.1\r\nHost: {}\r\nRopeline-Session: {name}\r\n\r\n",
-        admin.address
-    );
-    let told = admin.ask(request.as_bytes()).await.unwrap().json();
+    let told = house.gate.verify(&name).await;
     assert_eq!(
         (&told["state"], &told["parked"]),
         (&"inside".into(), &true.into()),
         "{told}"
     );
     away.own("POST", "leave").await;
-    let told = admin.ask(request.as_bytes()).await.unwrap().json();
+    let told = house.gate.verify(&name).await;
     assert_eq!((&told["state"], told.get("parked")), (&"ended".into(), None), "{told}");
 }
 

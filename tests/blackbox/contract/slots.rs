@@ -80,6 +80,37 @@ async fn who_is_back_just_after_the_claim_deadline_is_called_before_who_stands_b
     assert_eq!((&room["no_shows"], &room["calls"]), (&1.into(), &3.into()));
 }
 
+/// The room that has lost its log knows of no second call; the pass does.
+#[tokio::test]
+async fn who_is_inside_by_a_second_turn_stays_so_when_all_is_lost() {
+    for more in [
+        "",
+        "session_duration = \"2 min\"\nslots = \"active\"\nidle_after = \"8s\"",
+    ] {
+        let mut house = House::open(&slots(1, more), OFTEN).await;
+        let mut reader = house.inside().await;
+        let mut late = house.in_line().await;
+        reader.own("POST", "leave").await;
+        for state in ["called", "waiting", "called"] {
+            house.until_state(&mut late, state).await;
+        }
+        assert!(late.page("/").await.is_the_shops());
+        assert_eq!(late.pass().unwrap().call, 2);
+        house.gate.kill();
+        house.gate.lose_log();
+        house.gate.start();
+        house.gate.ready().await;
+        assert!(late.page("/back").await.is_the_shops());
+        house.until("sessions", 1).await;
+        let answer = late.page("/known").await;
+        assert!(answer.is_the_shops(), "{more}: {}", answer.head);
+        let session = house.shop.seen_of("/known")[0].session().unwrap().to_owned();
+        assert_eq!(house.gate.verify(&session).await["state"], "inside", "{more}");
+        let room = house.gate.room().await;
+        assert_eq!((&room["sessions"], &room["joins"]), (&1.into(), &0.into()), "{more}");
+    }
+}
+
 #[tokio::test]
 async fn visitors_of_one_page_are_no_no_shows() {
     let house = House::open(&slots(31, ""), OFTEN).await;

@@ -135,6 +135,7 @@ impl World {
             Fault::Step(ms) => {
                 self.master().clock_ms += ms;
                 self.forgets_whom_the_shop_counts();
+                self.stepped = Some(self.now);
             }
             Fault::Restart { lost } | Fault::Up { lost } => self.restarts(lost),
             Fault::Down { lost, time } => {
@@ -220,7 +221,10 @@ impl World {
         }
         for id in 0..self.people.len() {
             use super::people::Is;
-            if !matches!(self.people[id].is, Is::Gone | Is::Joining | Is::Claiming) {
+            if !matches!(
+                self.people[id].is,
+                Is::Gone | Is::Joining | Is::Claiming | Is::Returning
+            ) {
                 self.come_again(id, 0, 3 * SECOND);
             }
         }

@@ -37,6 +37,10 @@ pub struct Gate {
     pub marks: BTreeMap<Number, Time>,
     /// Unknown visitors whose number is being asked for.
     pub asking: Vec<Asking>,
+    /// Requests that wait for a slot: the visitor and the visit.
+    pub returning: Vec<(usize, u64)>,
+    /// Holds that are not in the log.
+    pub holding: Vec<Holding>,
     /// Results of calls for which operators wait.
     pub told: Vec<Receiver<Result<u64, Unrecorded>>>,
     /// Its process ends after the goodbye.
@@ -56,6 +60,14 @@ pub struct Asking {
     pub visitor: usize,
     pub visit: u64,
     pub claims: bool,
+    pub recorded: Receiver<()>,
+}
+
+/// A visitor whose slot is to be held until then.
+pub struct Holding {
+    pub visitor: usize,
+    pub number: Number,
+    pub until: Time,
     pub recorded: Receiver<()>,
 }
 
@@ -90,6 +102,8 @@ impl Gate {
             joiners: Vec::new(),
             shown: Vec::new(),
             asking: Vec::new(),
+            returning: Vec::new(),
+            holding: Vec::new(),
             marks: BTreeMap::new(),
             told: Vec::new(),
             leaving: false,

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use ropeline::gate::decide::{PassState, TicketState, Void};
-use ropeline::gate::reader::{Reader, used};
+use ropeline::gate::reader::{PassWorth, Reader, used};
 use ropeline::replica::Note;
 use ropeline::room::{CallId, Clock, Edition, LineName, Number, PendingId, RoomName, Standing, Tag, View, Wall};
 use ropeline::token::{self, Key, KeyId, Keyring, PassId, Secret, TicketPlace};
@@ -49,9 +49,30 @@ pub enum Worth {
 impl Eyes<'_> {
     /// Whether the pass lets its visitor in, with what the log should learn.
     pub fn pass(&self, pass: &Pass) -> (bool, Option<Note>) {
+        let worth = self.worth(pass);
+        (worth.state == PassState::Valid, worth.note)
+    }
+
+    /// Whether the session of a pass that is valid has to ask for a slot.
+    pub fn must_ask(&self, pass: &Pass) -> bool {
+        self.worth(pass).must_ask
+    }
+
+    /// Whether the session that asks has a slot, or is over (false); `None` while it waits. As `src/gate/verdict/returns.rs` has it.
+    pub fn has_slot(&self, number: Number) -> Option<bool> {
+        let now = if self.cut_off { self.view.clock } else { self.now };
+        match self.standing(number) {
+            Standing::Inside(inside) => (!inside.must_ask(now)).then_some(true),
+            Standing::Ended | Standing::Late => Some(false),
+            Standing::Called(_) => Some(true),
+            Standing::Waiting(_) | Standing::Unknown => None,
+        }
+    }
+
+    fn worth(&self, pass: &Pass) -> PassWorth {
         let reader = self.reader();
         let id = PassId::new(reader.keyring, reader.room, reader.line, reader.edition, pass.call);
-        let worth = reader.pass(token::Pass {
+        reader.pass(token::Pass {
             room: reader.room.clone(),
             line: reader.line.clone(),
             lane: rooms::LANE,
@@ -60,8 +81,7 @@ impl Eyes<'_> {
             call: pass.call.count,
             id,
             expires_at: Wall(pass.expires_at),
-        });
-        (worth.state == PassState::Valid, worth.note)
+        })
     }
 
     pub fn ticket(&self, number: Number) -> (Worth, Option<Note>) {

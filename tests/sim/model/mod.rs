@@ -11,6 +11,7 @@ pub mod link;
 pub mod observer;
 pub mod people;
 pub mod plan;
+pub mod returns;
 pub mod rooms;
 pub mod shop;
 pub mod store;

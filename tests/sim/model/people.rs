@@ -26,8 +26,14 @@ pub struct Person {
     pub inside_until: Option<Time>,
     /// The request under way: its pass, and whether it carries it.
     pub claiming: Option<(Pass, bool)>,
+    /// How long the request under way waits for a slot at most.
+    pub waits_until: Time,
     /// When the shop had the last request, and of which number; `None` for a visitor whom the shop does not count.
     pub asked: Option<(Time, Number)>,
+    /// The log has that the slot of this number is held until then.
+    pub held: Option<(Time, Number)>,
+    /// When the shop first had a request of this number.
+    pub began: Option<(Time, Number)>,
     pub first_inside: bool,
     pub turns_missed: u32,
     pub tries: u32,
@@ -41,6 +47,8 @@ pub enum Is {
     /// The turn has come, and the gate has the log know before it forwards the request.
     Claiming,
     Waiting,
+    /// Asks for a slot for the session, and the request waits at the gate.
+    Returning,
     Inside,
     Gone,
 }
@@ -88,7 +96,10 @@ impl Person {
             stays: chance.within(2, 40) * SECOND,
             inside_until: None,
             claiming: None,
+            waits_until: 0,
             asked: None,
+            held: None,
+            began: None,
             first_inside: false,
             turns_missed: 0,
             tries: 0,

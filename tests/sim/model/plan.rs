@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ropeline::replica::Condition;
-use ropeline::room::{LoadControl, NEWEST, VERSION};
+use ropeline::room::{ActiveSlots, LoadControl, NEWEST, VERSION};
 
 use super::faults::Fault;
 use super::link::Weather;
@@ -16,6 +16,7 @@ use super::world::{Event, SECOND, Tally, Time, World};
 use crate::added;
 use crate::chance::Chance;
 use crate::codes;
+use crate::parked;
 use crate::stock;
 
 /// The plan of a run.
@@ -44,6 +45,8 @@ pub struct Plan {
     pub codes: bool,
     /// The room follows what its shop can take.
     pub admission: Option<LoadControl>,
+    /// A slot belongs to a session that is in use.
+    pub active: Option<ActiveSlots>,
 }
 
 /// The results of a run.
@@ -84,6 +87,7 @@ impl Plan {
             slow_shop: true,
             codes: false,
             admission: None,
+            active: None,
         }
     }
 
@@ -111,6 +115,7 @@ impl Plan {
         }
         plan.stock = stock::some_stock(seed);
         plan.codes = codes::some_codes(seed);
+        plan.active = parked::some_active(seed);
         for _ in 0..chance.within(2, 8) {
             let at = chance.within(20 * SECOND, plan.busy);
             let fault = some_fault(&mut chance, gates);
@@ -146,6 +151,7 @@ impl Plan {
         rooms::sell(self.stock);
         rooms::take_codes(self.codes);
         rooms::follow(self.admission);
+        rooms::park(self.active);
         rooms::go_by(self.sale);
         let mut world = World::new(self.seed, self.gates, self.knows);
         for slot in &mut world.slots {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ropeline::calendar::Plan;
 use ropeline::room::{
-    Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor, Wall, Window,
+    ActiveSlots, Drawing, LaneId, LineName, LineView, LoadControl, Number, RoomName, Schedule, Settings, View, Visitor,
+    Wall, Window,
 };
 
 use crate::codes;
@@ -34,6 +35,7 @@ thread_local! {
     static CODES: Cell<bool> = const { Cell::new(false) };
     static ADMISSION: Cell<Option<LoadControl>> = const { Cell::new(None) };
     static ACCOUNTS: Cell<bool> = const { Cell::new(false) };
+    static ACTIVE: Cell<Option<ActiveSlots>> = const { Cell::new(None) };
 }
 
 /// A run begins.
@@ -54,6 +56,15 @@ pub fn follow(admission: Option<LoadControl>) {
 /// Sells this many pieces.
 pub fn sell(stock: Option<u32>) {
     STOCK.set(stock);
+}
+
+/// The room parks sessions that are not in use.
+pub fn park(active: Option<ActiveSlots>) {
+    ACTIVE.set(active);
+}
+
+pub fn active() -> Option<ActiveSlots> {
+    ACTIVE.get()
 }
 
 /// In the runs of this thread from now on every visitor has an account, or none.
@@ -95,6 +106,7 @@ pub fn settings() -> Settings {
         late_window_ms: 60_000,
         stock: STOCK.get(),
         load_control: ADMISSION.get(),
+        active: ACTIVE.get(),
         ..Settings::default()
     }
 }

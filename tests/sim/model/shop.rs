@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 
 use ropeline::replica::Note;
-use ropeline::room::{LineView, Number, Standing};
+use ropeline::room::{Clock, Inside, LineView, Number, Standing};
 
 use super::gate::Asking;
 use super::judge::Pass;
+use super::observer;
 use super::people::Is;
 use super::rooms;
 use super::world::{MILLI, SECOND, Time, World};
@@ -17,6 +18,9 @@ impl World {
     /// A request that its tokens let through.
     pub fn claims(&mut self, id: usize, slot: usize, request: (Pass, bool), note: Option<Note>) {
         let number = request.0.number;
+        if rooms::active().is_some() && self.eyes(slot, |eyes| eyes.must_ask(&request.0)) {
+            return self.asks_for_slot(id, slot, request);
+        }
         let called = self.eyes(slot, |eyes| matches!(eyes.standing(number), Standing::Called(_)));
         let Some(claim @ Note::Claim { .. }) = note.filter(|_| called) else {
             self.leave_word(slot, number, note);
@@ -71,7 +75,35 @@ impl World {
         let sure = self.eyes(slot, |eyes| {
             !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(_))
         });
-        self.people[id].asked = sure.then_some((self.now, number));
+        // Of a jump of the store's clock the gate may not have heard.
+        let jumped = rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD);
+        self.people[id].asked = (sure && !jumped).then_some((self.now, number));
+        if sure && !jumped {
+            self.has_a_slot(id, slot, number);
+        }
+    }
+
+    /// A session that is parked by the furthest log is not forwarded.
+    fn has_a_slot(&mut self, id: usize, slot: usize, number: Number) {
+        let Some(gate) = self.slots[slot].gate.as_ref() else {
+            return;
+        };
+        let (own, twisted) = (gate.id(), observer::with(|watch| watch.twisted.clone()));
+        let gates = self.slots.iter().filter_map(|slot| slot.gate.as_ref());
+        let right = gates.filter(|gate| Some(gate.view.position) == self.newest() && !twisted.contains(&gate.id()));
+        let Some(view) = right.map(|gate| &gate.view).next() else {
+            return;
+        };
+        if self.excuse.excess || twisted.contains(&own) || view.position.epoch != gate.view.position.epoch {
+            return;
+        }
+        let standing = view.standing(&rooms::visitor(number), view.clock);
+        if let Standing::Inside(Inside { parked: true, .. }) = standing {
+            let at = view.position;
+            self.fault(format_args!(
+                "{id} is forwarded at {slot}, and {number:?} is parked at {at:?}"
+            ));
+        }
     }
 
     /// A gate has died: its last forwarded requests may not be in the log, and its waiting visitors get no answer.
@@ -95,7 +127,10 @@ impl World {
 
     /// The shop never counts more visitors than slots are held; and a visitor who had a page is inside for a session from
     /// then on, less the time that a gate may be behind.
-    pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: ropeline::room::Clock) {
+    pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: Clock) {
+        if let Some(active) = rooms::active() {
+            return self.nobody_loses_a_slot(line, clock, active.idle_after_ms * MILLI);
+        }
         let lasts: Time = rooms::settings().session_ms * MILLI;
         let asked = self.people.iter().enumerate().filter_map(|(id, person)| {
             let (at, number) = person.asked?;
@@ -127,7 +162,63 @@ impl World {
             }
         }
     }
+
+    /// With active slots, the visitors with a page in the last `idle_after` are at most the slots, and none of them is parked; nor
+    /// is anybody whose slot is held until a date. Those with a page in the last `session_duration` are at most the rights.
+    fn nobody_loses_a_slot(&mut self, line: &LineView, clock: Clock, idle_after: Time) {
+        let lasts: Time = rooms::settings().session_ms * MILLI;
+        let now = self.now;
+        let lately = |span: Time| {
+            let people = self.people.iter().filter_map(|person| person.asked);
+            people.filter(move |(at, _)| now < at + span).map(|(_, number)| number)
+        };
+        let (sessions, active): (BTreeSet<Number>, BTreeSet<Number>) =
+            (lately(lasts).collect(), lately(idle_after).collect());
+        self.tally.most_sessions = self.tally.most_sessions.max(sessions.len() as u64);
+        let slots = line.figures.called + line.figures.inside;
+        let rights = slots + line.figures.parked;
+        for (counted, most, what) in [(&sessions, rights, "rights"), (&active, slots, "slots")] {
+            if counted.len() > most as usize {
+                let stands = |number: &Number| (*number, line.standing(rooms::LANE, *number, clock));
+                let counted: Vec<_> = counted.iter().map(stands).collect();
+                let count = counted.len();
+                return self.fault(format_args!(
+                    "the shop counts {count} visitors on {most} {what}: {counted:?}"
+                ));
+            }
+        }
+        for id in 0..self.people.len() {
+            let person = &self.people[id];
+            let (asked, held) = (person.asked, person.held);
+            for (at, number) in asked.into_iter().filter(|(at, _)| now < at + lasts) {
+                // At the end of `session_max` it is over, whatever it asks.
+                let is_sure = now + BEHIND < at + lasts && !self.is_ending(id, number);
+                let keeps = now < at + idle_after || held.is_some_and(|(until, of)| of == number && now < until);
+                let standing = line.standing(rooms::LANE, number, clock);
+                let is_wrong = match standing {
+                    Standing::Inside(inside) => inside.parked && keeps,
+                    _ => is_sure,
+                };
+                if is_wrong {
+                    let (at, until) = (at / MILLI, held.map(|(until, _)| until / MILLI));
+                    return self.fault(format_args!(
+                        "{id} had a page at {at} ms, is held until {until:?} ms, and {number:?} is {standing:?} at {clock:?}"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The session has nearly lasted as long as any may.
+    fn is_ending(&self, id: usize, number: Number) -> bool {
+        let most: Time = rooms::settings().session_max_ms * MILLI;
+        let began = self.people[id].began.filter(|(_, of)| *of == number);
+        began.is_none_or(|(at, _)| self.now + CLAIM > at + most)
+    }
 }
+
+/// A gate waits for the log's word on a claim for so long, before it forwards the request.
+const CLAIM: Time = 5 * SECOND;
 
 /// A gate that hears nothing for so long is cut off.
 const BEHIND: Time = 2 * SECOND;

@@ -47,6 +47,9 @@ impl World {
         if self.people[id].is == Is::Claiming {
             return self.claim_takes_too_long(id);
         }
+        if self.people[id].is == Is::Returning {
+            return self.return_takes_long(id);
+        }
         let Some(slot) = self.choose_gate(id) else {
             return self.come_again(id, SECOND, 3 * SECOND);
         };
@@ -297,6 +300,9 @@ impl World {
             person.inside_until = Some(now + stays);
             self.tally.inside += 1;
         }
+        if person.began.is_none_or(|(_, number)| number != pass.number) {
+            person.began = Some((now, pass.number));
+        }
         person.seen = now;
         // The cookie of the ticket is cleared; the number is in the pass.
         if carried && person.ticket.take().is_some() {
@@ -304,13 +310,15 @@ impl World {
         }
         if person.inside_until.is_some_and(|until| until <= now) {
             if person.kind != Kind::Lost || calm {
-                person.asked = None;
+                (person.asked, person.held) = (None, None);
                 self.parts(slot, pass.number);
             }
             self.tally.done += 1;
             return self.is_done(id);
         }
-        self.come_again(id, SECOND, 7 * SECOND);
+        if !self.pauses_inside(id, slot, pass.number) {
+            self.come_again(id, SECOND, 7 * SECOND);
+        }
     }
 
     fn pass_is_void(&mut self, id: usize) {
@@ -423,6 +431,8 @@ impl World {
     pub fn told(&mut self, slot: usize) {
         self.numbered(slot);
         self.recorded(slot);
+        self.held(slot);
+        self.returned(slot);
         self.codes_told(slot);
     }
 

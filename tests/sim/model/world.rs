@@ -91,6 +91,8 @@ pub struct World {
     /// Faults are over: all visitors want in, and no fault happens.
     pub calm: bool,
     pub excuse: Excuse,
+    /// When the store's clock last jumped.
+    pub stepped: Option<Time>,
     pub traps: Traps,
     /// The last server id given out.
     pub replications: u64,
@@ -141,6 +143,12 @@ pub struct Tally {
     pub sold: u64,
     /// Independent of the gates' counts.
     pub bought: u64,
+    /// Requests that asked for a slot, those that got one in time, and visitors who were told to try again.
+    pub asks: u64,
+    pub returns: u64,
+    pub later: u64,
+    /// Slots that were held until a date.
+    pub holds: u64,
 }
 
 impl World {
@@ -176,6 +184,7 @@ impl World {
             most_people: 0,
             calm: false,
             excuse: Excuse::default(),
+            stepped: None,
             traps: Traps::default(),
             replications: 1,
         }
@@ -245,6 +254,7 @@ impl World {
         observer::with(|watch| (watch.to_twist.remove(&id), watch.twisted.remove(&id)));
         self.shown_in_vain(gate.shown);
         self.forgets_lately(slot, gate.asking);
+        self.hangs_up(gate.returning);
         for joiner in gate.joiners {
             self.people[joiner.visitor].is = super::people::Is::Outside;
             self.come_again(joiner.visitor, 500 * MILLI, 3 * SECOND);

@@ -75,6 +75,12 @@ impl Crowds {
 mod tests {
     use super::*;
 
+    impl Crowds {
+        pub fn bytes(&self) -> usize {
+            self.places.capacity() * size_of::<Range<Place>>()
+        }
+    }
+
     /// A lane that so many join in each step.
     #[derive(Default)]
     struct Lane {

@@ -139,6 +139,13 @@ mod tests {
     const STEP_MS: u64 = 5_000;
     const NOW: Clock = Clock(1_000_000);
 
+    impl LaneCurve {
+        pub fn bytes(&self) -> usize {
+            let steps = [&self.likely, &self.fast, &self.slow].map(|passing| passing.0.capacity());
+            size_of::<Self>() + steps.iter().sum::<usize>() * size_of::<u32>()
+        }
+    }
+
     /// So many have been passed by the end of each step.
     fn passing(passed: &[u64]) -> Passing {
         let masses: Vec<u64> = passed.iter().map(|passed| passed * MASS).collect();

@@ -184,6 +184,12 @@ mod tests {
 
     const NOW: Clock = Clock(1_000_000);
 
+    impl Errors {
+        pub fn bytes(&self) -> usize {
+            self.open.capacity() * size_of::<Open>()
+        }
+    }
+
     fn waiting(count: u32) -> Lane {
         let mut lane = Lane::new(Epoch(1), 0);
         lane.issue(count, &Settings::default(), NOW);

@@ -3,6 +3,7 @@
 //!
 //! Bots join together and behave alike. With one table a forecast would expect the same of the visitors behind them.
 
+use crate::forecast::ages::ONE;
 use crate::forecast::crowds::Kind;
 use crate::forecast::stays::{Chances, Lean, Stays, Times};
 use crate::lane::record::{Call, Record, Session};
@@ -44,28 +45,30 @@ impl Kinds {
     }
 
     /// Counts the time that has passed for each holder of a slot, and the sessions that fell idle meanwhile.
-    pub fn watch<'a, I>(&mut self, records: impl Fn() -> I, passed_ms: u64, now: Clock)
-    where
-        I: Iterator<Item = (Kind, &'a Record)>,
-    {
-        self.all.watch(records().map(|(_, record)| record), passed_ms, now);
-        if let Some(apart) = &mut self.apart {
-            for (kind, stays) in [Kind::Stream, Kind::Crowd].into_iter().zip(apart.iter_mut()) {
-                let own = records().filter(|(of, _)| *of == kind);
-                stays.watch(own.map(|(_, record)| record), passed_ms, now);
+    pub fn watch<'a>(&mut self, records: impl Iterator<Item = (Kind, &'a Record)>, passed_ms: u64, now: Clock) {
+        let times = self.times();
+        let steps = passed_ms.saturating_mul(ONE) / times.step_ms;
+        self.tables().for_each(Stays::begin_look);
+        for (kind, record) in records {
+            if let Some(seen) = times.see(record, passed_ms, now) {
+                self.of(kind).each(|stays| stays.note_seen(seen, steps));
             }
         }
+        self.tables().for_each(|stays| stays.end_look(passed_ms));
     }
 
-    /// The chances of one step of each kind; of all alike, if crowds are not told apart.
-    pub fn chances(&self, lean: Lean) -> Vec<Chances> {
-        match &self.apart {
-            Some(apart) => apart
-                .iter()
-                .map(|stays| stays.chances_among(Some(&self.all), lean))
-                .collect(),
-            None => vec![self.all.chances(lean)],
-        }
+    fn tables(&mut self) -> impl Iterator<Item = &mut Stays> {
+        let apart = self.apart.iter_mut().flat_map(|apart| apart.iter_mut());
+        std::iter::once(&mut self.all).chain(apart)
+    }
+
+    /// For each of these forecasts the chances of one step of each kind; of all alike, if crowds are not told apart.
+    pub fn chances<const N: usize>(&self, leans: [Lean; N]) -> [Vec<Chances>; N] {
+        let Some(apart) = &self.apart else {
+            return leans.map(|lean| vec![self.all.chances(None, lean)]);
+        };
+        let all = self.all.common();
+        leans.map(|lean| apart.iter().map(|stays| stays.chances(Some(&all), lean)).collect())
     }
 }
 
@@ -118,6 +121,16 @@ mod tests {
         Times::of(&Settings::default())
     }
 
+    impl Kinds {
+        pub fn bytes(&self) -> usize {
+            let apart = self.apart.as_ref().map_or(0, |apart| {
+                let tables = apart.iter().map(Stays::bytes).sum::<usize>();
+                size_of_val(&**apart) + tables
+            });
+            size_of_val(self) + self.all.bytes() + apart
+        }
+    }
+
     /// Sessions of both kinds that are in use all the time; those of the stream end after so many steps.
     fn busy(has_crowds: bool, last: u64) -> Kinds {
         let settings = Settings::default();
@@ -130,7 +143,7 @@ mod tests {
             let session = |since| Record::Inside(Session::of_test(since, now, &settings));
             let records = [(Kind::Crowd, session(NOW)), (Kind::Stream, session(begin))];
             for _ in 0..20 {
-                let records = || records.iter().map(|(kind, record)| (*kind, record));
+                let records = records.iter().map(|(kind, record)| (*kind, record));
                 kinds.watch(records, times().step_ms, now);
             }
             if step % last == 0 {
@@ -153,19 +166,19 @@ mod tests {
     #[test]
     fn without_crowds_all_are_alike() {
         let kinds = busy(false, 20);
-        assert_eq!(kinds.chances(Lean::Likely).len(), 1);
+        assert_eq!(kinds.chances([Lean::Likely])[0].len(), 1);
     }
 
     #[test]
     fn a_crowd_that_stays_is_expected_to_stay_and_others_to_end_as_they_did() {
         let kinds = busy(true, 20);
-        let chances = kinds.chances(Lean::Likely);
+        let [chances] = kinds.chances([Lean::Likely]);
         let [stream, crowd] = [Kind::Stream, Kind::Crowd].map(|kind| &chances[kind.at()]);
         assert!(ends_within(stream, 40) > SURE * 9 / 10, "{}", ends_within(stream, 40));
         // Also at ages that none of the crowd has reached.
         assert!(ends_within(crowd, 1_000) < SURE / 2, "{}", ends_within(crowd, 1_000));
         let alike = busy(false, 20);
-        assert!(ends_within(&alike.chances(Lean::Likely)[0], 1_000) > SURE * 9 / 10);
+        assert!(ends_within(&alike.chances([Lean::Likely])[0][0], 1_000) > SURE * 9 / 10);
     }
 
     #[test]
@@ -181,12 +194,12 @@ mod tests {
         });
         for step in 0..times().steps(claim_ms) {
             let now = NOW.plus(step * times().step_ms);
-            let records = || (0..100).map(|_| (Kind::Crowd, &call));
+            let records = (0..100).map(|_| (Kind::Crowd, &call));
             kinds.watch(records, times().step_ms, now);
         }
         let come = |lean, kind: Kind| {
-            let chances = &kinds.chances(lean)[kind.at()];
-            SURE - chances
+            let [chances] = kinds.chances([lean]);
+            SURE - chances[kind.at()]
                 .claim
                 .iter()
                 .fold(SURE, |left, claim| left - left * claim / SURE)
@@ -203,6 +216,6 @@ mod tests {
     fn crowds_that_are_forgotten_are_no_longer_told_apart() {
         let mut kinds = busy(true, 20);
         kinds.tell_apart(false);
-        assert_eq!(kinds.chances(Lean::Likely).len(), 1);
+        assert_eq!(kinds.chances([Lean::Likely])[0].len(), 1);
     }
 }

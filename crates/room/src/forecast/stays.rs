@@ -78,6 +78,31 @@ struct Level {
     seen: Vec<u64>,
 }
 
+/// What a look at the record of a holder of a slot shows. Ages are given as classes, and times as parts (see [`Stays`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    Called {
+        part: usize,
+    },
+    Active {
+        class: usize,
+    },
+    /// `fell`: the age of a session that fell idle since the last look.
+    Idle {
+        part: usize,
+        fell: Option<usize>,
+    },
+}
+
+/// The chances of all visitors, which stand in where nothing is known of some of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    claims: Vec<u64>,
+    ends: Vec<u64>,
+    idles: Vec<u64>,
+    recalls: Rate,
+}
+
 impl Times {
     pub fn of(settings: &Settings) -> Self {
         let parks_after_ms = settings.parks_after_ms();
@@ -100,6 +125,27 @@ impl Times {
     pub fn age(self, session: &Session, now: Clock) -> u64 {
         let since = Clock(session.ends_by.0.saturating_sub(self.max_ms));
         self.steps(now.since(since))
+    }
+
+    /// What a record shows so long after the last look; `None` for a record without a slot, and for a session whose end is set.
+    pub fn see(self, record: &Record, passed_ms: u64, now: Clock) -> Option<Seen> {
+        match record {
+            Record::Called(call) => Some(Seen::Called {
+                part: self.claim_part(call, now),
+            }),
+            Record::Inside(session) if !session.is_parked() && !session.ending => {
+                let idle_ms = now.since(session.renewed);
+                let class = class(self.age(session, now));
+                if idle_ms < self.idle_ms {
+                    return Some(Seen::Active { class });
+                }
+                Some(Seen::Idle {
+                    part: self.idle_part(idle_ms),
+                    fell: (idle_ms - self.idle_ms < passed_ms).then_some(class),
+                })
+            }
+            Record::Inside(_) | Record::Missed { .. } | Record::Spent { .. } | Record::Over { .. } => None,
+        }
     }
 
     fn claim_part(self, call: &Call, now: Clock) -> usize {
@@ -197,39 +243,28 @@ impl Stays {
         }
     }
 
-    /// Counts the time that has passed for all who hold a slot, and those who fell idle in it.
-    pub fn watch<'a>(&mut self, records: impl Iterator<Item = &'a Record>, passed_ms: u64, now: Clock) {
-        let steps = passed_ms.saturating_mul(ONE) / self.times.step_ms;
-        self.set_table();
-        for record in records {
-            match record {
-                Record::Called(call) => self.claims[self.times.claim_part(call, now)].exposure += steps,
-                Record::Inside(session) if !session.is_parked() && !session.ending => {
-                    self.watch_one(session, (steps, passed_ms), now);
+    /// Counts the time since the last look for a holder of a slot, in parts of [`ONE`] of a step, and whether the session fell
+    /// idle in it.
+    pub fn note_seen(&mut self, seen: Seen, steps: u64) {
+        match seen {
+            Seen::Called { part } => self.claims[part].exposure += steps,
+            Seen::Active { class } => {
+                self.ends[class].exposure += steps;
+                self.idles[class].exposure += steps;
+                self.level.expected += steps * self.level.table[class] / SURE * self.level.seen[class] / ONE;
+            }
+            Seen::Idle { part, fell } => {
+                if let Some(class) = fell {
+                    self.idles[class].note();
+                    self.level.events += self.level.seen[class];
                 }
-                _ => {}
+                self.backs[part].exposure += steps;
             }
         }
-        self.fade(passed_ms.max(1));
     }
 
-    fn watch_one(&mut self, session: &Session, (steps, passed_ms): (u64, u64), now: Clock) {
-        let idle_ms = now.since(session.renewed);
-        let class = class(self.times.age(session, now));
-        if idle_ms < self.times.idle_ms {
-            self.ends[class].exposure += steps;
-            self.idles[class].exposure += steps;
-            self.level.expected += steps * self.level.table[class] / SURE * self.level.seen[class] / ONE;
-            return;
-        }
-        if idle_ms - self.times.idle_ms < passed_ms {
-            self.idles[class].note();
-            self.level.events += self.level.seen[class];
-        }
-        self.backs[self.times.idle_part(idle_ms)].exposure += steps;
-    }
-
-    fn set_table(&mut self) {
+    /// What is known before a look is the table that the look compares with.
+    pub fn begin_look(&mut self) {
         let (ends, idles) = self.by_age(None, Lean::Likely);
         self.level.table = ends.iter().zip(&idles).map(|(end, idle)| end + idle).collect();
         let seen = |(table, rate): (&u64, &Rate)| {
@@ -240,7 +275,8 @@ impl Stays {
     }
 
     /// What happened longer ago counts less, where much has happened since.
-    fn fade(&mut self, passed_ms: u64) {
+    pub fn end_look(&mut self, passed_ms: u64) {
+        let passed_ms = passed_ms.max(1);
         let parts = |ms: u64| (ms / passed_ms).max(2);
         let hold_ms = self.times.hold_ms;
         self.level.fade(passed_ms, hold_ms, parts(hold_ms * 2 / 3));
@@ -254,19 +290,25 @@ impl Stays {
         }
     }
 
-    /// The chances of one step.
-    pub fn chances(&self, lean: Lean) -> Chances {
-        self.chances_among(None, lean)
+    /// What is known of these visitors, for the chances of some of them.
+    pub fn common(&self) -> Common {
+        let (ends, idles) = self.by_age(None, Lean::Likely);
+        Common {
+            claims: self.claim_chances(None, Lean::Likely),
+            ends,
+            idles,
+            recalls: self.recalls,
+        }
     }
 
-    /// The chances of one step of some of the visitors: what is not known of them is as with all.
-    pub fn chances_among(&self, all: Option<&Self>, lean: Lean) -> Chances {
+    /// The chances of one step; with `all`, those of some of the visitors: what is not known of them is as with all.
+    pub fn chances(&self, all: Option<&Common>, lean: Lean) -> Chances {
         let ages = self.times.steps(self.times.max_ms).clamp(1, OLDEST);
         let back = self.back_chances();
         let first = back.first().copied().unwrap_or(0);
         let (end, idle) = self.by_age(all, lean);
         // Whom a call reaches is not known before it is made.
-        let recalls = all.unwrap_or(self).recalls;
+        let recalls = all.map_or(self.recalls, |all| all.recalls);
         let spread = |by_class: &[u64]| (0..ages).map(|age| by_class[class(age)]).collect::<Vec<u64>>();
         Chances {
             claim: self.claim_chances(all, lean),
@@ -283,11 +325,8 @@ impl Stays {
 
     /// The chances to end by a word and to fall idle, by class of age. What is unknown of an age is as with all; of all it is as at the
     /// age before, and a little as usual.
-    fn by_age(&self, all: Option<&Self>, lean: Lean) -> (Vec<u64>, Vec<u64>) {
-        let common = all.map(|all| {
-            let (ends, idles) = all.by_age(None, Lean::Likely);
-            self.as_often(ends, idles)
-        });
+    fn by_age(&self, all: Option<&Common>, lean: Lean) -> (Vec<u64>, Vec<u64>) {
+        let common = all.map(|all| self.as_often(all.ends.clone(), all.idles.clone()));
         let usual = SURE * self.times.step_ms / (2 * (VISIT_MS + self.times.hold_ms / 6));
         let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
         let known = SURE / (events + 4).isqrt();
@@ -328,14 +367,13 @@ impl Stays {
     }
 
     /// By step since the call. Most come in the first half minute.
-    fn claim_chances(&self, all: Option<&Self>, lean: Lean) -> Vec<u64> {
-        let common = all.map(|all| all.claim_chances(None, Lean::Likely));
+    fn claim_chances(&self, all: Option<&Common>, lean: Lean) -> Vec<u64> {
         let steps = self.times.steps(self.times.claim_ms).clamp(1, OLDEST);
         let of = |step: u64| {
             let ms = step * self.times.step_ms;
             let soon = (SURE / 10 * self.times.step_ms / 1_000).min(SURE / 2);
             let usual = if ms < 30_000 { soon } else { SURE / 200 };
-            let of_all = common.as_ref().and_then(|all| all.get(usize::try_from(step).ok()?));
+            let of_all = all.and_then(|all| all.claims.get(usize::try_from(step).ok()?));
             let prior = of_all.copied().map_or(usual, |all| match lean {
                 Lean::Likely => all.midpoint(usual),
                 // Who does not come in gives the slot away soonest.

@@ -193,6 +193,13 @@ mod tests {
 
     const NOW: Clock = Clock(1_000_000);
 
+    impl Told {
+        pub fn bytes(&self) -> usize {
+            let open = self.open.iter().map(VecDeque::capacity);
+            open.sum::<usize>() * size_of::<Open>()
+        }
+    }
+
     /// A lane in which one visitor is called in each second, and what is noted of it.
     struct Line {
         lane: Lane,

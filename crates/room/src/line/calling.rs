@@ -283,7 +283,8 @@ impl Line {
         }
     }
 
-    /// A visitor whose session is parked, or not known here, has a request, and asks for a slot. Who has one goes on.
+    /// A request of a visitor whose session is parked or not known here: the visitor queues for a slot. A visitor with a slot
+    /// keeps it.
     pub(super) fn ask(&mut self, id: LaneId, number: Number, rules: &Rules, m: &mut Context) -> bool {
         let Some(lane) = self.known_lane(id, number, rules, m) else {
             return false;
@@ -330,7 +331,7 @@ impl Line {
         let returns = self.calls.returns.get_or_insert_with(|| Box::new(Returns::new(now)));
         returns.queue.push_back(who);
         returns.reserve.ask();
-        // Those who are over are left where they stand, as long as they are not most of the queue.
+        // Visitors who need no slot any more are removed only when the queue is longer than twice the parked sessions and 16.
         if returns.queue.len() > parked.saturating_mul(2).saturating_add(16) {
             let mut queue = std::mem::take(&mut returns.queue);
             let mut seen = BTreeSet::new();
@@ -341,7 +342,7 @@ impl Line {
         }
     }
 
-    /// The session of one who asks.
+    /// The session of a visitor who queues for a slot.
     fn asking(&self, (id, number): (LaneId, Number)) -> Option<(Due, Session)> {
         let lane = self.lanes.get(usize::from(id.0))?;
         let place = lane.place(number)?;
@@ -351,17 +352,17 @@ impl Line {
         }
     }
 
-    /// When those who ask can be given free slots, if only a wait for other gates prevents it.
+    /// When visitors in this queue can be given free slots, if only a wait for other gates prevents it.
     pub(super) fn returns_due(&self, settings: &Settings, m: &Context) -> Option<Clock> {
         let returns = self.calls.returns.as_ref()?;
         let able = !returns.queue.is_empty() && self.held().free(settings.capacity) > 0;
         able.then_some(m.barred_until)
     }
 
-    /// Gives free slots to those who ask: before all calls, without a token of the rate, and also where nobody is called.
-    /// A controller's allowance is used up by it, and does not refuse it.
+    /// Gives free slots to visitors who return, in the order of the queue: before all calls, without a token of the rate, and
+    /// also while the room calls nobody. Each takes a call of a controller's allowance, and gets the slot even if none is left.
     pub(super) fn take_back(&mut self, scope: &mut Scope, settings: &Settings, m: &Context) {
-        // PERF: nearly all lines have nobody who asks.
+        // PERF: in nearly all lines this queue is empty.
         if self
             .calls
             .returns

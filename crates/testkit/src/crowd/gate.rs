@@ -255,6 +255,13 @@ impl Gate {
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
 
+    /// How the session of a forwarded request stands, as the shop asks it.
+    pub async fn verify(&self, session: &str) -> Value {
+        let host = self.admin.address;
+        let request = format!("GET /api/v1/verify HTTP/1.1\r\nHost: {host}\r\nRopeline-Session: {session}\r\n\r\n");
+        self.admin.ask(request.as_bytes()).await.unwrap().json()
+    }
+
     pub async fn admin_ask(&self, method: &str, target: &str, body: &str) -> Message {
         self.admin
             .ask(admin_request(&self.admin, method, target, body).as_bytes())

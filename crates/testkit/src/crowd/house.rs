@@ -82,9 +82,18 @@ impl<W: Way> House<W> {
     }
 
     pub async fn built(replies: &'static [Reply], upstream: &str, room: &str, tables: &str) -> Self {
+        Self::stored("embedded:data", replies, upstream, room, tables).await
+    }
+
+    /// With the store at this URL.
+    pub async fn on_store(store: &str, replies: &'static [Reply], room: &str, tables: &str) -> Self {
+        Self::stored(store, replies, "", room, tables).await
+    }
+
+    async fn stored(store: &str, replies: &'static [Reply], upstream: &str, room: &str, tables: &str) -> Self {
         let shop = Shop::open(replies).await;
         let way = format!("{}\n{upstream}", W::tables(shop.address));
-        let mut gate = Gate::configured("embedded:data", &way, room, tables);
+        let mut gate = Gate::configured(store, &way, room, tables);
         gate.start();
         gate.ready().await;
         let way = W::open(&gate, shop.address).await;

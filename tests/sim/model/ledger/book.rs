@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ropeline::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, RoomName, Tag, View};
 
+use super::parked::{Parking, Stay};
 use crate::rooms::{self, LANE};
 
 /// A number as the reckoning has it, by the room's clock in milliseconds.
@@ -36,6 +37,7 @@ pub enum Is {
         expires: u64,
         ends_by: u64,
         ending: bool,
+        stay: Stay,
     },
     /// Idled out, or missed two turns: a pass from elsewhere may open it again.
     Lapsed,
@@ -67,6 +69,8 @@ pub struct Book {
     /// The rehearsal that is under way after the entry, and whose of it the numbers are.
     pub rehearsal: Option<RehearsalId>,
     pub virtuals: BTreeMap<Number, RehearsalId>,
+    /// Slots and rights, in a room with active slots.
+    pub parking: Parking,
     undo: Vec<(u64, Undo)>,
     sequence: u64,
 }
@@ -100,12 +104,14 @@ impl Book {
             }
         }
         book.undo.clear();
+        book.parking.begin();
         book
     }
 
     /// An entry begins.
     pub fn turn_to(&mut self, sequence: u64) {
         self.sequence = sequence;
+        self.turn_parking();
         let scalars = [self.clock, self.calls, self.adopting_until, self.figures_until];
         self.undo.push((sequence, Undo::Scalars(scalars, self.time)));
     }
@@ -152,7 +158,11 @@ impl Book {
 
     /// Holders of a slot.
     pub fn holders(&self) -> impl Iterator<Item = (&Number, &Person)> {
-        let held = |person: &Person| matches!(person.is, Is::Called { .. } | Is::Inside { .. });
+        let held = |person: &Person| match person.is {
+            Is::Called { .. } => true,
+            Is::Inside { stay, .. } => stay.has_slot(),
+            _ => false,
+        };
         self.people.iter().filter(move |(_, person)| held(person))
     }
 
@@ -186,12 +196,15 @@ impl Book {
             self.open(end.number, person);
         }
         if let Some(person) = self.people.get(&end.number).copied()
-            && let Is::Inside { expires, ends_by, .. } = person.is
+            && let Is::Inside {
+                expires, ends_by, stay, ..
+            } = person.is
         {
             let is = Is::Inside {
                 expires: expires.min(self.clock + end.after_ms),
                 ends_by,
                 ending: true,
+                stay,
             };
             self.put(end.number, Person { is, ..person });
         }
@@ -214,25 +227,34 @@ impl Book {
             expires: (self.clock + settings.hold_ms()).min(ends_by),
             ends_by,
             ending: false,
+            stay: Stay::Active { noted: self.clock },
         };
         self.put(number, Person { is, ..person });
     }
 
+    /// The session is in use: it has a slot, whatever it had before.
     pub fn renew(&mut self, number: Number) {
-        if let Some(person) = self.people.get(&number).copied()
-            && let Is::Inside {
-                expires,
-                ends_by,
-                ending: false,
-            } = person.is
-        {
-            let is = Is::Inside {
-                expires: (self.clock + rooms::settings().hold_ms()).min(ends_by).max(expires),
-                ends_by,
-                ending: false,
-            };
-            self.put(number, Person { is, ..person });
-        }
+        let Some(person) = self.people.get(&number).copied() else {
+            return;
+        };
+        let Is::Inside {
+            expires,
+            ends_by,
+            ending,
+            stay,
+        } = person.is
+        else {
+            return;
+        };
+        self.parking.forced += u32::from(!stay.has_slot());
+        let longer = (self.clock + rooms::settings().hold_ms()).min(ends_by).max(expires);
+        let is = Is::Inside {
+            expires: if ending { expires } else { longer },
+            ends_by,
+            ending,
+            stay: stay.used(self.clock),
+        };
+        self.put(number, Person { is, ..person });
     }
 
     /// Ends everything whose time is over.

@@ -9,6 +9,7 @@ mod accounts;
 pub mod book;
 mod known;
 mod load;
+pub mod parked;
 mod stock;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -214,6 +215,7 @@ impl Ledger {
         }
         history.book.expire();
         let Some(line) = line else { return };
+        self.park(&mut history.book, entry, effects, before, (&view, line));
         let calls = history.book.calls;
         self.call(&mut history.book, at, line);
         let made = history.book.calls - calls;
@@ -266,10 +268,18 @@ impl Ledger {
                     if person.is == Is::Over {
                         self.fault(&format!("{at:?}: {number:?} was over and is open again"));
                     }
-                    book.open(*number, person);
+                    book.reopen(*number, person, adopts.is_some());
                 }
             }
             section.renewals.iter().for_each(|(_, number)| book.renew(*number));
+            section.holds.iter().for_each(|hold| book.hold(hold));
+            for (_, number) in &section.returns {
+                self.known(at, *number);
+                let opened = matches!(standing(*number), Some(Standing::Inside(_)));
+                if let Err(what) = book.ask(*number, opened) {
+                    self.fault(&format!("{at:?}: {number:?} {what}"));
+                }
+            }
             for (_, number) in &section.marks {
                 self.known(at, *number);
                 let person = book.people.get(number).copied().unwrap_or(Person::NEW);
@@ -410,10 +420,17 @@ impl Ledger {
             }
         }
         self.judge_stock(book, made, at, line);
-        let reach = figures.left() != Some(0);
+        self.judge_slots(book, made.saturating_sub(ordered), at, line);
+        let reach = figures.left() != Some(0) && book.has_rights_left(capacity);
         self.judge_load(book, made.saturating_sub(ordered), at, settings);
         let all_are_called = settings.load_control.is_none();
-        if may_call && !adopting && slots < capacity && figures.waiting > 0 && reach && all_are_called {
+        if may_call
+            && !adopting
+            && slots + book.kept(capacity) < capacity
+            && figures.waiting > 0
+            && reach
+            && all_are_called
+        {
             self.fault(&format!("{at:?}: a slot stays free while {} wait", figures.waiting));
         }
         let kept = |(number, person): &(&Number, &Person)| {

@@ -8,6 +8,14 @@ use ropeline_ids::{Epoch, Wall};
 const STEP_MS: u64 = 5_000;
 const GRACE_STEPS: u64 = 48;
 
+impl Queue {
+    pub fn bytes(&self) -> usize {
+        let cohorts = self.cohorts.capacity() * size_of::<Cohort>();
+        let leaves = self.leaves.capacity() * size_of::<Rate>();
+        cohorts + leaves + self.depths.capacity() * size_of::<Share>() + self.crowds.bytes()
+    }
+}
+
 /// A lane and what is learnt of it.
 struct Line {
     lane: Lane,

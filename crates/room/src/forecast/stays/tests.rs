@@ -38,6 +38,26 @@ struct Busy {
     seed: u64,
 }
 
+impl Stays {
+    pub fn bytes(&self) -> usize {
+        let rates = [&self.claims, &self.ends, &self.idles, &self.backs];
+        let rates = rates.map(Vec::capacity).iter().sum::<usize>() * size_of::<Rate>();
+        let level = [&self.level.table, &self.level.seen].map(Vec::capacity);
+        rates + level.iter().sum::<usize>() * size_of::<u64>()
+    }
+
+    /// A look at these records.
+    fn watch<'a>(&mut self, records: impl Iterator<Item = &'a Record>, passed_ms: u64, now: Clock) {
+        let times = self.times;
+        let steps = passed_ms * ONE / times.step_ms;
+        self.begin_look();
+        for seen in records.filter_map(|record| times.see(record, passed_ms, now)) {
+            self.note_seen(seen, steps);
+        }
+        self.end_look(passed_ms);
+    }
+}
+
 fn records(slots: &Slots) -> impl Iterator<Item = &Record> {
     slots.iter().map(|(_, record)| record)
 }
@@ -128,7 +148,7 @@ fn mean_life(chances: &Chances) -> u64 {
 #[test]
 fn before_anything_is_known_a_session_lasts_minutes() {
     let stays = Stays::new(times());
-    let ms = mean_life(&stays.chances(Lean::Likely)) * times().step_ms / 100;
+    let ms = mean_life(&stays.chances(None, Lean::Likely)) * times().step_ms / 100;
     assert!((120_000..400_000).contains(&ms), "{ms}");
 }
 
@@ -136,7 +156,7 @@ fn before_anything_is_known_a_session_lasts_minutes() {
 fn sessions_of_one_length_are_known_to_last_that_long() {
     let mut busy = Busy::new(100);
     busy.go_on(800, 40, 0);
-    let life = mean_life(&busy.stays.chances(Lean::Likely));
+    let life = mean_life(&busy.stays.chances(None, Lean::Likely));
     assert!((3_600..4_400).contains(&life), "{life}");
 }
 
@@ -144,14 +164,14 @@ fn sessions_of_one_length_are_known_to_last_that_long() {
 fn sessions_that_end_at_any_age_are_known_to_last_as_long_in_the_mean() {
     let mut busy = Busy::new(200);
     busy.go_on(600, u64::MAX, 10);
-    let life = mean_life(&busy.stays.chances(Lean::Likely));
+    let life = mean_life(&busy.stays.chances(None, Lean::Likely));
     assert!((1_700..2_300).contains(&life), "{life}");
 }
 
 #[test]
 fn a_fast_forecast_has_shorter_sessions_and_a_slow_one_longer_ones() {
     let mut busy = Busy::new(200);
-    let life = |stays: &Stays| [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| mean_life(&stays.chances(lean)));
+    let life = |stays: &Stays| [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| mean_life(&stays.chances(None, lean)));
     let new = life(&busy.stays);
     busy.go_on(600, u64::MAX, 10);
     let known = life(&busy.stays);
@@ -176,7 +196,7 @@ fn an_end_is_counted_once() {
     stays.note_end(&ending, 10_000, now);
     assert_eq!(stays, before);
     assert_eq!(stays.ends.iter().map(|rate| rate.events).sum::<u64>(), ONE);
-    assert_eq!(stays.chances(Lean::Likely).delay, times().steps(30_000));
+    assert_eq!(stays.chances(None, Lean::Likely).delay, times().steps(30_000));
 }
 
 #[test]
@@ -199,7 +219,7 @@ fn a_session_falls_idle_once() {
 
 #[test]
 fn nobody_is_idle_before_an_idle_session_can_be() {
-    let chances = Stays::new(times()).chances(Lean::Likely);
+    let chances = Stays::new(times()).chances(None, Lean::Likely);
     let first = chances.idle.iter().position(|idle| *idle > 0);
     let soonest = usize::try_from(times().steps(times().idle_ms)).unwrap();
     assert!(first.is_some_and(|first| first.abs_diff(soonest) <= 1), "{first:?}");
@@ -211,16 +231,16 @@ fn idle_sessions_that_are_used_again_are_expected_back() {
     let now = Clock(1_000_000_000);
     let idle_ms = times().idle_ms + 1_000;
     let idle = session(Clock(now.0 - 600_000), Clock(now.0 - idle_ms));
-    let before = stays.chances(Lean::Likely).back(times(), idle_ms);
+    let before = stays.chances(None, Lean::Likely).back(times(), idle_ms);
     (0..50).for_each(|_| stays.note_use(&idle, now));
     // A session in use, and one that ends anyway, do not come back.
     stays.note_use(&session(now, now), now);
     stays.note_use(&Session { ending: true, ..idle }, now);
     assert_eq!(stays.backs.iter().map(|rate| rate.events).sum::<u64>(), 50 * ONE);
-    let after = stays.chances(Lean::Likely).back(times(), idle_ms);
+    let after = stays.chances(None, Lean::Likely).back(times(), idle_ms);
     assert!(before < SURE / 10 && after > SURE / 2, "{before} {after}");
     // Later in its time a session has less of it left.
-    assert!(stays.chances(Lean::Likely).back(times(), times().hold_ms) < before);
+    assert!(stays.chances(None, Lean::Likely).back(times(), times().hold_ms) < before);
 }
 
 #[test]
@@ -236,7 +256,7 @@ fn called_visitors_come_in_when_others_did() {
         }
         stays.note_claim(&call, called.plus(8 * times().step_ms));
     }
-    let claim = stays.chances(Lean::Likely).claim;
+    let claim = stays.chances(None, Lean::Likely).claim;
     assert!(claim[2] < SURE / 20 && claim[8] > SURE / 3, "{claim:?}");
 }
 
@@ -244,10 +264,10 @@ fn called_visitors_come_in_when_others_did() {
 fn second_calls_are_as_often_as_they_were() {
     let mut stays = Stays::new(times());
     stays.note_call(2);
-    assert_eq!(stays.chances(Lean::Likely).recall, SURE / 16);
+    assert_eq!(stays.chances(None, Lean::Likely).recall, SURE / 16);
     (0..24).for_each(|_| stays.note_call(1));
     (0..7).for_each(|_| stays.note_call(2));
-    assert_eq!(stays.chances(Lean::Likely).recall, SURE / 4);
+    assert_eq!(stays.chances(None, Lean::Likely).recall, SURE / 4);
 }
 
 #[test]

@@ -362,6 +362,16 @@ impl LineView {
         parks.map_or(Clock(u64::MAX), |at| Clock(at.0.saturating_sub(SLACK_MS)))
     }
 
+    /// The last noted activity, as the end of the session has it. That of a session whose slot is held until a date may be earlier
+    /// than `renewed`: a request during the hold is noted all the same if the session would end less than `session_ms` after it.
+    fn noted(&self, session: &Session) -> Clock {
+        if session.expires >= session.ends_by {
+            return session.renewed;
+        }
+        let by_end = session.expires.0.saturating_sub(self.settings.hold_ms());
+        session.renewed.min(Clock(by_end))
+    }
+
     fn inside(&self, session: &Session, call: CallId) -> Inside {
         // With active slots a note is more than a longer session: without one it is parked.
         let is_parked_else = self.settings.active.is_some();
@@ -377,7 +387,7 @@ impl LineView {
             renews_from: if session.stay.is_some() {
                 Clock(0)
             } else if stretches {
-                session.renewed.plus(self.settings.renewal_ms())
+                self.noted(session).plus(self.settings.renewal_ms())
             } else {
                 Clock(u64::MAX)
             },

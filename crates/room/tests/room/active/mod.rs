@@ -200,6 +200,25 @@ fn activity_behind_a_hold_counts_and_a_shorter_hold_takes_nothing_away() {
 }
 
 #[test]
+fn a_request_during_a_hold_keeps_the_session_for_a_whole_one_from_then_on() {
+    let mut log = Log::new(Settings {
+        session_ms: 40_000,
+        ..long(1, 3)
+    });
+    let people = fill(&mut log, 1);
+    assert!(log.hold(people[0], 90_000));
+    // Until 40 s before its end the session lasts long enough in any case.
+    log.pass(45_000);
+    assert!(!inside(&mut log, people[0]).renewal_due(log.now()));
+    log.pass(35_000);
+    assert!(inside(&mut log, people[0]).renewal_due(log.now()));
+    assert!(log.renew(people[0]));
+    log.pass(40_000);
+    assert!(matches!(log.standing(people[0]), Standing::Inside(_)), "80 s and 40 s");
+    assert!(log.is_parked(people[0]), "12 s after the hold");
+}
+
+#[test]
 fn a_hold_ends_with_the_longest_session() {
     let mut log = Log::new(active(1, 3));
     let people = fill(&mut log, 1);

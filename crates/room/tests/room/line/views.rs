@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use ropeline_room::{
-    Batch, Change, Estimate, LaneId, LineName, LineView, Mode, Number, Overrides, Root, Section, Settings, Wall,
+    Batch, CallOrder, Change, Estimate, LaneId, LineName, LineView, Mode, Number, Overrides, Root, Section, Settings,
+    Wall,
 };
 
 use ropeline_room::testing::log::{LANE, Log, only, room, settings};
@@ -158,6 +159,52 @@ fn an_estimate_counts_the_other_lanes_turns_but_not_more_than_wait_there() {
         all.is_some_and(|secs| secs <= 1_900),
         "no more than everybody who waits: {all:?}"
     );
+}
+
+/// A line of 200 from which a rate calls one a second, and an operator so many more, for 50 minutes. Says how many outcomes of told
+/// intervals are known, and of 100 how many held.
+fn with_orders(log: &mut Log, ordered: u32) -> (u64, u64) {
+    log.join(200);
+    for _ in 0..3_000 {
+        log.apply(1_000, Batch::default());
+        log.join(1 + ordered);
+        if ordered > 0 {
+            log.change(Change::Call(CallOrder {
+                line: LineName::ONLY,
+                lane: None,
+                count: ordered,
+                beyond: true,
+            }));
+        }
+    }
+    let told = line(log).told();
+    let known = told.iter().map(|quarter| quarter.known).sum();
+    let held: u64 = told.iter().map(|quarter| quarter.held).sum();
+    (known, held * 100 / known)
+}
+
+#[test]
+fn a_line_whose_intervals_do_not_hold_tells_no_estimate() {
+    let rated = || {
+        Log::new(Settings {
+            rate_per_minute: Some(60),
+            session_ms: 600_000,
+            firm_within_ms: 4_000_000,
+            grace_ms: 4_000_000,
+            ..settings(1_000_000)
+        })
+    };
+    let mut log = rated();
+    let (known, percent) = with_orders(&mut log, 0);
+    assert!(known >= 384 && percent >= 80, "{known} {percent}");
+    let now = log.now();
+    assert!(line(&mut log).estimate(LANE, 99, now).is_some());
+    // No forecast knows of an operator's calls, so the waits are a fourth of those told.
+    let mut log = rated();
+    let (known, percent) = with_orders(&mut log, 3);
+    assert!(known >= 384 && percent < 60, "{known} {percent}");
+    let now = log.now();
+    assert_eq!(line(&mut log).estimate(LANE, 99, now), None);
 }
 
 #[test]

@@ -72,3 +72,24 @@ fn so_is_the_pass_of_a_second_turn_while_and_after_its_slot_is_held() {
     room.end(number);
     assert_eq!(room.by_pass(given), VOID, "the session is over");
 }
+
+/// To a room that has lost its log the session is that of a first call, whatever the pass says.
+#[test]
+fn the_pass_of_a_second_turn_is_good_for_the_session_that_it_brought_back() {
+    let mut room = Room::new();
+    let number = room.join();
+    let pass = room.pass(number, 2, SESSION_MS);
+    assert_eq!(
+        room.by_pass(pass.clone()),
+        (PassState::Valid, CARRIED),
+        "called once here"
+    );
+    room.section(|section| section.reopens = vec![(LANE, number)]);
+    let Standing::Inside(inside) = room.standing(number) else {
+        panic!("{:?}", room.standing(number))
+    };
+    assert_eq!(inside.call.count, 1);
+    assert_eq!(room.by_pass(pass.clone()), (PassState::Valid, None));
+    room.end(number);
+    assert_eq!(room.by_pass(pass), VOID, "the session is over");
+}
