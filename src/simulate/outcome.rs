@@ -177,10 +177,9 @@ impl Outcome {
         gate: &Gate,
         (tally, most_sessions, bots, never_came): (&Tally, u64, u64, u64),
         (upstream, load_control, bills, unseen): (Option<Served>, Option<Followed>, Vec<Bill>, Vec<Unseen>),
-        way: Way,
         (waits, waits_to_door): (Spread, Spread),
         (estimates, points, over_time): (Trust, Vec<Point>, Series),
-        now: u64,
+        (way, now): (Way, u64),
     ) -> Self {
         let figures = gate.line().map(|line| line.figures).unwrap_or_default();
         Self {

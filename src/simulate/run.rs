@@ -519,14 +519,13 @@ impl Simulation<'_> {
                 self.bills.end(),
                 unseen.into_iter().collect(),
             ),
-            way,
             (waits, doors),
             (
                 self.guesses.trust(),
                 self.guesses.into_points(),
                 self.recorder.into_series(),
             ),
-            self.now,
+            (way, self.now),
         )
     }
 }

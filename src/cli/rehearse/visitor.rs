@@ -132,12 +132,11 @@ impl<'a> Visitor<'a> {
         let mut pauses = self.part.pauses.map(Pauses::of);
         let (pages, whole) = (self.part.pages.max(1), Duration::from_millis(self.part.stay_ms));
         for page in 1..=pages {
-            let pause = match &mut pauses {
-                Some(pauses) => Duration::from_millis(pauses.next_ms()),
-                None => {
-                    let due = whole.mul_f64(f64::from(page) / f64::from(pages));
-                    due.saturating_sub(time::uptime().saturating_sub(began))
-                }
+            let pause = if let Some(pauses) = &mut pauses {
+                Duration::from_millis(pauses.next_ms())
+            } else {
+                let due = whole.mul_f64(f64::from(page) / f64::from(pages));
+                due.saturating_sub(time::uptime().saturating_sub(began))
             };
             sleep(pause).await;
             if self.page_inside().await {
