@@ -114,7 +114,7 @@ fn a_held_payment_keeps_its_slot_and_another_is_parked() {
         assert!(way.above == 0 && way.thrown_out == 0, "{words}");
         (returns(&way), way.busy)
     };
-    let ((held, held_busy), (unheld, unheld_busy)) = (of(Some(300_000)), of(None));
+    let ((held, held_busy), (unheld, unheld_busy)) = (of(Some(310_000)), of(None));
     assert_eq!((held, unheld), (0, 100));
     // All of a held payment counts as busy.
     assert!(held_busy > unheld_busy, "{held_busy} {unheld_busy}");
