@@ -80,11 +80,12 @@ fn a_name_of_another_call_edition_or_number_is_told_for_what_it_is() {
         (&own["state"], &own["room"], &own["line"]),
         (&json!("inside"), &json!("events"), &json!("one"))
     );
-    assert_eq!(
-        ask(&gate, &session(&visitor, 2, 0))["state"],
-        "ended",
-        "a call that is not in force"
-    );
+    for (call, state, why) in [
+        (0, "ended", "the number has been called again since"),
+        (2, "inside", "the log has lost that call"),
+    ] {
+        assert_eq!(ask(&gate, &session(&visitor, call, 0))["state"], state, "{why}");
+    }
     let lost = ask(&gate, &session(&visitor, 1, 9));
     assert_eq!(
         (&lost["state"], &lost["room"]),

@@ -71,7 +71,16 @@ fn a_tab_that_polls_renews_a_session_with_session_slots_only() {
             finish: 0,
             ..plan.crowd
         };
-        run(&Plan { crowd, ..plan })
+        // Tabs go on until then.
+        let settings = Settings {
+            session_max_ms: 1_800_000,
+            ..plan.settings.clone()
+        };
+        run(&Plan {
+            crowd,
+            settings,
+            ..plan
+        })
     };
     let wait = |outcome: &Outcome| way(outcome).median_wait_secs;
     let (without, with) = (of(false, 0), of(false, 1_000));
