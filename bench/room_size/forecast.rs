@@ -19,7 +19,7 @@ const LOOKS: u32 = 72;
 const RENEWED_IN: u32 = 5;
 const ENDED_IN: u32 = 60;
 
-/// A line with `waiting` visitors behind those who hold slots.
+/// A line whose slots are in use, with `waiting` visitors in it.
 pub struct Line {
     gate: Gate,
     /// Those inside, by the order of their calls.

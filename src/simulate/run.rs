@@ -363,7 +363,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// The shop is silent from now on, or answers those who asked meanwhile.
+    /// A silence of the shop begins, or ends with the answers to requests of that time.
     fn fall_silent(&mut self) {
         while let Some((from, length)) = self
             .plan

@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use crate::charts::Histogram;
 
-/// Those who ask for a slot.
+/// Visitors who ask for a slot.
 #[derive(Debug)]
 pub(in crate::simulate) struct Returns {
     wait_ms: u64,
@@ -15,7 +15,7 @@ pub(in crate::simulate) struct Returns {
     settles_ms: u64,
     rng: Rng,
     asking: BTreeMap<u32, Asking>,
-    /// Until when those who ask are not independent of each other, and whether any of them still waits.
+    /// Until when visitors do not ask independently of each other, and whether one of them still waits.
     crowded_until: u64,
     is_crowded: bool,
     /// From the first request until one is forwarded: by itself, and with many others or after a silence.
@@ -76,7 +76,7 @@ impl Returns {
         self.asking.contains_key(&id)
     }
 
-    /// Those whose request waits at the gate.
+    /// Visitors whose request waits at the gate.
     pub fn open(&self) -> Vec<u32> {
         let open = self.asking.iter().filter(|(_, asking)| asking.is_open);
         open.map(|(id, _)| *id).collect()
