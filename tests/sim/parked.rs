@@ -3,7 +3,7 @@
 
 use ropeline::room::ActiveSlots;
 
-use super::chance::{Chance, number};
+use super::chance::Chance;
 use super::faults::Fault;
 use super::link::Weather;
 use super::plan::{Outcome, Plan};
@@ -11,9 +11,8 @@ use super::world::SECOND;
 
 const IDLE_AFTER_MS: u64 = 8_000;
 
-/// With `SIM_ACTIVE` a quarter of the wild worlds have them, some with few more rights than slots.
+/// A quarter of the wild worlds have them, some with few more rights than slots.
 pub fn some_active(seed: u64) -> Option<ActiveSlots> {
-    number("SIM_ACTIVE")?;
     let mut chance = Chance::new(seed ^ 0xAC71);
     let most = u32::try_from(chance.within(14, 40)).unwrap_or(14);
     let max_sessions = chance.hits(700).then_some(most);

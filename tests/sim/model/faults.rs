@@ -132,11 +132,7 @@ impl World {
                 self.after(time, Event::Fault(Fault::Fair));
             }
             Fault::Fair => self.weather(&Weather::default()),
-            Fault::Step(ms) => {
-                self.master().clock_ms += ms;
-                self.forgets_whom_the_shop_counts();
-                self.stepped = Some(self.now);
-            }
+            Fault::Step(ms) => self.steps_clock(ms),
             Fault::Restart { lost } | Fault::Up { lost } => self.restarts(lost),
             Fault::Down { lost, time } => {
                 self.master().down = true;
@@ -203,7 +199,10 @@ impl World {
         }
         self.master().down = false;
         // A sale that opens an hour later is too late for all remaining visitors.
-        self.master().clock_ms = self.master().clock_ms.max(0);
+        let behind = self.master().clock_ms.min(0);
+        if behind < 0 {
+            self.steps_clock(-behind);
+        }
         self.weather(&Weather::default());
         for slot in 0..self.slots.len() {
             self.slots[slot].weather.cut = false;
@@ -228,6 +227,13 @@ impl World {
                 self.come_again(id, 0, 3 * SECOND);
             }
         }
+    }
+
+    /// The store's clock jumps. The rooms' clock moves on by a few seconds at most, and sessions end sooner by as much.
+    fn steps_clock(&mut self, ms: i64) {
+        self.master().clock_ms += ms;
+        self.forgets_whom_the_shop_counts();
+        self.stepped = Some(self.now);
     }
 
     /// The server that counts.
