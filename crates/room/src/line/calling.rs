@@ -277,9 +277,9 @@ impl Line {
 
     /// Before the entry's sections.
     pub(super) fn count_returns(&mut self, settings: &Settings, now: Clock) {
-        let parked = self.held().parked;
+        let (slots, parked) = (self.held().slots(), self.held().parked);
         if let Some(returns) = &mut self.calls.returns {
-            returns.reserve.go_on(settings.capacity, parked, now);
+            returns.reserve.go_on(settings.capacity, (slots, parked), now);
         }
     }
 

@@ -1,40 +1,50 @@
 //! The slots that calls leave free for visitors who return, as many as the log has shown to be needed.
 //!
-//! In windows of two seconds the line counts return requests less the slots that came free. The reserve is the smallest number
-//! that was enough in 999 of 1,000 windows. It follows from the log alone, and in integers.
+//! A return request takes a slot of the reserve, and a slot that comes free fills it up again. The line counts both, and looks twice a
+//! second how many slots the reserve is short of, and how many of these were missing at the look before already. Of this number it keeps
+//! what was enough at 999 of 1,000 looks: a request that would wait for more than a second is seen by two looks. A rush for which the
+//! most that may be kept is too little does not count until it is over: no reserve is for it. All follows from the log alone, and in
+//! integers.
 
 use crate::codec::codec;
 use ropeline_ids::Clock;
 
-/// Length of a window.
-const WINDOW_MS: u64 = 2_000;
+/// From look to look.
+const LOOK_MS: u64 = 500;
 
 /// Steps from none to the most that is kept.
 const STEPS: u32 = 64;
 
-/// So many windows are remembered at most; then all weigh half.
-const REMEMBERED: u32 = 4_096;
+/// So many looks are remembered at most; then all weigh half.
+const REMEMBERED: u32 = 8_192;
 
-/// One in so many windows may need more.
+/// At one in so many looks more may be needed.
 const ONE_IN: u32 = 1_000;
 
-/// Before so many windows have been seen, as much is kept as ever: a minute.
-const FEW: u32 = 30;
+/// Before so many looks, which take a minute, as much is kept as ever.
+const FEW: u32 = 120;
+
+/// So many looks tell as much as one, since one is like the next.
+const ALIKE: u32 = 8;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Reserve {
-    /// When the window under way began.
+    /// When the last look was, and requests and free slots since then.
     since: Clock,
     asked: u32,
     freed: u32,
-    /// How many windows needed so many steps.
-    windows: Vec<u32>,
+    /// Slots that the reserve was short of at the last look.
+    short: u32,
+    /// It has been short of more than may be kept, and is short of some since then.
+    is_rush: bool,
+    /// At how many looks so many steps were needed.
+    looks: Vec<u32>,
     /// Slots of a step.
     step: u32,
 }
 
 codec! {
-    struct Reserve { since, asked, freed, windows, step } where is_sound;
+    struct Reserve { since, asked, freed, short, is_rush, looks, step } where is_sound;
 }
 
 impl Reserve {
@@ -45,25 +55,35 @@ impl Reserve {
         }
     }
 
-    /// Goes on to the window of `now`. Those in which nobody was parked, and nobody asked, do not count.
-    pub fn go_on(&mut self, capacity: u32, parked: u32, now: Clock) {
-        let passed = now.since(self.since) / WINDOW_MS;
+    /// Goes on to `now`, with so many of the slots held, and so many sessions parked. Looks at which nobody was parked, and none short,
+    /// do not count.
+    pub fn go_on(&mut self, capacity: u32, (held, parked): (u32, u32), now: Clock) {
+        let passed = now.since(self.since) / LOOK_MS;
         if passed == 0 {
             return;
         }
-        self.since = self.since.plus(passed * WINDOW_MS);
-        let step = most(capacity).div_ceil(STEPS).max(1);
+        self.since = self.since.plus(passed * LOOK_MS);
+        let most = most(capacity);
+        let step = most.div_ceil(STEPS).max(1);
         if step != self.step {
-            (self.windows, self.step) = (Vec::new(), step);
+            (self.looks, self.step) = (Vec::new(), step);
         }
-        let needed = std::mem::take(&mut self.asked).saturating_sub(std::mem::take(&mut self.freed));
-        if parked == 0 && needed == 0 {
+        let (asked, freed) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.freed));
+        let mut still = self.short.saturating_sub(freed);
+        self.short = self.short.saturating_add(asked).saturating_sub(freed);
+        if held < capacity {
+            // Slots that are free for any other reason are no part of the reserve.
+            self.short = self.short.min(held.saturating_add(most).saturating_sub(capacity));
+            still = still.min(self.short);
+        }
+        self.is_rush = self.short > most || (self.is_rush && self.short > 0);
+        if self.is_rush || (parked == 0 && self.short == 0) {
             return;
         }
-        self.note(needed.div_ceil(step).min(STEPS), 1);
+        self.note(still.div_ceil(step), 1);
         let quiet = u32::try_from(passed - 1).unwrap_or(u32::MAX).min(REMEMBERED);
         if quiet > 0 {
-            self.note(0, quiet);
+            self.note(self.short.div_ceil(step), quiet);
         }
     }
 
@@ -75,9 +95,9 @@ impl Reserve {
         self.freed = self.freed.saturating_add(slots);
     }
 
-    /// When another window begins.
+    /// When it looks next.
     pub fn next(&self) -> Clock {
-        self.since.plus(WINDOW_MS)
+        self.since.plus(LOOK_MS)
     }
 
     /// Slots to leave free, of so many, while so many sessions are parked.
@@ -85,34 +105,34 @@ impl Reserve {
         self.needed().max(1).min(most(capacity)).min(parked)
     }
 
-    /// The number that was enough; after less than a minute there is no telling. A short memory has not seen what happens once in a thousand windows: half as much is
-    /// added, and one.
+    /// The number that was enough at 999 of 1,000 looks. Fewer looks have not seen what happens once in a thousand: of these the number
+    /// is extended as if each further slot were rarer by the same factor, as in a queue. After less than a minute there is no telling.
     fn needed(&self) -> u32 {
-        let all: u32 = self.windows.iter().sum();
+        let all: u32 = self.looks.iter().sum();
         let most = all.saturating_sub(all / ONE_IN);
         let mut counted = 0;
-        let within = self.windows.iter().take_while(|count| {
+        let within = self.looks.iter().take_while(|count| {
             let before = counted;
             counted += **count;
             before < most
         });
         let steps = u32::try_from(within.count().saturating_sub(1)).unwrap_or(u32::MAX);
-        let seen = steps.saturating_mul(self.step);
-        match all {
-            0..FEW => u32::MAX,
-            FEW..ONE_IN => seen + seen / 2 + 1,
-            _ => seen,
+        match (all / ALIKE).checked_ilog2() {
+            Some(seen) if all >= FEW => (steps * self.step)
+                .saturating_mul(ONE_IN.next_power_of_two().ilog2())
+                .div_ceil(seen.max(1)),
+            _ => u32::MAX,
         }
     }
 
-    fn note(&mut self, steps: u32, windows: u32) {
+    fn note(&mut self, steps: u32, looks: u32) {
         let at = usize::try_from(steps).unwrap_or(usize::MAX);
-        if self.windows.len() <= at {
-            self.windows.resize(at + 1, 0);
+        if self.looks.len() <= at {
+            self.looks.resize(at + 1, 0);
         }
-        self.windows[at] += windows;
-        while self.windows.iter().sum::<u32>() > REMEMBERED {
-            self.windows.iter_mut().for_each(|count| *count /= 2);
+        self.looks[at] += looks;
+        while self.looks.iter().sum::<u32>() > REMEMBERED {
+            self.looks.iter_mut().for_each(|count| *count /= 2);
         }
     }
 
@@ -123,11 +143,8 @@ impl Reserve {
     }
 
     fn is_sound(&self) -> bool {
-        let few = self.windows.len() <= usize::try_from(STEPS).unwrap_or(0) + 1;
-        let all = self
-            .windows
-            .iter()
-            .try_fold(0_u32, |all, count| all.checked_add(*count));
+        let few = self.looks.len() <= usize::try_from(STEPS).unwrap_or(0) + 1;
+        let all = self.looks.iter().try_fold(0_u32, |all, count| all.checked_add(*count));
         few && all.is_some_and(|all| all <= REMEMBERED) && self.step <= most(u32::MAX).div_ceil(STEPS)
     }
 }
@@ -155,42 +172,58 @@ mod tests {
         u32::try_from((0..many).filter(|_| chance(state).is_multiple_of(20)).count()).unwrap()
     }
 
-    /// The share, in thousandths of a percent, of windows in which the reserve was not enough, from window `from` on.
-    fn misses(capacity: u32, mean: u64, from: u64, to: u64) -> u64 {
-        let (mut reserve, mut state, mut missed) = (Reserve::new(Clock(0)), mean + 7, 0);
-        for window in 0..to {
-            reserve.go_on(capacity, capacity, Clock(window * WINDOW_MS));
-            let (asked, freed) = (events(&mut state, mean), events(&mut state, mean));
+    /// A full line's: its reserve has gone to others, or is free.
+    fn look(reserve: &mut Reserve, capacity: u32, parked: u32, looks: u64) {
+        reserve.go_on(capacity, (capacity, parked), Clock(looks * LOOK_MS));
+    }
+
+    /// The share, in thousandths of a percent, of requests that wait for more than a second, from look `from` on. Half a
+    /// second has `returns` requests in the mean, and `ends` slots that come free.
+    fn late(capacity: u32, (returns, ends): (u64, u64), (from, to): (u64, u64)) -> u64 {
+        let (mut reserve, mut state) = (Reserve::new(Clock(0)), returns + 7);
+        let (mut free, mut waiting, mut before) = (most(capacity), 0, 0);
+        let (mut late, mut all) = (0, 0);
+        for look in 0..to * 2 {
+            reserve.go_on(capacity, (capacity - free, capacity), Clock(look * LOOK_MS));
+            let asked = events(&mut state, returns);
             (0..asked).for_each(|_| reserve.ask());
+            let freed = events(&mut state, ends);
             reserve.free(freed);
-            let kept = reserve.slots(capacity, capacity);
-            missed += u64::from(window >= from && asked.saturating_sub(freed) > kept);
+            let (wanted, slots) = (waiting + asked, free + freed);
+            waiting = wanted.saturating_sub(slots);
+            free = slots.saturating_sub(wanted).min(reserve.slots(capacity, capacity));
+            if look >= from * 2 {
+                // Asked a second ago, or before.
+                let is_late = waiting.saturating_sub(asked + before);
+                (late, all) = (late + u64::from(is_late), all + u64::from(asked));
+            }
+            before = asked;
         }
-        missed * 100_000 / (to - from)
+        late * 100_000 / all
     }
 
     #[test]
-    fn it_is_enough_in_999_of_1000_windows_of_independent_returns() {
-        for (capacity, mean) in [(300, 2), (1_000, 10), (5_000, 40)] {
-            let missed = misses(capacity, mean, 1_000, 20_000);
-            assert!(missed <= 200, "{capacity} {mean}: {missed}");
+    fn it_is_enough_for_999_of_1000_independent_returns() {
+        for (capacity, returns, ends) in [(300, 1, 3), (1_000, 5, 10), (5_000, 20, 40), (5_000, 38, 40)] {
+            let late = late(capacity, (returns, ends), (1_000, 20_000));
+            assert!(late <= 100, "{capacity} {returns}: {late}");
         }
     }
 
     #[test]
     fn from_its_first_minutes_it_is_nearly_always_enough() {
-        let missed: u64 = (1..6).map(|mean| misses(1_000, mean * 4, 30, 1_030)).sum();
-        assert!(missed / 5 <= 300, "{missed}");
+        let late: u64 = (1..6).map(|mean| late(1_000, (mean * 2, mean * 3), (60, 1_060))).sum();
+        assert!(late / 5 <= 300, "{late}");
     }
 
     #[test]
     fn it_is_one_slot_at_least_a_tenth_at_most_and_never_more_than_are_parked() {
         let mut reserve = Reserve::new(Clock(0));
         assert_eq!(reserve.slots(300, 50), 30);
-        reserve.go_on(300, 50, Clock(100 * WINDOW_MS));
+        look(&mut reserve, 300, 50, 1_000);
         assert_eq!(reserve.slots(300, 50), 1);
-        (0..200).for_each(|_| reserve.ask());
-        reserve.go_on(300, 50, Clock(101 * WINDOW_MS));
+        (0..30).for_each(|_| reserve.ask());
+        look(&mut reserve, 300, 50, 1_003);
         assert_eq!(
             (reserve.slots(300, 50), reserve.slots(300, 7), reserve.slots(300, 0)),
             (30, 7, 0)
@@ -199,16 +232,75 @@ mod tests {
     }
 
     #[test]
-    fn a_rush_is_forgotten_and_a_time_without_parked_sessions_is_not_counted() {
+    fn it_is_short_until_as_many_slots_have_come_free_as_were_asked_for() {
         let mut reserve = Reserve::new(Clock(0));
-        (0..20).for_each(|_| reserve.ask());
-        reserve.go_on(300, 50, Clock(WINDOW_MS));
-        let after = reserve.clone();
-        reserve.go_on(300, 0, Clock(100_000 * WINDOW_MS));
-        assert_eq!(reserve.slots(300, 50), after.slots(300, 50));
-        for window in 0..8_000 {
-            reserve.go_on(300, 50, Clock((100_001 + window) * WINDOW_MS));
+        look(&mut reserve, 300, 50, 8_000);
+        for looks in 8_001..8_011 {
+            (0..2).for_each(|_| reserve.ask());
+            reserve.free(1);
+            look(&mut reserve, 300, 50, looks);
         }
+        assert_eq!(reserve.short, 10);
+        // At eight of 8,017 looks more than seven were missing since the look before.
+        look(&mut reserve, 300, 50, 8_017);
+        assert_eq!(reserve.slots(300, 50), (7 * 10_u32).div_ceil(9));
+        reserve.free(10);
+        look(&mut reserve, 300, 50, 8_018);
+        assert_eq!(reserve.short, 0);
+    }
+
+    #[test]
+    fn a_request_that_a_slot_comes_free_for_within_half_a_second_needs_none() {
+        let mut reserve = Reserve::new(Clock(0));
+        for looks in 1..1_000 {
+            (0..3).for_each(|_| reserve.ask());
+            look(&mut reserve, 300, 50, looks);
+            reserve.free(3);
+        }
+        assert_eq!(reserve.slots(300, 50), 1);
+    }
+
+    #[test]
+    fn slots_that_are_free_anyway_are_no_part_of_it() {
+        let mut reserve = Reserve::new(Clock(0));
+        (0..40).for_each(|_| reserve.ask());
+        reserve.go_on(300, (200, 50), Clock(1_000 * LOOK_MS));
+        assert_eq!((reserve.short, reserve.slots(300, 50)), (0, 1));
+        (0..40).for_each(|_| reserve.ask());
+        reserve.go_on(300, (290, 50), Clock(1_001 * LOOK_MS));
+        assert_eq!(reserve.short, 20, "ten of thirty are free");
+    }
+
+    #[test]
+    fn a_rush_that_no_reserve_is_for_does_not_count_until_it_is_over() {
+        let mut reserve = Reserve::new(Clock(0));
+        look(&mut reserve, 300, 50, 1_000);
+        (0..200).for_each(|_| reserve.ask());
+        for looks in 1_001..1_200 {
+            look(&mut reserve, 300, 50, looks);
+            reserve.free(1);
+        }
+        assert_eq!((reserve.short, reserve.slots(300, 50)), (2, 1));
+        reserve.free(1);
+        look(&mut reserve, 300, 50, 1_200);
+        (0..3).for_each(|_| reserve.ask());
+        look(&mut reserve, 300, 50, 1_203);
+        assert_eq!(reserve.slots(300, 50), (3 * 10_u32).div_ceil(6), "counts again");
+    }
+
+    #[test]
+    fn what_was_needed_is_forgotten_and_a_time_without_parked_sessions_is_not_counted() {
+        let mut reserve = Reserve::new(Clock(0));
+        look(&mut reserve, 300, 50, 200);
+        (0..5).for_each(|_| reserve.ask());
+        look(&mut reserve, 300, 50, 203);
+        reserve.free(5);
+        look(&mut reserve, 300, 50, 204);
+        let after = reserve.clone();
+        assert!(after.slots(300, 50) > 5);
+        look(&mut reserve, 300, 0, 100_000);
+        assert_eq!(reserve.slots(300, 50), after.slots(300, 50));
+        look(&mut reserve, 300, 50, 120_000);
         assert_eq!(reserve.slots(300, 50), 1);
     }
 
@@ -218,10 +310,10 @@ mod tests {
         for reserve in [&mut often, &mut once] {
             (0..3).for_each(|_| reserve.ask());
         }
-        for ms in 1..60_000 {
-            often.go_on(300, 50, Clock(ms));
+        for ms in 1..90_000 {
+            often.go_on(300, (300, 50), Clock(ms));
         }
-        once.go_on(300, 50, Clock(59_999));
+        once.go_on(300, (300, 50), Clock(89_999));
         assert_eq!(often, once);
     }
 }
