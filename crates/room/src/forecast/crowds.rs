@@ -32,6 +32,14 @@ impl Kind {
             Self::Crowd => 1,
         }
     }
+
+    /// So many halves of these visitors came in crowds.
+    pub fn as_halves(self) -> u64 {
+        match self {
+            Self::Stream => 0,
+            Self::Crowd => 2,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -61,6 +69,17 @@ impl Crowds {
         self.places.is_empty()
     }
 
+    /// The visitor with this place came in a crowd of which calls have not passed a fourth, and not in the first crowd. Of such a crowd
+    /// it is not known whether it behaves like those before.
+    pub fn is_untried(&self, place: Place, head: Place) -> bool {
+        let at = self.places.partition_point(|crowd| crowd.end <= place);
+        at > 0
+            && self.places.get(at).is_some_and(|crowd| {
+                let tried = crowd.start.0 + (crowd.end.0 - crowd.start.0) / 4;
+                crowd.contains(&place) && head.0 <= tried
+            })
+    }
+
     /// How the visitor with this place came.
     pub fn kind(&self, place: Place) -> Kind {
         let at = self.places.partition_point(|crowd| crowd.end <= place);
@@ -74,6 +93,20 @@ impl Crowds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crowd_is_untried_until_a_fourth_of_it_is_passed() {
+        let mut crowds = Crowds::default();
+        crowds.note(Place(0)..Place(100), 100 * ONE, 0);
+        crowds.note(Place(100)..Place(100), 0, 100 * ONE);
+        crowds.note(Place(100)..Place(500), 400 * ONE, 0);
+        let is_untried = |place: u64, head: u64| crowds.is_untried(Place(place), Place(head));
+        assert!(is_untried(100, 0) && is_untried(499, 200));
+        assert!(!is_untried(499, 201));
+        assert!(!is_untried(500, 0));
+        // Before the first crowd there is none that it could be unlike.
+        assert!(!is_untried(0, 0) && !is_untried(99, 0));
+    }
 
     impl Crowds {
         pub fn bytes(&self) -> usize {

@@ -38,9 +38,9 @@ pub(crate) struct Wait {
 }
 
 /// What no forecast knows, in thousandths of the wait: at least so many, one more for each so many milliseconds, and the most.
-const DRIFT: u64 = 85;
+const DRIFT: u64 = 70;
 const DRIFT_MS: u64 = 30_000;
-const MOST_DRIFT: u64 = 160;
+const MOST_DRIFT: u64 = 130;
 
 /// Deviations of chance in an interval that holds eight of ten times, in thousandths.
 const CHANCE: u64 = 1_280;

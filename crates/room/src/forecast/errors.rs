@@ -1,8 +1,9 @@
 //! How far off forecasts were, and by how much intervals are widened for it (adaptive conformal inference: Gibbs and Candès 2021,
 //! "Adaptive conformal inference under distribution shift").
 //!
-//! Once a minute, for waits of about half a minute, a minute, two, and so on, the forecast of one place is noted. When calls pass that
-//! place, or the interval has ended without, its error is known. Misses widen the intervals of such waits, hits narrow them.
+//! For waits of about half a minute, a minute, two, and so on, the forecast of one place is noted now and then: each minute, or eight
+//! times within a longer wait, since the outcomes of one wait are much alike. When calls pass that place, or the interval has ended
+//! without, its error is known. Misses widen the intervals of such waits, hits narrow them, until five of six hold.
 
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
@@ -11,11 +12,14 @@ use ropeline_ids::{Clock, Place};
 const SPANS: usize = 8;
 const FIRST_MS: u64 = 60_000;
 
+/// Noted so many times within a wait.
+const IN_A_WAIT: u64 = 8;
+
 /// Forecasts whose outcome is not known yet.
 const OPEN: usize = 256;
 
-/// Factors of a width: hits narrow an interval by a sixteenth at most, misses widen it up to four times.
-const NARROWEST: u64 = WHOLE * 15 / 16;
+/// Factors of a width.
+const NARROWEST: u64 = WHOLE / 4;
 const WIDEST: u64 = WHOLE * 4;
 
 /// One, for factors.
@@ -26,6 +30,8 @@ pub(crate) struct Errors {
     pub spans: Spans,
     open: Vec<Open>,
     noted: Clock,
+    /// How often forecasts have been noted.
+    rounds: u64,
 }
 
 /// What was learnt of waits of each span.
@@ -76,15 +82,22 @@ fn span(wait_ms: u64) -> usize {
 }
 
 impl Spans {
-    /// The factors for a wait. Of spans that nothing is known of, those of the next shorter one hold.
+    /// The factors for a wait. Of spans that nothing is known of, those of the next shorter one hold; but half as narrow, since more
+    /// may change in a longer wait.
     pub fn factors(&self, wait_ms: u64) -> Factors {
         let known = |at: &usize| self.0[*at].known >= 5;
-        let at = (0..=span(wait_ms)).rev().find(known);
+        let own = self::span(wait_ms);
+        let at = (0..=own).rev().find(known);
         let span = at.map_or(Span::default(), |at| self.0[at]);
+        let is_other = at.is_some_and(|at| at < own);
         Factors {
             // Half of it, since an error is known only after the wait, and may be over then.
             longer: u64::midpoint(WHOLE, span.longer),
-            width: span.width,
+            width: if is_other {
+                span.width.max(u64::midpoint(WHOLE, span.width))
+            } else {
+                span.width
+            },
         }
     }
 }
@@ -128,6 +141,10 @@ impl Errors {
         now: Clock,
     ) {
         for span in 0..SPANS {
+            let every = ((1 << span) / IN_A_WAIT).max(1);
+            if !self.rounds.is_multiple_of(every) {
+                continue;
+            }
             let wait = (FIRST_MS * 3 / 4) << span;
             let Some(ahead) = passing(wait) else { return };
             let Some(place) = place(lane, ahead) else { return };
@@ -153,6 +170,7 @@ impl Errors {
         let due = now.since(self.noted) >= 60_000;
         if due {
             self.noted = now;
+            self.rounds = self.rounds.wrapping_add(1);
         }
         due
     }
@@ -258,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn hits_narrow_intervals_by_a_sixteenth_at_most() {
-        let mut errors = with_hits(50, 100_000);
+    fn hits_narrow_intervals_to_a_fourth_at_most() {
+        let mut errors = with_hits(100, 100_000);
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
         (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
         (0..10).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         let width = errors.spans.factors(100_000).width;
-        assert!((WHOLE * 2..WHOLE * 3).contains(&width), "{width}");
+        assert!((WHOLE * 2..WHOLE * 4).contains(&width), "{width}");
         (0..100).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
     }
@@ -335,8 +353,13 @@ mod tests {
         assert_eq!(errors.spans.factors(10_000_000), known);
         // Of shorter waits nothing is known.
         assert_eq!(errors.spans.factors(30_000).width, WHOLE);
-        (0..5).for_each(|_| happens(&mut errors, 1_000_000, 1_000_000, true));
-        assert!(errors.spans.factors(10_000_000).width < WHOLE);
+        (0..15).for_each(|_| happens(&mut errors, 1_000_000, 1_000_000, true));
+        let (own, longer) = (
+            errors.spans.factors(1_000_000).width,
+            errors.spans.factors(10_000_000).width,
+        );
+        assert!(own < WHOLE * 3 / 4, "{own}");
+        assert_eq!(longer, u64::midpoint(WHOLE, own));
     }
 
     #[test]
@@ -346,6 +369,20 @@ mod tests {
         assert!(!errors.is_due(NOW.plus(59_999)));
         assert!(errors.is_due(NOW.plus(60_000)));
         assert!(!errors.is_due(NOW.plus(60_001)));
+    }
+
+    #[test]
+    fn long_waits_are_noted_eight_times_within_each() {
+        let lane = waiting(100_000);
+        let mut errors = Errors::default();
+        for minute in 0..32 {
+            assert!(errors.is_due(NOW.plus(minute * 60_000)));
+            let told = |ahead: u64| Some((ahead * 1_000, (ahead * 900, ahead * 1_100)));
+            errors.note((0, &lane), |ms| Some(ms / 1_000), told, NOW);
+        }
+        let noted = |span: usize| errors.open.iter().filter(|open| open.span == span).count();
+        // A forecast of about 24, 48 and 96 minutes every 4, 8 and 16.
+        assert_eq!([5, 6, 7].map(noted), [8, 4, 2]);
     }
 
     #[test]

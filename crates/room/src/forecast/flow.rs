@@ -87,7 +87,9 @@ pub(crate) struct Arrivals {
 /// are not passed yet, and `stay` is how many never leave.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
-    kind: Kind,
+    /// Halves of it that behave as crowds before.
+    crowd: u64,
+    is_untried: bool,
     mass: u64,
     stands: u64,
     stay: u64,
@@ -122,7 +124,9 @@ fn part(mass: u64, of: u64, whole: u64) -> u64 {
 impl LaneFlow {
     pub fn new(groups: &[Group], leaves: Vec<u64>, weight: u64, arrivals: Arrivals) -> Self {
         let moving = |group: &Group| Moving {
-            kind: group.kind,
+            // Which is likelier is not known of a new crowd.
+            crowd: if group.is_untried { 1 } else { group.kind.as_halves() },
+            is_untried: group.is_untried,
             mass: group.present * MASS,
             stands: group.present * MASS,
             stay: group.present * MASS / PATIENT,
@@ -140,12 +144,21 @@ impl LaneFlow {
         }
     }
 
-    /// The same lane, with arrivals for as long as this forecast supposes.
-    pub fn leaning(&self, lean: Lean) -> Self {
-        Self {
+    /// The same lane, with arrivals for as long as this forecast supposes, and new crowds that behave as the quicker visitors do, or as
+    /// the slower.
+    pub fn leaning(&self, lean: Lean, [quicker, slower]: [Kind; 2]) -> Self {
+        let mut lane = Self {
             arrivals: lean.arrivals(self.arrivals),
             ..self.clone()
+        };
+        for group in lane.groups.iter_mut().filter(|group| group.is_untried) {
+            group.crowd = match lean {
+                Lean::Likely => group.crowd,
+                Lean::Fast => quicker.as_halves(),
+                Lean::Slow => slower.as_halves(),
+            };
         }
+        lane
     }
 
     /// No further visitor is expected.
@@ -187,11 +200,11 @@ impl LaneFlow {
                 first.mass -= left;
                 first.stands -= stands;
                 self.passed += stands;
-                made[first.kind.at()] += left;
+                add(&mut made, first.crowd, left);
                 return made;
             }
             left -= first.mass;
-            made[first.kind.at()] += first.mass;
+            add(&mut made, first.crowd, first.mass);
             self.passed += first.stands;
             self.groups.pop_front();
         }
@@ -204,6 +217,13 @@ impl LaneFlow {
 
 /// Calls of each kind, in masses.
 type Made = [u64; 2];
+
+/// Calls of which so many halves are of crowds.
+fn add(made: &mut Made, crowd: u64, calls: u64) {
+    let of_crowds = calls * crowd / 2;
+    made[Kind::Crowd.at()] += of_crowds;
+    made[Kind::Stream.at()] += calls - of_crowds;
+}
 
 /// The holders of slots of one kind, and what they do.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Calls that something else than slots limits: a rate, or the controller of a room that follows its shop.
 
+use crate::forecast::ages::ONE;
 use crate::forecast::flow::{MASS, Tokens};
 use crate::line::rate::Bucket;
 use crate::load::Allowance;
@@ -12,6 +13,9 @@ pub(crate) type Limit = [Option<Tokens>; 3];
 /// Steps of the mean of a controlled room's calls.
 const MEMORY: u64 = 60;
 
+/// A controller that allows nothing for a shorter time rests, and does not stop.
+const RESTS_MS: u64 = 60_000;
+
 /// The mean calls of a step, in masses, of the time in which the controller allowed calls. A controller's allowance swings around what
 /// the shop can take, so the mean says more about the next half hour than the allowance of now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,20 +26,61 @@ pub(crate) struct MeanCalls {
     known: u64,
     at: Clock,
     calls: u64,
+    /// When the controller last allowed a call.
+    allowed_at: Clock,
 }
 
-/// A rate brings its tokens in any case.
-pub(crate) fn by_rate(bucket: Bucket, settings: &Settings, step_ms: u64, now: Clock) -> Limit {
+/// A rate brings its tokens in any case. The fraction of the next one counts: with a call a minute it may come in a second, or in a
+/// minute.
+pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), gaps: Gaps, now: Clock) -> Limit {
+    let bucket = bucket.at(settings, now);
     let tokens = settings.rate_per_minute.map(|rate| Tokens {
-        now: bucket.at(settings, now).tokens(settings).min(u64::from(u32::MAX)) * MASS,
-        step: u64::from(rate) * MASS * step_ms / 60_000,
+        now: match rate {
+            // There is no next one.
+            0 => bucket.tokens(settings).min(u64::from(u32::MAX)) * MASS,
+            _ => bucket.parts(MASS),
+        },
+        step: u64::from(rate) * MASS * step_ms / 60_000 * gaps.share(rate, settings) / ONE,
     });
     [tokens; 3]
 }
 
+/// The mean time between two entries. Calls are made with entries alone, and the bucket holds no more than a step's tokens and the
+/// fraction of another, so with rarer entries some tokens are lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Gaps {
+    /// In parts of [`ONE`] of a millisecond.
+    mean: u64,
+    at: Option<Clock>,
+}
+
+impl Gaps {
+    pub fn note(&mut self, now: Clock) {
+        if let Some(at) = self.at {
+            let gap = now.since(at).min(LONGEST_GAP_MS) * ONE;
+            self.mean = (self.mean * 15 + gap) / 16;
+        }
+        self.at = Some(now);
+    }
+
+    /// The share of a rate's tokens that become calls, in parts of [`ONE`].
+    fn share(self, rate: u32, settings: &Settings) -> u64 {
+        // What an entry finds at most: a step's tokens, and on average half of the token that is not whole yet.
+        let finds = u128::from(rate) * u128::from(settings.call_every_ms) + 30_000;
+        let brought = u128::from(rate) * u128::from(self.mean);
+        let share = (finds * u128::from(ONE * ONE)).checked_div(brought);
+        share
+            .and_then(|share| u64::try_from(share).ok())
+            .map_or(ONE, |share| share.min(ONE))
+    }
+}
+
+/// The longest gap that counts.
+const LONGEST_GAP_MS: u64 = 10_000;
+
 impl MeanCalls {
     /// By a controller: the mean that it has let through. The fast forecast follows what it allows now, up to three times the mean; the
-    /// slow one is below the mean, the less the longer the room has called.
+    /// slow one is below the mean, the less the longer the room has called, and a fourth of it at least.
     pub fn limit(
         &mut self,
         allowance: Allowance,
@@ -45,10 +90,15 @@ impl MeanCalls {
     ) -> Limit {
         let allowed =
             allowance.step_milli().min(u64::from(u32::MAX)) * MASS / 1_000 * step_ms / settings.call_every_ms.max(1);
-        self.note(calls, allowed > 0, step_ms, now);
-        let mean = if allowed > 0 { self.mean } else { 0 };
+        if allowed > 0 {
+            self.allowed_at = now;
+        }
+        let goes_on = now.since(self.allowed_at) <= RESTS_MS;
+        self.note(calls, goes_on, step_ms, now);
+        let mean = if goes_on { self.mean } else { 0 };
         let most = mean.max(allowed.min(mean * 3));
-        let slow = mean * self.known / (self.known + MEMORY);
+        let known = self.known.max(MEMORY / 3);
+        let slow = mean * known / (known + MEMORY);
         [mean, most + most / 3, slow].map(|step| Some(Tokens { now: 0, step }))
     }
 
@@ -87,7 +137,12 @@ mod tests {
             rate_per_minute: rate,
             ..Settings::default()
         };
-        by_rate(Bucket::full(&settings, Clock(0)), &settings, STEP_MS, Clock(0))
+        by_rate(
+            Bucket::full(&settings, Clock(0)),
+            (&settings, STEP_MS),
+            Gaps::default(),
+            Clock(0),
+        )
     }
 
     fn allowance(step_milli: u64) -> Allowance {
@@ -125,13 +180,49 @@ mod tests {
 
     #[test]
     fn a_rate_brings_its_tokens_in_every_forecast() {
+        // A token, and nearly another, since a full bucket holds the fraction of the next one too.
         let tokens = Tokens {
-            now: MASS,
+            now: 2 * MASS - 2,
             step: 5 * MASS,
         };
         assert_eq!(rated(Some(60)), [Some(tokens); 3]);
         // A third of a token in a step.
         assert_eq!(rated(Some(4)).map(|tokens| tokens.unwrap().step), [MASS / 3; 3]);
+    }
+
+    #[test]
+    fn with_a_slow_rate_half_a_token_is_half_of_the_wait_for_it() {
+        let settings = Settings {
+            rate_per_minute: Some(1),
+            ..Settings::default()
+        };
+        let empty = Bucket::full(&settings, Clock(0)).at(&settings, Clock(60_000)).spend(1);
+        let at = |now: Clock| by_rate(empty, (&settings, STEP_MS), Gaps::default(), now)[0].unwrap();
+        let now = |ms: u64| at(Clock(60_000 + ms)).now;
+        let half = now(30_000) - now(0);
+        assert!(half.abs_diff(MASS / 2) <= MASS / 1_000, "{half}");
+    }
+
+    #[test]
+    fn entries_rarer_than_calls_lose_tokens() {
+        let step = |rate: u32, gap_ms: u64| {
+            let settings = Settings {
+                rate_per_minute: Some(rate),
+                call_every_ms: 1_000,
+                ..Settings::default()
+            };
+            let mut gaps = Gaps::default();
+            (0..200).for_each(|entry| gaps.note(Clock(entry * gap_ms)));
+            by_rate(Bucket::full(&settings, Clock(0)), (&settings, STEP_MS), gaps, Clock(0))[0]
+                .unwrap()
+                .step
+        };
+        assert_eq!(step(600, 250), step(600, 1_000));
+        // The tokens of every second are lost. With a few calls a minute none are.
+        let half = step(600, 2_000) * 100 / step(600, 1_000);
+        assert!((50..56).contains(&half), "{half}");
+        assert_eq!(step(6, 2_000), step(6, 1_000));
+        assert_eq!(step(u32::MAX, 1), u64::from(u32::MAX) * MASS / 12);
     }
 
     #[test]
@@ -168,13 +259,19 @@ mod tests {
         let mut mean = MeanCalls::default();
         let [_, _, new] = steps_of(controlled(&mut mean, 2, 2, 400));
         let [_, _, known] = steps_of(controlled(&mut mean, 100, 2, 400));
-        assert!(new * 4 < known, "{new} {known}");
+        assert!(new * 2 < known, "{new} {known}");
+        assert_eq!(new, 2 * MASS / 4);
     }
 
     #[test]
-    fn a_controller_that_allows_nothing_stops_the_room_and_spoils_no_mean() {
+    fn a_controller_that_allows_nothing_for_a_minute_stops_the_room_and_spoils_no_mean() {
         let mut mean = MeanCalls::default();
         controlled(&mut mean, 99, 2, 400);
+        // It rests, and that counts.
+        let resting = controlled(&mut mean, RESTS_MS / STEP_MS, 0, 0);
+        assert!(!is_stopped(&resting));
+        let [likely, ..] = steps_of(resting);
+        assert!(likely < MASS * 2 * 85 / 100, "{likely}");
         let before = controlled(&mut mean.clone(), 1, 2, 400);
         let stopped = controlled(&mut mean, 50, 0, 0);
         assert_eq!(steps_of(stopped), [0; 3]);
@@ -198,6 +295,7 @@ mod tests {
         let settings = Settings::default();
         let soon = mean.at.plus(STEP_MS - 1);
         mean.limit(allowance(400), mean.calls + 50, (&settings, STEP_MS), soon);
-        assert_eq!(mean, before);
+        let allowed_at = soon;
+        assert_eq!(mean, MeanCalls { allowed_at, ..before });
     }
 }

@@ -26,7 +26,7 @@ use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
 use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
 use crate::forecast::kinds::{Kinds, OneOf};
-use crate::forecast::limit::{Limit, MeanCalls, is_stopped};
+use crate::forecast::limit::{Gaps, Limit, MeanCalls, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
 use crate::forecast::stays::{Chances, Lean, Times};
@@ -49,6 +49,7 @@ pub(crate) struct Forecast {
     stays: Option<Box<Kinds>>,
     queues: Vec<Queue>,
     pub mean_calls: MeanCalls,
+    pub gaps: Gaps,
     errors: Errors,
     told: Told,
     /// When the line was last looked at.
@@ -221,9 +222,15 @@ impl Forecast {
         let flows: Vec<LaneFlow> = (0..sight.lanes.len())
             .map(|at| self.lane_flow(at, sight, step_ms))
             .collect();
+        let is_slower = |chances: &[Chances]| chances.len() > 1 && chances[1].slot() > chances[0].slot();
+        let by_slot = if is_slower(&likely) {
+            [Kind::Stream, Kind::Crowd]
+        } else {
+            [Kind::Crowd, Kind::Stream]
+        };
         let doubt = self.queues.iter().map(Queue::doubt).max().unwrap_or(0);
         let run = |lean: Lean, chances: Vec<Chances>, tokens: Option<Tokens>| {
-            let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean)).collect();
+            let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean, by_slot)).collect();
             let start = Start {
                 tokens,
                 ..start.clone()
@@ -383,7 +390,7 @@ mod tests {
 
         fn by_rate(&self) -> Limit {
             let bucket = Bucket::full(&self.settings, self.now);
-            limit::by_rate(bucket, &self.settings, 10_000, self.now)
+            limit::by_rate(bucket, (&self.settings, 10_000), Gaps::default(), self.now)
         }
     }
 

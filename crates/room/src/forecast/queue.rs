@@ -76,6 +76,8 @@ pub(crate) struct Queue {
     steps: u64,
     /// Since when visitors come.
     since: Clock,
+    /// Calls have passed the places below.
+    head: Place,
     pub crowds: Crowds,
 }
 
@@ -83,6 +85,8 @@ pub(crate) struct Queue {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
     pub kind: Kind,
+    /// Of a crowd that is not known yet (see [`Crowds::is_untried`]).
+    pub is_untried: bool,
     pub present: u64,
     pub age: u64,
     pub factor: u64,
@@ -104,6 +108,7 @@ impl Queue {
             lately: 0,
             steps: 0,
             since: Clock(0),
+            head: Place(0),
             crowds: Crowds::default(),
         }
     }
@@ -167,6 +172,7 @@ impl Queue {
     fn count(&mut self, lane: &Lane, (step_ms, grace_steps): (u64, u64), passed: u64, now: Clock) {
         let chances = self.chances(grace_steps);
         let head = lane.head();
+        self.head = head;
         let ends = self
             .cohorts
             .iter()
@@ -231,6 +237,7 @@ impl Queue {
     pub fn groups(&self, step_ms: u64, now: Clock) -> Vec<Group> {
         let group = |cohort: &Cohort| Group {
             kind: self.crowds.kind(cohort.from),
+            is_untried: self.crowds.is_untried(cohort.from, self.head),
             present: cohort.present,
             age: now.since(cohort.joined) / step_ms,
             factor: cohort.share.factor(self.depths[cohort.depth].factor(ONE)),

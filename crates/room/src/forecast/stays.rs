@@ -330,6 +330,8 @@ impl Stays {
         let usual = SURE * self.times.step_ms / (2 * (VISIT_MS + self.times.hold_ms / 6));
         let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
         let known = SURE / (events + 4).isqrt();
+        // What was not seen may go twice as fast, or one and a half times as slowly: a wait that ends early is further off, by its length.
+        let unseen = if lean == Lean::Fast { SURE } else { SURE / 2 };
         let cannot_idle = class(self.times.steps(self.times.idle_ms).saturating_sub(1));
         let (mut ends, mut idles) = (Vec::new(), Vec::new());
         let (mut end, mut idle) = (usual, usual);
@@ -345,7 +347,7 @@ impl Stays {
             // The part of the chance that was seen, and not supposed.
             let expected = end_rate.exposure.saturating_mul(end + idle) / SURE / ONE;
             let seen = SURE * expected / (expected + 2 * PRIOR);
-            let doubt = (seen * known + (SURE - seen) * (SURE / 2)) / SURE;
+            let doubt = (seen * known + (SURE - seen) * unseen) / SURE;
             ends.push(lean.of(end, doubt));
             idles.push(if at > cannot_idle { lean.of(idle, doubt) } else { 0 });
         }
@@ -474,6 +476,22 @@ impl Chances {
             level * ONE / (ONE + of(ONE - trend))
         };
         level.clamp(ONE / 3, ONE * 3)
+    }
+
+    /// How long a visitor of these chances holds a slot from the call on, in parts of [`SURE`] of a step.
+    pub fn slot(&self) -> u64 {
+        let (mut held, mut called, mut inside) = (0, SURE, 0);
+        for claim in &self.claim {
+            held += called;
+            let claims = called * claim / SURE;
+            (called, inside) = (called - claims, inside + claims);
+        }
+        for (end, idle) in self.end.iter().zip(&self.idle) {
+            let (ends, idles) = (inside * end / SURE, inside * idle / SURE);
+            held += inside + ends * self.delay + idles * self.idle_steps;
+            inside = inside.saturating_sub(ends + idles);
+        }
+        held
     }
 
     /// The chances of two steps, for ages of two steps.

@@ -234,8 +234,9 @@ impl Line {
             return;
         }
         let step_ms = self.forecast.stays(settings).times().step_ms;
+        self.forecast.gaps.note(m.clock);
         let limit = match scope.allowance {
-            None => limit::by_rate(self.calls.bucket(), settings, step_ms, m.clock),
+            None => limit::by_rate(self.calls.bucket(), (settings, step_ms), self.forecast.gaps, m.clock),
             Some(allowance) => {
                 let calls = &mut self.forecast.mean_calls;
                 calls.limit(allowance, self.totals.calls, (settings, step_ms), m.clock)

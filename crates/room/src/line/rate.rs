@@ -52,6 +52,11 @@ impl Bucket {
         }
     }
 
+    /// Tokens in the bucket as it stands, with the fraction of the next one, in parts of a token; at most `u32::MAX` tokens.
+    pub fn parts(self, parts: u64) -> u64 {
+        self.units.min(u64::from(u32::MAX) * TOKEN) / TOKEN * parts + self.units % TOKEN * parts / TOKEN
+    }
+
     #[must_use]
     pub fn spend(self, tokens: u64) -> Self {
         Self {

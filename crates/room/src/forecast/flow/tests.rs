@@ -6,6 +6,7 @@ use crate::forecast::ages::CLASSES;
 fn lane_with(present: u64, weight: u64, leaving: u64) -> LaneFlow {
     let group = Group {
         kind: Kind::Stream,
+        is_untried: false,
         present,
         age: 0,
         factor: ONE,
@@ -284,4 +285,33 @@ fn the_largest_room_is_counted_without_overflow() {
         assert!(curve.is_sorted());
         assert_eq!(curve.last(), Some(&(most * MASS)));
     }
+}
+
+#[test]
+fn a_new_crowd_may_behave_as_the_quicker_visitors_or_as_the_slower() {
+    let group = Group {
+        kind: Kind::Crowd,
+        is_untried: true,
+        present: 10,
+        age: 0,
+        factor: ONE,
+    };
+    let new = LaneFlow::new(&[group], vec![0; CLASSES], 1, Arrivals::default());
+    let calls = |lean: Lean, by_slot: [Kind; 2]| {
+        let [stream, crowd] = new.leaning(lean, by_slot).call(10 * MASS);
+        [stream / MASS, crowd / MASS]
+    };
+    let stays = [Kind::Stream, Kind::Crowd];
+    assert_eq!(calls(Lean::Likely, stays), [5, 5]);
+    assert_eq!(calls(Lean::Fast, stays), [10, 0]);
+    assert_eq!(calls(Lean::Slow, stays), [0, 10]);
+    let never_comes = [Kind::Crowd, Kind::Stream];
+    assert_eq!(calls(Lean::Fast, never_comes), [0, 10]);
+    // A crowd that is known behaves as it does.
+    let group = Group {
+        is_untried: false,
+        ..group
+    };
+    let known = LaneFlow::new(&[group], vec![0; CLASSES], 1, Arrivals::default());
+    assert_eq!(known.leaning(Lean::Fast, stays).call(10 * MASS), [0, 10 * MASS]);
 }

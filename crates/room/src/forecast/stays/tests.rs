@@ -346,3 +346,10 @@ fn a_trend_goes_on_for_a_while_within_bounds() {
     assert_eq!(with(ONE * 9, ONE * 9).level_at(8_000), ONE * 3);
     assert_eq!(with(1, 1).level_at(8_000), ONE / 3);
 }
+
+#[test]
+fn who_ends_later_holds_a_slot_for_longer() {
+    let slot = |chance: u64| Chances::steady(chance).slot();
+    assert!(slot(SURE / 20) * 3 / 2 < slot(SURE / 40));
+    assert!(slot(SURE / 40) < slot(0));
+}
