@@ -32,7 +32,7 @@ pub(crate) struct MeanCalls {
 
 /// A rate brings its tokens in any case. The fraction of the next one counts: with a call a minute it may come in a second, or in a
 /// minute.
-pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), gaps: Gaps, now: Clock) -> Limit {
+pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), losses: Losses, now: Clock) -> Limit {
     let bucket = bucket.at(settings, now);
     let tokens = settings.rate_per_minute.map(|rate| Tokens {
         now: match rate {
@@ -40,43 +40,52 @@ pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), gap
             0 => bucket.tokens(settings).min(u64::from(u32::MAX)) * MASS,
             _ => bucket.parts(MASS),
         },
-        step: u64::from(rate) * MASS * step_ms / 60_000 * gaps.share(rate, settings) / ONE,
+        step: u64::from(rate) * MASS * step_ms / 60_000 * losses.share() / ONE,
     });
     [tokens; 3]
 }
 
-/// The mean time between two entries. Calls are made with entries alone, and the bucket holds no more than a step's tokens and the
-/// fraction of another, so with rarer entries some tokens are lost.
+/// What a rate brings and loses. Calls are made with entries alone, and the bucket holds no more than a step's tokens and the fraction of
+/// another, so where calls wait for tokens and entries are rarer than steps, some are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Gaps {
-    /// In parts of [`ONE`] of a millisecond.
-    mean: u64,
-    at: Option<Clock>,
+pub(crate) struct Losses {
+    rate: Option<u32>,
+    /// The bucket as the last entry left it, where that took its last token.
+    empty: Option<Bucket>,
+    /// Units of the last entries, the older the less.
+    brought: u64,
+    lost: u64,
 }
 
-impl Gaps {
-    pub fn note(&mut self, now: Clock) {
-        if let Some(at) = self.at {
-            let gap = now.since(at).min(LONGEST_GAP_MS) * ONE;
-            self.mean = (self.mean * 15 + gap) / 16;
+impl Losses {
+    /// The bucket as an entry leaves it.
+    pub fn note(&mut self, bucket: Bucket, settings: &Settings, now: Clock) {
+        if self.rate != settings.rate_per_minute {
+            *self = Self {
+                rate: settings.rate_per_minute,
+                ..Self::default()
+            };
         }
-        self.at = Some(now);
+        let now_empty = Some(bucket.at(settings, now)).filter(|bucket| bucket.tokens(settings) == 0);
+        // Where tokens are left, calls did not wait for them.
+        if let (Some(empty), Some(_)) = (self.empty, now_empty) {
+            let (brought, lost) = empty.brought(settings, now);
+            self.brought = (self.brought - self.brought / FADES).saturating_add(brought);
+            self.lost = (self.lost - self.lost / FADES).saturating_add(lost);
+        }
+        self.empty = now_empty;
     }
 
     /// The share of a rate's tokens that become calls, in parts of [`ONE`].
-    fn share(self, rate: u32, settings: &Settings) -> u64 {
-        // What an entry finds at most: a step's tokens, and on average half of the token that is not whole yet.
-        let finds = u128::from(rate) * u128::from(settings.call_every_ms) + 30_000;
-        let brought = u128::from(rate) * u128::from(self.mean);
-        let share = (finds * u128::from(ONE * ONE)).checked_div(brought);
-        share
-            .and_then(|share| u64::try_from(share).ok())
-            .map_or(ONE, |share| share.min(ONE))
+    fn share(self) -> u64 {
+        let kept = u128::from(self.brought.saturating_sub(self.lost)) * u128::from(ONE);
+        let share = kept.checked_div(u128::from(self.brought));
+        share.and_then(|share| u64::try_from(share).ok()).unwrap_or(ONE)
     }
 }
 
-/// The longest gap that counts.
-const LONGEST_GAP_MS: u64 = 10_000;
+/// Of what was noted, one part in so many is forgotten with each entry.
+const FADES: u64 = 64;
 
 impl MeanCalls {
     /// By a controller: the mean that it has let through. The fast forecast follows what it allows now, up to three times the mean; the
@@ -140,7 +149,7 @@ mod tests {
         by_rate(
             Bucket::full(&settings, Clock(0)),
             (&settings, STEP_MS),
-            Gaps::default(),
+            Losses::default(),
             Clock(0),
         )
     }
@@ -197,32 +206,69 @@ mod tests {
             ..Settings::default()
         };
         let empty = Bucket::full(&settings, Clock(0)).at(&settings, Clock(60_000)).spend(1);
-        let at = |now: Clock| by_rate(empty, (&settings, STEP_MS), Gaps::default(), now)[0].unwrap();
+        let at = |now: Clock| by_rate(empty, (&settings, STEP_MS), Losses::default(), now)[0].unwrap();
         let now = |ms: u64| at(Clock(60_000 + ms)).now;
         let half = now(30_000) - now(0);
         assert!(half.abs_diff(MASS / 2) <= MASS / 1_000, "{half}");
     }
 
+    /// What the rate brings in a step, in thousandths of all, after entries with such gaps that each call as many as they can.
+    fn share_with(rate: u32, gap_ms: impl Fn(Bucket, Clock) -> u64) -> u64 {
+        let settings = rated_at(rate);
+        let (mut losses, mut now) = (Losses::default(), Clock(0));
+        let mut bucket = Bucket::full(&settings, now);
+        for _ in 0..200 {
+            bucket = bucket.at(&settings, now);
+            bucket = bucket.spend(bucket.tokens(&settings));
+            losses.note(bucket, &settings, now);
+            now = now.plus(gap_ms(bucket, now));
+        }
+        let step = |losses: Losses| by_rate(bucket, (&settings, STEP_MS), losses, now)[0].unwrap().step;
+        step(losses) * 1_000 / step(Losses::default())
+    }
+
+    fn rated_at(rate: u32) -> Settings {
+        Settings {
+            rate_per_minute: Some(rate),
+            call_every_ms: 1_000,
+            ..Settings::default()
+        }
+    }
+
     #[test]
     fn entries_rarer_than_calls_lose_tokens() {
-        let step = |rate: u32, gap_ms: u64| {
-            let settings = Settings {
-                rate_per_minute: Some(rate),
-                call_every_ms: 1_000,
-                ..Settings::default()
-            };
-            let mut gaps = Gaps::default();
-            (0..200).for_each(|entry| gaps.note(Clock(entry * gap_ms)));
-            by_rate(Bucket::full(&settings, Clock(0)), (&settings, STEP_MS), gaps, Clock(0))[0]
-                .unwrap()
-                .step
-        };
-        assert_eq!(step(600, 250), step(600, 1_000));
-        // The tokens of every second are lost. With a few calls a minute none are.
-        let half = step(600, 2_000) * 100 / step(600, 1_000);
-        assert!((50..56).contains(&half), "{half}");
-        assert_eq!(step(6, 2_000), step(6, 1_000));
-        assert_eq!(step(u32::MAX, 1), u64::from(u32::MAX) * MASS / 12);
+        assert_eq!(share_with(600, |_, _| 250), 1_000);
+        assert_eq!(share_with(600, |_, _| 1_000), 1_000);
+        // The tokens of every other second.
+        let half = share_with(600, |_, _| 2_000);
+        assert!((495..=510).contains(&half), "{half}");
+        assert_eq!(share_with(6, |_, _| 2_000), 1_000);
+    }
+
+    #[test]
+    fn entries_that_come_for_the_next_token_lose_none() {
+        for rate in [1, 5, 20, 59] {
+            let settings = rated_at(rate);
+            let share = share_with(rate, |bucket, now| bucket.next_token(&settings).unwrap().since(now));
+            assert_eq!(share, 1_000, "{rate}");
+        }
+    }
+
+    #[test]
+    fn tokens_that_nobody_waits_for_are_not_lost() {
+        let settings = rated_at(60);
+        let mut losses = Losses::default();
+        let bucket = Bucket::full(&settings, Clock(0));
+        (1..50).for_each(|minute| losses.note(bucket, &settings, Clock(minute * 60_000)));
+        assert_eq!(losses.share(), ONE);
+        // With another rate the losses of before say nothing.
+        let empty = bucket.spend(1);
+        losses.note(empty, &settings, Clock(0));
+        let later = empty.at(&settings, Clock(5_000)).spend(1);
+        losses.note(later, &settings, Clock(5_000));
+        assert!(losses.share() < ONE / 2);
+        losses.note(later, &rated_at(61), Clock(6_000));
+        assert_eq!(losses.share(), ONE);
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
 use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
 use crate::forecast::kinds::{Kinds, OneOf};
-use crate::forecast::limit::{Gaps, Limit, MeanCalls, is_stopped};
+use crate::forecast::limit::{Limit, Losses, MeanCalls, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
 use crate::forecast::stays::{Chances, Lean, Times};
@@ -49,7 +49,7 @@ pub(crate) struct Forecast {
     stays: Option<Box<Kinds>>,
     queues: Vec<Queue>,
     pub mean_calls: MeanCalls,
-    pub gaps: Gaps,
+    pub losses: Losses,
     errors: Errors,
     told: Told,
     /// When the line was last looked at.
@@ -390,7 +390,7 @@ mod tests {
 
         fn by_rate(&self) -> Limit {
             let bucket = Bucket::full(&self.settings, self.now);
-            limit::by_rate(bucket, (&self.settings, 10_000), Gaps::default(), self.now)
+            limit::by_rate(bucket, (&self.settings, 10_000), Losses::default(), self.now)
         }
     }
 

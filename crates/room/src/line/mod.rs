@@ -234,9 +234,9 @@ impl Line {
             return;
         }
         let step_ms = self.forecast.stays(settings).times().step_ms;
-        self.forecast.gaps.note(m.clock);
+        self.forecast.losses.note(self.calls.bucket(), settings, m.clock);
         let limit = match scope.allowance {
-            None => limit::by_rate(self.calls.bucket(), (settings, step_ms), self.forecast.gaps, m.clock),
+            None => limit::by_rate(self.calls.bucket(), (settings, step_ms), self.forecast.losses, m.clock),
             Some(allowance) => {
                 let calls = &mut self.forecast.mean_calls;
                 calls.limit(allowance, self.totals.calls, (settings, step_ms), m.clock)

@@ -43,6 +43,16 @@ impl Bucket {
         }
     }
 
+    /// Units that the steps up to `now` bring, and how many of these the bucket cannot hold.
+    pub fn brought(self, settings: &Settings, now: Clock) -> (u64, u64) {
+        let steps = now.since(self.stepped) / settings.call_every_ms.max(1);
+        let brought = steps.saturating_mul(step(settings));
+        (
+            brought,
+            self.units.saturating_add(brought).saturating_sub(most(settings)),
+        )
+    }
+
     /// Whole tokens in the bucket as it stands; without a rate there is no end of them.
     pub fn tokens(self, settings: &Settings) -> u64 {
         if settings.rate_per_minute.is_some() {
@@ -136,6 +146,15 @@ mod tests {
             .spend(10)
             .at(&settings, Clock(3_600_000));
         assert_eq!(bucket.tokens(&settings), 10);
+    }
+
+    #[test]
+    fn what_a_full_bucket_is_brought_is_lost() {
+        let settings = rate(600, 1_000);
+        let empty = Bucket::full(&settings, Clock(0)).spend(10);
+        assert_eq!(empty.brought(&settings, Clock(1_999)), (10 * TOKEN, 0));
+        // Nearly a token is left of the full one.
+        assert_eq!(empty.brought(&settings, Clock(3_000)), (30 * TOKEN, 20 * TOKEN));
     }
 
     #[test]
