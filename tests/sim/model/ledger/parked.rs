@@ -41,8 +41,8 @@ pub struct Parking {
     rights: usize,
     /// When each gate was last heard, and whether with something new.
     heard: BTreeMap<GateId, (u64, bool)>,
-    /// When a gate that left without a goodbye was last heard.
-    silent: Option<u64>,
+    /// When each gate was last heard that left without a goodbye and is not back.
+    silent: BTreeMap<GateId, u64>,
     /// When the roster was another one.
     changed: Option<u64>,
 }
@@ -82,7 +82,8 @@ impl Parking {
     /// Another log begins: every gate is to be heard in it.
     pub fn begin(&mut self) {
         self.heard.clear();
-        (self.silent, self.changed) = (None, None);
+        self.silent.clear();
+        self.changed = None;
     }
 
     /// Until when all gates of the roster have been heard; `None` if one of them has not been heard here.
@@ -306,9 +307,8 @@ impl Ledger {
     ) {
         let clock = book.clock;
         let heard = book.parking.all_heard(roster(entry, effects, before)).unwrap_or(clock);
-        let is_silent = book.parking.silent.is_some_and(|since| clock < since + silence_ms());
-        if due.is_none_or(|due| due > heard) || is_silent {
-            let silent = book.parking.silent;
+        let silent = book.parking.silent.values().max();
+        if due.is_none_or(|due| due > heard) || silent.is_some_and(|since| clock < since + silence_ms()) {
             self.fault(&format!(
                 "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; all heard until {heard}, one last at {silent:?}"
             ));
@@ -421,6 +421,10 @@ impl Book {
         if on_roster || is_new || !before.rooted {
             let is_heard = is_new || !before.rooted;
             self.parking.heard.insert(entry.gate, (self.clock, is_heard));
+            if is_new {
+                // It is back, and has said what it did meanwhile.
+                self.parking.silent.remove(&entry.gate);
+            }
         }
     }
 
@@ -432,9 +436,13 @@ impl Book {
         for gate in gone {
             is_changed = true;
             let says_goodbye = entry.batch.goodbye && entry.gate == gate.id;
-            let last = self.parking.heard.get(&gate.id).map(|(at, _)| *at);
-            if !says_goodbye && before.rooted {
-                self.parking.silent = self.parking.silent.max(last);
+            let last = self
+                .parking
+                .heard
+                .get(&gate.id)
+                .filter(|_| !says_goodbye && before.rooted);
+            if let Some((at, _)) = last {
+                self.parking.silent.insert(gate.id, *at);
             }
         }
         if is_changed || self.parking.changed.is_none() {
