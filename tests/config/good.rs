@@ -106,3 +106,14 @@ fn described(config: &config::Config) -> String {
     }
     text
 }
+
+#[test]
+fn a_simulation_supposes_the_default_of_idle_after() {
+    let text = format!(
+        "{}[[room]]\nslots = \"active\"\n",
+        super::text("tests/config/good/smallest.toml")
+    );
+    let (config, _) = config::check(&text, "smallest.toml").finish().expect("good");
+    let active = config.rooms[0].settings.active.expect("active slots");
+    assert_eq!(active.idle_after_ms, ropeline::simulate::IDLE_AFTER_MS);
+}
