@@ -1,7 +1,7 @@
 //! How far off forecasts were, and by how much intervals are widened for it (adaptive conformal inference: Gibbs and Candès 2021,
 //! "Adaptive conformal inference under distribution shift").
 //!
-//! For waits of about half a minute, a minute, two, and so on, the forecast of one place is noted now and then: each minute, or eight
+//! For waits of about half a minute, a minute, two, and so on, the forecast of one place is noted now and then: each minute, or six
 //! times within a longer wait, since the outcomes of one wait are much alike. When calls pass that place, or the interval has ended
 //! without, its error is known. Misses widen the intervals of such waits, hits narrow them, until five of six hold.
 
@@ -12,8 +12,8 @@ use ropeline_ids::{Clock, Place};
 const SPANS: usize = 8;
 const FIRST_MS: u64 = 60_000;
 
-/// Noted so many times within a wait.
-const IN_A_WAIT: u64 = 8;
+/// A span of which the longest wait has more minutes is noted once in so many parts of that.
+const PARTS: u64 = 8;
 
 /// Forecasts whose outcome is not known yet.
 const OPEN: usize = 256;
@@ -108,6 +108,14 @@ impl Errors {
         self.open.clear();
     }
 
+    /// An operator has changed something: that narrow intervals held before says nothing either.
+    pub fn doubt(&mut self) {
+        let Spans(spans) = &mut self.spans;
+        for span in spans {
+            span.width = span.width.max(WHOLE);
+        }
+    }
+
     pub fn settle(&mut self, lanes: &[Lane], now: Clock) {
         let Spans(spans) = &mut self.spans;
         self.open.retain(|open| {
@@ -141,7 +149,7 @@ impl Errors {
         now: Clock,
     ) {
         for span in 0..SPANS {
-            let every = ((1 << span) / IN_A_WAIT).max(1);
+            let every = ((1 << span) / PARTS).max(1);
             if !self.rounds.is_multiple_of(every) {
                 continue;
             }
@@ -372,7 +380,19 @@ mod tests {
     }
 
     #[test]
-    fn long_waits_are_noted_eight_times_within_each() {
+    fn after_a_change_no_interval_is_narrower_than_worked_out() {
+        let mut errors = with_hits(100, 100_000);
+        assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
+        errors.doubt();
+        assert_eq!(errors.spans.factors(100_000).width, WHOLE);
+        (0..30).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
+        let wide = errors.spans.factors(100_000).width;
+        errors.doubt();
+        assert!(wide > WHOLE && errors.spans.factors(100_000).width == wide);
+    }
+
+    #[test]
+    fn long_waits_are_noted_six_times_within_each() {
         let lane = waiting(100_000);
         let mut errors = Errors::default();
         for minute in 0..32 {

@@ -13,10 +13,10 @@ pub(crate) type Limit = [Option<Tokens>; 3];
 /// Steps of the mean of a controlled room's calls.
 const MEMORY: u64 = 60;
 
-/// A controller that allows nothing for a shorter time rests, and does not stop.
-const RESTS_MS: u64 = 60_000;
+/// A controller that allows nothing for a shorter time pauses, and does not stop.
+const PAUSE_MS: u64 = 60_000;
 
-/// The mean calls of a step, in masses, of the time in which the controller allowed calls. A controller's allowance swings around what
+/// The mean calls of a step, in masses, of the time in which the controller allowed calls, pauses included. A controller's allowance swings around what
 /// the shop can take, so the mean says more about the next half hour than the allowance of now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MeanCalls {
@@ -49,8 +49,9 @@ pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), los
 /// another, so where calls wait for tokens and entries are rarer than steps, some are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Losses {
-    rate: Option<u32>,
-    /// The bucket as the last entry left it, where that took its last token.
+    /// The rate and the steps of which all this is.
+    of: (Option<u32>, u64),
+    /// The bucket as the last entry left it, where somebody waits for its next token.
     empty: Option<Bucket>,
     /// Units of the last entries, the older the less.
     brought: u64,
@@ -58,22 +59,19 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// The bucket as an entry leaves it.
-    pub fn note(&mut self, bucket: Bucket, settings: &Settings, now: Clock) {
-        if self.rate != settings.rate_per_minute {
-            *self = Self {
-                rate: settings.rate_per_minute,
-                ..Self::default()
-            };
+    /// The bucket as an entry leaves it; whether somebody waits whom nothing but the rate keeps from being called.
+    pub fn note(&mut self, bucket: Bucket, waits: bool, settings: &Settings, now: Clock) {
+        let of = (settings.rate_per_minute, settings.call_every_ms);
+        if self.of != of {
+            *self = Self { of, ..Self::default() };
         }
-        let now_empty = Some(bucket.at(settings, now)).filter(|bucket| bucket.tokens(settings) == 0);
-        // Where tokens are left, calls did not wait for them.
-        if let (Some(empty), Some(_)) = (self.empty, now_empty) {
+        if let Some(empty) = self.empty {
             let (brought, lost) = empty.brought(settings, now);
             self.brought = (self.brought - self.brought / FADES).saturating_add(brought);
             self.lost = (self.lost - self.lost / FADES).saturating_add(lost);
         }
-        self.empty = now_empty;
+        let bucket = bucket.at(settings, now);
+        self.empty = Some(bucket).filter(|bucket| waits && bucket.tokens(settings) == 0);
     }
 
     /// The share of a rate's tokens that become calls, in parts of [`ONE`].
@@ -102,7 +100,7 @@ impl MeanCalls {
         if allowed > 0 {
             self.allowed_at = now;
         }
-        let goes_on = now.since(self.allowed_at) <= RESTS_MS;
+        let goes_on = now.since(self.allowed_at) <= PAUSE_MS;
         self.note(calls, goes_on, step_ms, now);
         let mean = if goes_on { self.mean } else { 0 };
         let most = mean.max(allowed.min(mean * 3));
@@ -220,7 +218,7 @@ mod tests {
         for _ in 0..200 {
             bucket = bucket.at(&settings, now);
             bucket = bucket.spend(bucket.tokens(&settings));
-            losses.note(bucket, &settings, now);
+            losses.note(bucket, true, &settings, now);
             now = now.plus(gap_ms(bucket, now));
         }
         let step = |losses: Losses| by_rate(bucket, (&settings, STEP_MS), losses, now)[0].unwrap().step;
@@ -257,17 +255,20 @@ mod tests {
     #[test]
     fn tokens_that_nobody_waits_for_are_not_lost() {
         let settings = rated_at(60);
-        let mut losses = Losses::default();
-        let bucket = Bucket::full(&settings, Clock(0));
-        (1..50).for_each(|minute| losses.note(bucket, &settings, Clock(minute * 60_000)));
+        let (mut losses, mut now) = (Losses::default(), Clock(0));
+        // Somebody comes every hour, is called at once with the last token, and nobody else waits.
+        for _ in 0..50 {
+            let bucket = Bucket::full(&settings, now);
+            losses.note(bucket.spend(1), false, &settings, now);
+            now = now.plus(3_600_000);
+        }
         assert_eq!(losses.share(), ONE);
         // With another rate the losses of before say nothing.
-        let empty = bucket.spend(1);
-        losses.note(empty, &settings, Clock(0));
-        let later = empty.at(&settings, Clock(5_000)).spend(1);
-        losses.note(later, &settings, Clock(5_000));
+        let empty = Bucket::full(&settings, now).spend(1);
+        losses.note(empty, true, &settings, now);
+        losses.note(empty, true, &settings, now.plus(5_000));
         assert!(losses.share() < ONE / 2);
-        losses.note(later, &rated_at(61), Clock(6_000));
+        losses.note(empty, true, &rated_at(61), now.plus(6_000));
         assert_eq!(losses.share(), ONE);
     }
 
@@ -313,10 +314,10 @@ mod tests {
     fn a_controller_that_allows_nothing_for_a_minute_stops_the_room_and_spoils_no_mean() {
         let mut mean = MeanCalls::default();
         controlled(&mut mean, 99, 2, 400);
-        // It rests, and that counts.
-        let resting = controlled(&mut mean, RESTS_MS / STEP_MS, 0, 0);
-        assert!(!is_stopped(&resting));
-        let [likely, ..] = steps_of(resting);
+        // It pauses, and that counts.
+        let paused = controlled(&mut mean, PAUSE_MS / STEP_MS, 0, 0);
+        assert!(!is_stopped(&paused));
+        let [likely, ..] = steps_of(paused);
         assert!(likely < MASS * 2 * 85 / 100, "{likely}");
         let before = controlled(&mut mean.clone(), 1, 2, 400);
         let stopped = controlled(&mut mean, 50, 0, 0);

@@ -55,7 +55,7 @@ pub(crate) struct Forecast {
     /// When the line was last looked at.
     watched: Option<Clock>,
     /// What operators set, as of then.
-    under: (u32, Option<u32>, Mode, Option<u32>),
+    under: (u32, Option<u32>, Mode, Option<u32>, bool),
     curve: Option<Arc<Curve>>,
 }
 
@@ -171,11 +171,13 @@ impl Forecast {
             settings.rate_per_minute,
             settings.mode,
             settings.stock,
+            settings.load_control.is_some(),
         );
         // What was forecast before an operator's change says nothing. A controller changes all the time.
         let changed = std::mem::replace(&mut self.under, under) != under;
         if changed {
             self.told.forget_open();
+            self.errors.doubt();
         }
         if changed || settings.load_control.is_some() || is_stopped(&sight.limit) {
             self.errors.forget_open();
@@ -222,8 +224,7 @@ impl Forecast {
         let flows: Vec<LaneFlow> = (0..sight.lanes.len())
             .map(|at| self.lane_flow(at, sight, step_ms))
             .collect();
-        let is_slower = |chances: &[Chances]| chances.len() > 1 && chances[1].slot() > chances[0].slot();
-        let by_slot = if is_slower(&likely) {
+        let by_slot = if likely.is_sorted_by_key(Chances::slot) {
             [Kind::Stream, Kind::Crowd]
         } else {
             [Kind::Crowd, Kind::Stream]

@@ -219,7 +219,9 @@ impl Line {
             }
         }
         let freed: u32 = self.lanes.iter_mut().map(|lane| lane.slots.take_freed()).sum();
-        if let Some(returns) = &mut self.calls.returns {
+        // Above the capacity a slot that comes free is nobody's.
+        let is_above = self.held().slots() > rules.settings.capacity;
+        if let Some(returns) = self.calls.returns.as_mut().filter(|_| !is_above) {
             returns.reserve.free(freed);
         }
         self.accounts.tidy(&self.lanes);
@@ -230,11 +232,12 @@ impl Line {
     /// Forecasts when calls will reach those who wait.
     fn foresee(&mut self, rules: &Rules, scope: &Scope, m: &Context) {
         let settings = rules.settings;
+        let waits = settings.mode == Mode::Auto && self.waiting() > 0 && self.free(settings) > 0;
+        self.forecast.losses.note(self.calls.bucket(), waits, settings, m.clock);
         if self.is_empty() {
             return;
         }
         let step_ms = self.forecast.stays(settings).times().step_ms;
-        self.forecast.losses.note(self.calls.bucket(), settings, m.clock);
         let limit = match scope.allowance {
             None => limit::by_rate(self.calls.bucket(), (settings, step_ms), self.forecast.losses, m.clock),
             Some(allowance) => {

@@ -3,13 +3,13 @@
 //! A return request takes a slot of the reserve, and a slot that comes free fills it up again. The line counts both, and looks twice a
 //! second how many slots the reserve is short of, and how many of these were missing at the look before already. Of this number it keeps
 //! what was enough at 999 of 1,000 looks: a request that would wait for more than a second is seen by two looks. A rush for which the
-//! most that may be kept is too little does not count until it is over: no reserve is for it. All follows from the log alone, and in
-//! integers.
+//! most that may be kept is too little counts as one look, however long it lasts: no reserve could cover it. All follows from the log
+//! alone, and in integers.
 
 use crate::codec::codec;
 use ropeline_ids::Clock;
 
-/// From look to look.
+/// Time between looks.
 const LOOK_MS: u64 = 500;
 
 /// Steps from none to the most that is kept.
@@ -21,7 +21,7 @@ const REMEMBERED: u32 = 8_192;
 /// At one in so many looks more may be needed.
 const ONE_IN: u32 = 1_000;
 
-/// Before so many looks, which take a minute, as much is kept as ever.
+/// Before so many looks, which take a minute, a tenth is kept.
 const FEW: u32 = 120;
 
 /// So many looks tell as much as one, since one is like the next.
@@ -69,18 +69,22 @@ impl Reserve {
             (self.looks, self.step) = (Vec::new(), step);
         }
         let (asked, freed) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.freed));
-        let mut still = self.short.saturating_sub(freed);
+        let mut missing_before = self.short.saturating_sub(freed);
         self.short = self.short.saturating_add(asked).saturating_sub(freed);
         if held < capacity {
             // Slots that are free for any other reason are no part of the reserve.
             self.short = self.short.min(held.saturating_add(most).saturating_sub(capacity));
-            still = still.min(self.short);
+            missing_before = missing_before.min(self.short);
         }
-        self.is_rush = self.short > most || (self.is_rush && self.short > 0);
+        let was_rush = self.is_rush;
+        self.is_rush = self.short > most || (was_rush && self.short > 0);
+        if self.is_rush && !was_rush {
+            self.note(most.div_ceil(step), 1);
+        }
         if self.is_rush || (parked == 0 && self.short == 0) {
             return;
         }
-        self.note(still.div_ceil(step), 1);
+        self.note(missing_before.div_ceil(step), 1);
         let quiet = u32::try_from(passed - 1).unwrap_or(u32::MAX).min(REMEMBERED);
         if quiet > 0 {
             self.note(self.short.div_ceil(step), quiet);
@@ -105,24 +109,23 @@ impl Reserve {
         self.needed().max(1).min(most(capacity)).min(parked)
     }
 
-    /// The number that was enough at 999 of 1,000 looks. Fewer looks have not seen what happens once in a thousand: of these the number
-    /// is extended as if each further slot were rarer by the same factor, as in a queue. After less than a minute there is no telling.
+    /// The number that was enough at 999 of 1,000 looks, extended as if each further slot were rarer by the same factor, as in a queue: few
+    /// looks have not seen what happens once in a thousand. After less than a minute there is no telling.
     fn needed(&self) -> u32 {
         let all: u32 = self.looks.iter().sum();
-        let most = all.saturating_sub(all / ONE_IN);
+        if all < FEW {
+            return u32::MAX;
+        }
+        let enough = all - all / ONE_IN;
         let mut counted = 0;
         let within = self.looks.iter().take_while(|count| {
             let before = counted;
             counted += **count;
-            before < most
+            before < enough
         });
         let steps = u32::try_from(within.count().saturating_sub(1)).unwrap_or(u32::MAX);
-        match (all / ALIKE).checked_ilog2() {
-            Some(seen) if all >= FEW => (steps * self.step)
-                .saturating_mul(ONE_IN.next_power_of_two().ilog2())
-                .div_ceil(seen.max(1)),
-            _ => u32::MAX,
-        }
+        let (wanted, seen) = (ONE_IN.next_power_of_two().ilog2(), (all / ALIKE).ilog2());
+        (steps * self.step).saturating_mul(wanted).div_ceil(seen)
     }
 
     fn note(&mut self, steps: u32, looks: u32) {
@@ -177,13 +180,13 @@ mod tests {
         reserve.go_on(capacity, (capacity, parked), Clock(looks * LOOK_MS));
     }
 
-    /// The share, in thousandths of a percent, of requests that wait for more than a second, from look `from` on. Half a
-    /// second has `returns` requests in the mean, and `ends` slots that come free.
-    fn late(capacity: u32, (returns, ends): (u64, u64), (from, to): (u64, u64)) -> u64 {
+    /// The share, in thousandths of a percent, of requests that wait for more than a second, from look `from` on; with the reserve, or with
+    /// as much kept as `kept` says. Half a second has `returns` requests in the mean, and `ends` slots that come free.
+    fn late(capacity: u32, (returns, ends): (u64, u64), (from, to): (u64, u64), kept: Option<u32>) -> u64 {
         let (mut reserve, mut state) = (Reserve::new(Clock(0)), returns + 7);
         let (mut free, mut waiting, mut before) = (most(capacity), 0, 0);
         let (mut late, mut all) = (0, 0);
-        for look in 0..to * 2 {
+        for look in 0..to {
             reserve.go_on(capacity, (capacity - free, capacity), Clock(look * LOOK_MS));
             let asked = events(&mut state, returns);
             (0..asked).for_each(|_| reserve.ask());
@@ -191,8 +194,9 @@ mod tests {
             reserve.free(freed);
             let (wanted, slots) = (waiting + asked, free + freed);
             waiting = wanted.saturating_sub(slots);
-            free = slots.saturating_sub(wanted).min(reserve.slots(capacity, capacity));
-            if look >= from * 2 {
+            let most = kept.unwrap_or_else(|| reserve.slots(capacity, capacity));
+            free = slots.saturating_sub(wanted).min(most);
+            if look >= from {
                 // Asked a second ago, or before.
                 let is_late = waiting.saturating_sub(asked + before);
                 (late, all) = (late + u64::from(is_late), all + u64::from(asked));
@@ -204,15 +208,21 @@ mod tests {
 
     #[test]
     fn it_is_enough_for_999_of_1000_independent_returns() {
-        for (capacity, returns, ends) in [(300, 1, 3), (1_000, 5, 10), (5_000, 20, 40), (5_000, 38, 40)] {
-            let late = late(capacity, (returns, ends), (1_000, 20_000));
+        for (capacity, returns, ends) in [(300, 2, 3), (1_000, 9, 10), (5_000, 39, 40)] {
+            let times = ((returns, ends), (2_000, 40_000));
+            let late_with = |kept: Option<u32>| late(capacity, times.0, times.1, kept);
+            let late = late_with(None);
             assert!(late <= 100, "{capacity} {returns}: {late}");
+            let late = late_with(Some(1));
+            assert!(late > 100, "with one slot, {capacity} {returns}: {late}");
         }
     }
 
     #[test]
     fn from_its_first_minutes_it_is_nearly_always_enough() {
-        let late: u64 = (1..6).map(|mean| late(1_000, (mean * 2, mean * 3), (60, 1_060))).sum();
+        let late: u64 = (1..6)
+            .map(|mean| late(1_000, (mean * 2, mean * 3), (120, 2_120), None))
+            .sum();
         assert!(late / 5 <= 300, "{late}");
     }
 
@@ -272,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rush_that_no_reserve_is_for_does_not_count_until_it_is_over() {
+    fn a_rush_that_no_reserve_could_cover_counts_as_one_look() {
         let mut reserve = Reserve::new(Clock(0));
         look(&mut reserve, 300, 50, 1_000);
         (0..200).for_each(|_| reserve.ask());
@@ -286,6 +296,10 @@ mod tests {
         (0..3).for_each(|_| reserve.ask());
         look(&mut reserve, 300, 50, 1_203);
         assert_eq!(reserve.slots(300, 50), (3 * 10_u32).div_ceil(6), "counts again");
+        // Another within a thousand looks.
+        (0..200).for_each(|_| reserve.ask());
+        look(&mut reserve, 300, 50, 1_300);
+        assert_eq!(reserve.slots(300, 50), 30);
     }
 
     #[test]
@@ -305,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_in_between_changes_nothing() {
+    fn counting_in_between_changes_nothing_while_all_looks_are_remembered() {
         let (mut often, mut once) = (Reserve::new(Clock(0)), Reserve::new(Clock(0)));
         for reserve in [&mut often, &mut once] {
             (0..3).for_each(|_| reserve.ask());
