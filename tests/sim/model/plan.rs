@@ -292,7 +292,7 @@ impl Outcome {
         } = &self;
         println!("seed {seed}: {tally:?} {entries} entries");
         for fault in &self.faults {
-            println!("  {fault}");
+            println!("  seed {seed}: {fault}");
         }
         self
     }
