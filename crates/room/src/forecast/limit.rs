@@ -16,8 +16,8 @@ const MEMORY: u64 = 60;
 /// A controller that allows nothing for a shorter time pauses, and does not stop.
 const PAUSE_MS: u64 = 60_000;
 
-/// The mean calls of a step, in masses, of the time in which the controller allowed calls, pauses included. A controller's allowance swings around what
-/// the shop can take, so the mean says more about the next half hour than the allowance of now.
+/// The mean calls of a step, in masses, of the time in which the controller allowed calls, pauses included. A controller's allowance
+/// swings around what the shop can take, so the mean says more about the next half hour than the allowance of now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct MeanCalls {
     mean: u64,
