@@ -95,12 +95,7 @@ async fn granted(replica: &Replica, visitor: &Visitor) -> Option<Returned> {
 fn has_slot(replica: &Replica, visitor: &Visitor) -> Option<bool> {
     let view = replica.load();
     let now = replica.cut_off().map_or_else(|| view.now(), |_| view.clock);
-    match view.standing(visitor, view.clock) {
-        Standing::Inside(inside) => (!inside.must_ask(now)).then_some(true),
-        Standing::Ended | Standing::Late => Some(false),
-        Standing::Called(_) => Some(true),
-        Standing::Waiting(_) | Standing::Unknown => None,
-    }
+    view.standing(visitor, view.clock).has_slot(now)
 }
 
 /// How often a request that waits asks.

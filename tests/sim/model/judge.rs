@@ -58,15 +58,10 @@ impl Eyes<'_> {
         self.worth(pass).must_ask
     }
 
-    /// Whether the session that asks has a slot, or is over (false); `None` while it waits. As `src/gate/verdict/returns.rs` has it.
+    /// Whether the session that asks has a slot, or is over (false); `None` while it waits.
     pub fn has_slot(&self, number: Number) -> Option<bool> {
         let now = if self.cut_off { self.view.clock } else { self.now };
-        match self.standing(number) {
-            Standing::Inside(inside) => (!inside.must_ask(now)).then_some(true),
-            Standing::Ended | Standing::Late => Some(false),
-            Standing::Called(_) => Some(true),
-            Standing::Waiting(_) | Standing::Unknown => None,
-        }
+        self.standing(number).has_slot(now)
     }
 
     fn worth(&self, pass: &Pass) -> PassWorth {

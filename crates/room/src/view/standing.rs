@@ -58,6 +58,19 @@ pub struct Inside {
     pub ending: bool,
 }
 
+impl Standing {
+    /// Whether a session that asks for a slot has one, or is over (false); `None` while it waits.
+    #[must_use]
+    pub fn has_slot(self, now: Clock) -> Option<bool> {
+        match self {
+            Self::Inside(inside) => (!inside.must_ask(now)).then_some(true),
+            Self::Ended | Self::Late => Some(false),
+            Self::Called(_) => Some(true),
+            Self::Waiting(_) | Self::Unknown => None,
+        }
+    }
+}
+
 impl Inside {
     /// A request has to ask the room for a slot before it is forwarded.
     #[must_use]

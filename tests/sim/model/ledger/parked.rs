@@ -47,6 +47,16 @@ pub struct Parking {
     changed: Option<u64>,
 }
 
+/// A session that had a slot before an entry.
+struct Holder {
+    at: Position,
+    number: Number,
+    /// When it is to be parked.
+    due: Option<u64>,
+    /// Until when all gates have been heard.
+    heard: Option<u64>,
+}
+
 impl Stay {
     pub fn has_slot(self) -> bool {
         matches!(self, Self::Active { .. } | Self::Back { .. })
@@ -264,6 +274,7 @@ impl Ledger {
         }
         let at = entry.position;
         book.hears_gate(entry, effects, before);
+        let heard = book.parking.all_heard(roster(entry, effects, before));
         let mut granted = Vec::new();
         let sessions = book.people.iter().filter_map(|(number, person)| match person.is {
             Is::Inside {
@@ -278,16 +289,17 @@ impl Ledger {
                 continue;
             };
             let due = stay.parks_at().filter(|_| !ending);
+            let holder = Holder { at, number, due, heard };
             match (stay.has_slot(), parked) {
                 (true, true) => {
-                    self.judge_parked(book, at, (number, due), entry, effects, before);
+                    self.judge_parked(book, &holder);
                     book.stays(number, Stay::Parked);
                 }
                 (false, false) => {
                     granted.push((number, stay));
                     book.stays(number, Stay::Back { since: book.clock });
                 }
-                (true, false) => self.judge_overdue(book, at, (number, due), entry, effects, before),
+                (true, false) => self.judge_overdue(book, &holder),
                 (false, true) => {}
             }
         }
@@ -296,17 +308,10 @@ impl Ledger {
     }
 
     /// Nobody is parked before the time, nor before every gate has been heard of it.
-    fn judge_parked(
-        &mut self,
-        book: &Book,
-        at: Position,
-        (number, due): (Number, Option<u64>),
-        entry: &Entry,
-        effects: &Effects,
-        before: &View,
-    ) {
+    fn judge_parked(&mut self, book: &Book, holder: &Holder) {
+        let Holder { at, number, due, heard } = *holder;
         let clock = book.clock;
-        let heard = book.parking.all_heard(roster(entry, effects, before)).unwrap_or(clock);
+        let heard = heard.unwrap_or(clock);
         let silent = book.parking.silent.values().max();
         if due.is_none_or(|due| due > heard) || silent.is_some_and(|since| clock < since + silence_ms()) {
             self.fault(&format!(
@@ -316,18 +321,11 @@ impl Ledger {
     }
 
     /// Whoever is to be parked is, once all gates have been heard, unless one of them was lost lately.
-    fn judge_overdue(
-        &mut self,
-        book: &Book,
-        at: Position,
-        (number, due): (Number, Option<u64>),
-        entry: &Entry,
-        effects: &Effects,
-        before: &View,
-    ) {
+    fn judge_overdue(&mut self, book: &Book, holder: &Holder) {
+        let Holder { at, number, due, heard } = *holder;
         let clock = book.clock;
         let is_settled = book.parking.changed.is_some_and(|since| since + silence_ms() <= clock);
-        let heard = book.parking.all_heard(roster(entry, effects, before)).unwrap_or(0);
+        let heard = heard.unwrap_or(0);
         if let Some(due) = due.filter(|due| is_settled && *due <= heard) {
             self.fault(&format!(
                 "{at:?}: {number:?} was to be parked at {due} and has a slot at {clock}, all gates heard until {heard}"
