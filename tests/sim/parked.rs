@@ -7,6 +7,7 @@ use super::chance::Chance;
 use super::faults::Fault;
 use super::link::Weather;
 use super::plan::{Outcome, Plan};
+use super::rooms;
 use super::world::SECOND;
 
 const IDLE_AFTER_MS: u64 = 8_000;
@@ -96,4 +97,54 @@ fn an_operator_who_takes_slots_away_keeps_the_order_of_those_who_ask() {
     });
     let later: u64 = outcomes.iter().map(|outcome| outcome.tally.later).sum();
     assert!(later > 5, "{later} were told to try again");
+}
+
+/// Two more than the slots.
+const FEW: u32 = rooms::CAPACITY + 2;
+
+fn with_few_rights(plan: Plan) -> Plan {
+    Plan {
+        active: Some(ActiveSlots {
+            idle_after_ms: IDLE_AFTER_MS,
+            max_sessions: Some(FEW),
+        }),
+        ..plan
+    }
+}
+
+#[test]
+fn where_all_rights_are_held_nobody_gets_another() {
+    for outcome in over_seeds("where_all_rights", with_few_rights) {
+        assert_eq!(outcome.tally.most_rights, u64::from(FEW), "{:?}", outcome.tally);
+    }
+}
+
+#[test]
+fn lost_sessions_that_come_back_get_no_right_beyond_the_most() {
+    for outcome in over_seeds("lost_sessions_that_come_back", |plan| {
+        with_few_rights(plan)
+            .with(50, Fault::Restart { lost: 20 })
+            .with(90, Fault::OldDump(40 * SECOND))
+            .with(130, Fault::Flush)
+            .with(150, Fault::Cut(1, 25 * SECOND))
+    }) {
+        assert!(outcome.tally.begun > 2, "{:?}", outcome.tally);
+        assert_eq!(outcome.tally.most_rights, u64::from(FEW), "{:?}", outcome.tally);
+    }
+}
+
+/// An operator takes slots away, so that many ask, and gives them back while some do not wait any more.
+#[test]
+fn a_slot_that_is_given_back_and_not_used_is_taken_again() {
+    let outcomes = over_seeds("a_slot_that_is_given_back", |plan| {
+        let of = |capacity| Fault::Override {
+            capacity: Some(capacity),
+            hold: false,
+        };
+        (0..5).fold(plan, |plan, turn| {
+            plan.with(30 + 40 * turn, of(1)).with(46 + 40 * turn, of(14))
+        })
+    });
+    let unused: u64 = outcomes.iter().map(|outcome| outcome.unused).sum();
+    assert!(unused > 0, "every slot was used");
 }

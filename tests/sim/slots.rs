@@ -24,6 +24,7 @@ impl World {
         let Some(line) = line.cloned() else { return };
         let slots = u64::from(line.figures.called + line.figures.inside);
         self.tally.most_inside = self.tally.most_inside.max(slots);
+        self.tally.most_rights = self.tally.most_rights.max(slots + u64::from(line.figures.parked));
         let twisted = observer::with(|watch| watch.twisted.contains(&gate.id()));
         // Until calls go on, sessions that were lost come back as excess.
         let quiet = super::ledger::book::is_quiet(&gate.view, &rooms::room());

@@ -58,6 +58,8 @@ pub struct Outcome {
     pub entries: u64,
     /// Visitors called above the capacity.
     pub beyond: u64,
+    /// Slots that were given back, not used, and taken again.
+    pub unused: u64,
     pub rooms: added::Seen,
     /// The machine versions that the rooms ran.
     pub versions: BTreeSet<u16>,
@@ -197,9 +199,14 @@ impl Plan {
 
 /// Looks the world over when all is done.
 fn judge(seed: u64, mut world: World) -> Outcome {
-    let (entries, beyond, blind, mut faults) = observer::with(|watch| {
+    let (entries, (beyond, unused), blind, mut faults) = observer::with(|watch| {
         let ledger = &watch.ledger;
-        (ledger.entries, ledger.beyond, ledger.blind, ledger.faults.clone())
+        (
+            ledger.entries,
+            (ledger.beyond, ledger.unused),
+            ledger.blind,
+            ledger.faults.clone(),
+        )
     });
     faults.append(&mut world.faults);
     world.tally.sold = observer::with(|watch| watch.ledger.sold().len() as u64);
@@ -240,6 +247,7 @@ fn judge(seed: u64, mut world: World) -> Outcome {
         trace: world.trace.sum(),
         entries,
         beyond,
+        unused,
         rooms: observer::with(|watch| watch.added.seen),
         versions: observer::with(|watch| watch.versions.clone()),
         faults,

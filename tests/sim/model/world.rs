@@ -133,6 +133,8 @@ pub struct Tally {
     pub reloads: u64,
     pub answers_lost: u64,
     pub most_inside: u64,
+    /// Most visitors called, inside and parked.
+    pub most_rights: u64,
     /// Most visitors with a page of the shop in the last `session_duration`.
     pub most_sessions: u64,
     /// Longest that a mark waited at a gate, in microseconds.

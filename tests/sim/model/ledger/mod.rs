@@ -28,6 +28,8 @@ pub struct Ledger {
     pub entries: u64,
     pub calls: u64,
     pub beyond: u64,
+    /// Slots that were given back, not used, and taken again.
+    pub unused: u64,
     histories: BTreeMap<u64, History>,
     /// By position and nonce.
     hashes: BTreeMap<(Position, [u8; 8]), StateHash>,

@@ -293,6 +293,7 @@ impl Ledger {
             match (stay.has_slot(), parked) {
                 (true, true) => {
                     self.judge_parked(book, &holder);
+                    self.unused += u64::from(matches!(stay, Stay::Back { .. }));
                     book.stays(number, Stay::Parked);
                 }
                 (false, false) => {
