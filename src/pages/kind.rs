@@ -151,8 +151,8 @@ pub struct PageFacts<'a> {
     /// Stands on the page and in the log.
     pub request_id: &'a str,
     pub now: Wall,
-    /// Path and query as the visitor asked for them: where "try again" and "go on" lead. A target that is not a path on this host
-    /// is shown as `/`.
+    /// Path and query as the visitor asked for them: where "try again" and "go on" lead. Where an obstacle held up a form, the page
+    /// with the form. A target that is not a path on this host is shown as `/`.
     pub here: &'a str,
     /// The shop's host as the visitor asked for it, without a port; `None` where it is not known.
     pub host: Option<&'a str>,

@@ -13,10 +13,10 @@ use crate::token::TicketPlace;
 
 use super::super::endpoints::{question, status};
 use super::super::seat::Seat;
-use super::check::came_from;
 use super::parameter::parameter;
 use super::status::Handed;
 use crate::gate::request::location;
+use crate::gate::request::referer::came_from;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::{codes, ownership, proof, redeem};
 use crate::gate::state::gate::Gate;

@@ -3,19 +3,19 @@
 //! The page's Refresh passes here too, and only where no script runs, since it is in a `noscript`: a visitor who comes by it
 //! is marked and gets the bare page from then on, so that an hour of reloads stays small.
 
-use http::header::{CACHE_CONTROL, LOCATION, REFERER, SET_COOKIE};
+use http::header::{CACHE_CONTROL, LOCATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 
 use crate::metrics::Outcome;
 use crate::pages::{PageFacts, PageKind, Reload, path_on_this_host};
 use crate::proxy::{Body, ROPELINE_STATUS};
-use crate::router::OWN_PREFIX;
 
 use super::super::seat::Seat;
 use super::parameter::parameter;
 use crate::gate::request::kind::is_cross_site;
 use crate::gate::request::location;
+use crate::gate::request::referer::came_from;
 use crate::gate::request::visit::Visit;
 use crate::gate::seat::told_wait;
 use crate::gate::verdict::answers::{Answer, page};
@@ -68,36 +68,4 @@ pub fn check(seat: &Seat<'_>, visit: &Visit, head: &Parts) -> Answer {
         headers.append(SET_COOKIE, seat.cookies.set_told(kept));
     }
     Answer::new(Outcome::Own, response)
-}
-
-/// The path of the page that led here; never one of the gate's own, or a browser would go round in a circle.
-pub(super) fn came_from(headers: &HeaderMap) -> Option<String> {
-    let referer = headers.get(REFERER)?.to_str().ok()?;
-    let (_, rest) = referer.split_once("://")?;
-    let path = &rest[rest.find('/')?..];
-    let own = path.as_bytes().get(..OWN_PREFIX.len());
-    let is_own = own.is_some_and(|start| start.eq_ignore_ascii_case(OWN_PREFIX.as_bytes()));
-    (!is_own).then(|| path.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_referer_leads_back_to_its_path_and_never_in_a_circle() {
-        let from = |referer: &'static str| {
-            let value = HeaderValue::from_static(referer);
-            came_from(&HeaderMap::from_iter([(REFERER, value)]))
-        };
-        assert_eq!(from("https://shop.example/a?b=c"), Some("/a?b=c".to_owned()));
-        for nowhere in [
-            "https://shop.example",
-            "about:blank",
-            "https://shop.example/.ropeline/rooms/shop/check",
-        ] {
-            assert_eq!(from(nowhere), None);
-        }
-        assert_eq!(came_from(&HeaderMap::new()), None);
-    }
 }

@@ -13,6 +13,7 @@ pub mod method;
 pub mod payload;
 pub mod preflight;
 pub mod redirect;
+pub mod referer;
 pub mod rehearsal_mark;
 pub mod shown_code;
 pub mod trace;

@@ -19,6 +19,7 @@ use ropeline_ids::{RehearsalId, Wall};
 use super::aim::Aim;
 use super::cookies::stop_reloads;
 use super::kind::Kind;
+use super::referer::came_from_host;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
@@ -72,6 +73,8 @@ pub struct Visit {
     host: Option<HeaderValue>,
     codings: Option<HeaderValue>,
     target: Option<PathAndQuery>,
+    /// The page of this host that a form was on, where the browser says.
+    form_page: Option<String>,
 }
 
 impl Visit {
@@ -107,6 +110,9 @@ impl Visit {
             host: headers.get(HOST).cloned(),
             codings: headers.get(ACCEPT_ENCODING).cloned(),
             target: head.uri.path_and_query().cloned(),
+            form_page: (kind == Kind::Post)
+                .then(|| came_from_host(headers, host(head)))
+                .flatten(),
         }
     }
 
@@ -149,6 +155,7 @@ impl Visit {
             host: None,
             codings: None,
             target: Some(PathAndQuery::from_static(target)),
+            form_page: None,
         }
     }
 
@@ -181,6 +188,16 @@ impl Visit {
     #[must_use]
     pub fn here(&self) -> &str {
         self.target.as_ref().map_or("/", PathAndQuery::as_str)
+    }
+
+    /// Where a link leads on that sends nothing again: the address of a form of this site may take no GET, so there it is the
+    /// page with the form, or `/` where that is not known.
+    #[must_use]
+    pub fn way_on(&self) -> &str {
+        if self.kind == Kind::Post {
+            return self.form_page.as_deref().unwrap_or("/");
+        }
+        self.here()
     }
 
     /// The time since it came.

@@ -72,6 +72,11 @@ impl Refusal<'_> {
         let again_secs = self.again_secs(visit);
         let retry_after_secs = self.retry_after_secs.map(|secs| again_secs.unwrap_or(secs));
         let mut response = if visit.kind.is_navigation() {
+            let here = if self.page.passes() {
+                visit.way_on()
+            } else {
+                visit.here()
+            };
             let facts = PageFacts {
                 message: self.message.map(Message::from),
                 button_url: self.button_url,
@@ -79,7 +84,7 @@ impl Refusal<'_> {
                 retry_after_secs,
                 again_secs,
                 not_sent: visit.kind != Kind::Navigation,
-                ..PageFacts::new(id, visit.wall, visit.here())
+                ..PageFacts::new(id, visit.wall, here)
             };
             page(self.status, self.word, pages.render(self.page, &facts, visit))
         } else if matches!(visit.kind, Kind::Passive | Kind::Crawler) {

@@ -69,3 +69,27 @@ async fn a_form_is_sent_to_no_other_host() {
     assert_eq!(answer.status(), 307, "{}", answer.head);
     assert_eq!(answer.field("location"), Some("/.//evil.test/order"));
 }
+
+/// The address of the form may take no GET.
+#[tokio::test]
+async fn a_form_that_was_not_sent_leads_back_to_the_page_that_it_was_on() {
+    let (_house, mut away, mut busy) = one_parked(&[], ACTIVE).await;
+    for (referer, link) in [
+        (
+            "Referer: http://shop.test/seats?row=3\r\n",
+            "href=\"&#x2f;seats?row=3\"",
+        ),
+        ("Referer: http://pay.shop.test/seats?row=3\r\n", "href=\"&#x2f;\""),
+        ("Referer: http://shop.test//evil.test/\r\n", "href=\"&#x2f;\""),
+        ("", "href=\"&#x2f;\""),
+    ] {
+        away.jar.insert(TRIES.to_owned(), "16".to_owned());
+        assert!(busy.page("/here").await.is_the_shops());
+        let fields = format!("{FORM}{referer}");
+        let answer = away.once("POST", "/order?step=2", &fields, BODY).await.unwrap();
+        assert_parked(&answer);
+        let page = answer.text();
+        let leads = page.contains(link) && !page.contains("&#x2f;order");
+        assert!(leads && page.contains("did not go through"), "{referer}: {page}");
+    }
+}
