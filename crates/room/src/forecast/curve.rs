@@ -2,6 +2,7 @@
 
 use crate::forecast::errors::{Spans, WHOLE};
 use crate::forecast::flow::{MASS, end_of};
+use crate::forecast::limit::Ticks;
 use ropeline_ids::Clock;
 
 /// A forecast of all lanes of a line, made at one moment.
@@ -10,8 +11,8 @@ pub(crate) struct Curve {
     pub at: Clock,
     pub step_ms: u64,
     pub lanes: Vec<LaneCurve>,
-    /// The rate is the limit, and no other lane takes calls by chance: calls come at known times.
-    pub is_rated: bool,
+    /// Set where the rate is the limit, and no other lane takes calls by chance: calls come at known times.
+    pub ticks: Option<Ticks>,
     pub errors: Spans,
 }
 
@@ -47,6 +48,9 @@ const CHANCE: u64 = 1_280;
 
 /// The longest wait of a forecast, in milliseconds: eleven days.
 const LONGEST_MS: u64 = 1_000_000_000;
+
+/// Calls are made with entries: the next one comes so long after a tick at most, as a rule.
+const ENTRY_MS: u64 = 2_000;
 
 /// Parts of a visitor that are counted.
 const PARTS: u64 = 16;
@@ -108,13 +112,24 @@ impl Curve {
         })
     }
 
-    /// The interval of a wait with so many to pass, in milliseconds: the forecast's own doubt, chance, what changes, and half a step,
-    /// as wide as errors before have shown.
-    pub fn interval(&self, wait: Wait, passed: u64) -> (u64, u64) {
+    /// The interval of a wait with so many to pass, in milliseconds as of `now`. By a rate it goes from tick to tick.
+    pub fn interval(&self, wait: Wait, passed: u64, now: Clock) -> (u64, u64) {
+        let (low, high) = self.steady(wait, passed);
+        let Some(ticks) = self.ticks else { return (low, high) };
+        // The curve goes on from the last tick before it.
+        let (since_curve, since_tick) = (now.since(self.at), now.since(ticks.last));
+        let tick = |ms: u64| ticks.round_up(ms).saturating_sub(since_tick);
+        let (low, high) = (low.saturating_add(since_curve), high.saturating_add(since_curve));
+        (tick(low.saturating_sub(ENTRY_MS)), tick(high).saturating_add(ENTRY_MS))
+    }
+
+    /// The interval with calls one by one: the forecast's own doubt, chance, what changes, and half a step, as wide as errors before
+    /// have shown.
+    fn steady(&self, wait: Wait, passed: u64) -> (u64, u64) {
         let factors = self.errors.factors(wait.likely);
         let scaled = |ms: u64| ms.saturating_mul(factors.longer) / WHOLE;
         let (likely, fast, slow) = (scaled(wait.likely), scaled(wait.fast), scaled(wait.slow));
-        let chance = if self.is_rated {
+        let chance = if self.ticks.is_some() {
             0
         } else {
             likely * CHANCE / passed.max(1).saturating_mul(1_000_000).isqrt()
@@ -135,6 +150,8 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::rate::Bucket;
+    use crate::settings::Settings;
 
     const STEP_MS: u64 = 5_000;
     const NOW: Clock = Clock(1_000_000);
@@ -165,7 +182,7 @@ mod tests {
             at: NOW,
             step_ms: STEP_MS,
             lanes: vec![lane],
-            is_rated: false,
+            ticks: None,
             errors: Spans::default(),
         }
     }
@@ -279,7 +296,7 @@ mod tests {
         let curve = curve([3, 4, 2]);
         for ahead in [0, 10, 100, 250, 2_000] {
             let wait = wait(&curve, ahead);
-            let (low, high) = curve.interval(wait, ahead + 1);
+            let (low, high) = curve.interval(wait, ahead + 1, NOW);
             assert!(low <= wait.fast && wait.slow <= high, "{ahead}");
         }
     }
@@ -293,7 +310,7 @@ mod tests {
         };
         let curve = curve([3, 3, 3]);
         let widths = [0, 1, 4, 100, 10_000].map(|passed| {
-            let (low, high) = curve.interval(wait, passed);
+            let (low, high) = curve.interval(wait, passed, NOW);
             assert!(low <= 600_000 && 600_000 <= high);
             high - low
         });
@@ -308,22 +325,64 @@ mod tests {
 
     #[test]
     fn calls_at_known_times_have_no_chance() {
-        let slots = curve([100, 100, 100]);
+        let slots = curve([3, 3, 3]);
         let rated = Curve {
-            is_rated: true,
+            ticks: ticks(1_000),
             ..slots.clone()
         };
         let width = |curve: &Curve| {
-            let (low, high) = curve.interval(wait(curve, 9), 10);
+            let (low, high) = curve.interval(wait(curve, 99), 100, NOW);
             high - low
         };
         assert!(width(&rated) < width(&slots), "{} {}", width(&rated), width(&slots));
     }
 
+    /// A call a second, all of so many milliseconds at once, and the last 20 seconds ago.
+    fn ticks(every_ms: u64) -> Option<Ticks> {
+        let settings = Settings {
+            rate_per_minute: Some(60),
+            call_every_ms: every_ms,
+            ..Settings::default()
+        };
+        let bucket = Bucket::full(&settings, Clock(NOW.0 - 20_000));
+        Ticks::of(bucket, &settings, NOW)
+    }
+
+    #[test]
+    fn by_a_rate_an_interval_goes_from_tick_to_tick() {
+        let curve = Curve {
+            ticks: ticks(60_000),
+            ..curve([5, 5, 5])
+        };
+        let interval = |ahead: u64, passed_ms: u64| {
+            let now = NOW.plus(passed_ms);
+            let wait = curve.wait(0, (ahead, 1_000), now).unwrap();
+            curve.interval(wait, ahead + 1, now)
+        };
+        let tick = 40_000;
+        for ahead in [0, 9, 40] {
+            assert_eq!(
+                interval(ahead, 0),
+                (if ahead == 0 { 0 } else { tick }, tick + ENTRY_MS),
+                "{ahead}"
+            );
+        }
+        // One that may be in one tick or the next.
+        assert_eq!(interval(59, 0), (tick, tick + 60_000 + ENTRY_MS));
+        assert_eq!(interval(89, 0), (tick + 60_000, tick + 60_000 + ENTRY_MS));
+        // It comes nearer as time passes, however much of the curve is over.
+        for passed_ms in [1, 15_000, 39_999] {
+            assert_eq!(
+                interval(89, passed_ms),
+                (100_000 - passed_ms, 100_000 + ENTRY_MS - passed_ms)
+            );
+        }
+    }
+
     #[test]
     fn the_interval_of_no_wait_is_half_a_step() {
         let curve = curve([3, 3, 3]);
-        assert_eq!(curve.interval(Wait::default(), 1), (0, STEP_MS / 2));
+        assert_eq!(curve.interval(Wait::default(), 1, NOW), (0, STEP_MS / 2));
     }
 
     #[test]
@@ -333,7 +392,7 @@ mod tests {
             fast: 0,
             slow: LONGEST_MS,
         };
-        let (low, high) = curve([3, 3, 3]).interval(wait, u64::MAX);
+        let (low, high) = curve([3, 3, 3]).interval(wait, u64::MAX, NOW);
         assert!(low < LONGEST_MS && high > LONGEST_MS);
     }
 }

@@ -45,6 +45,33 @@ pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), los
     [tokens; 3]
 }
 
+/// When a rate brings its tokens: once in so many milliseconds, all of that time at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ticks {
+    pub last: Clock,
+    every_ms: u64,
+    /// In which a steady rate brings one.
+    token_ms: u64,
+}
+
+impl Ticks {
+    pub fn of(bucket: Bucket, settings: &Settings, now: Clock) -> Option<Self> {
+        let rate = settings.rate_per_minute.filter(|rate| *rate > 0)?;
+        Some(Self {
+            last: bucket.at(settings, now).stepped(),
+            every_ms: settings.call_every_ms.max(1),
+            token_ms: 60_000 / u64::from(rate),
+        })
+    }
+
+    /// So long after the last tick a steady rate would have brought a token: how long after it the tick is that does. Half a token is
+    /// no more than a rounding.
+    pub fn round_up(self, ms: u64) -> u64 {
+        let rounding = self.token_ms.min(self.every_ms) / 2;
+        ms.saturating_sub(rounding).div_ceil(self.every_ms) * self.every_ms
+    }
+}
+
 /// What a rate brings and loses. Calls are made with entries alone, and the bucket holds no more than a step's tokens and the fraction of
 /// another, so where calls wait for tokens and entries are rarer than steps, some are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -276,6 +303,29 @@ mod tests {
     fn the_highest_rate_is_counted_without_overflow() {
         let tokens = rated(Some(u32::MAX))[0].unwrap();
         assert_eq!(tokens.step, u64::from(u32::MAX) * MASS / 12);
+    }
+
+    #[test]
+    fn a_token_comes_with_the_tick_that_brings_it() {
+        let settings = Settings {
+            rate_per_minute: Some(60),
+            call_every_ms: 10_000,
+            ..Settings::default()
+        };
+        let bucket = Bucket::full(&settings, Clock(0));
+        let ticks = Ticks::of(bucket, &settings, Clock(34_000)).unwrap();
+        assert_eq!(ticks.last, Clock(30_000));
+        // Ten come with a tick; half of one is a rounding.
+        let waits = [0, 1_000, 10_000, 10_500, 10_501, 20_000].map(|ms| ticks.round_up(ms));
+        assert_eq!(waits, [0, 10_000, 10_000, 10_000, 20_000, 20_000]);
+        assert_eq!(Ticks::of(bucket, &rated_at(0), Clock(0)), None);
+        assert_eq!(Ticks::of(bucket, &Settings::default(), Clock(0)), None);
+        // With less than a token a tick, each is at its own time.
+        let slow = Ticks::of(Bucket::full(&rated_at(1), Clock(0)), &rated_at(1), Clock(0)).unwrap();
+        assert_eq!(
+            [60_000, 60_400, 61_600].map(|ms| slow.round_up(ms)),
+            [60_000, 60_000, 62_000]
+        );
     }
 
     #[test]

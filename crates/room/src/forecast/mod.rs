@@ -26,7 +26,7 @@ use crate::forecast::curve::{Curve, LaneCurve, Passing};
 use crate::forecast::errors::Errors;
 use crate::forecast::flow::{Arrivals, Flow, LaneFlow, Start, Tokens};
 use crate::forecast::kinds::{Kinds, OneOf};
-use crate::forecast::limit::{Limit, Losses, MeanCalls, is_stopped};
+use crate::forecast::limit::{Limit, Losses, MeanCalls, Ticks, is_stopped};
 use crate::forecast::queue::Queue;
 use crate::forecast::start::start;
 use crate::forecast::stays::{Chances, Lean, Times};
@@ -67,6 +67,7 @@ pub(crate) struct Sight<'a> {
     pub calls: &'a [u64],
     pub settings: &'a Settings,
     pub limit: Limit,
+    pub ticks: Option<Ticks>,
     /// Slots that calls may take: without those that are kept for visitors who return.
     pub slots: u32,
     /// So many visitors more can get a piece of the stock.
@@ -191,7 +192,7 @@ impl Forecast {
         let Some(curve) = &self.curve else { return };
         let told = |at: usize, ahead: u64| {
             let wait = curve.wait(at, (ahead, sight.calls[at]), sight.now)?;
-            Some((wait.likely, curve.interval(wait, ahead + 1)))
+            Some((wait.likely, curve.interval(wait, ahead + 1, sight.now)))
         };
         if sight.is_open && self.told.is_due(sight.now) {
             let interval = |at: usize, ahead: u64| {
@@ -258,7 +259,9 @@ impl Forecast {
             at: sight.now,
             step_ms,
             lanes: lanes.collect(),
-            is_rated: sight.is_rated() && flows.iter().all(LaneFlow::is_closed),
+            ticks: sight
+                .ticks
+                .filter(|_| sight.is_rated() && flows.iter().all(LaneFlow::is_closed)),
             errors: self.errors.spans,
         }
     }
@@ -381,6 +384,7 @@ mod tests {
                 calls: &self.calls,
                 settings: &self.settings,
                 limit,
+                ticks: Ticks::of(Bucket::full(&self.settings, self.now), &self.settings, self.now),
                 slots: self.settings.capacity,
                 reach: u64::MAX,
                 is_open: true,
@@ -402,7 +406,7 @@ mod tests {
             .map(|ahead| (ahead, curve.wait(lane, (ahead, calls), now).unwrap()))
             .collect();
         let holds = |(ahead, wait): &(u64, curve::Wait)| {
-            let (low, high) = curve.interval(*wait, ahead.saturating_add(1));
+            let (low, high) = curve.interval(*wait, ahead.saturating_add(1), now);
             let likely = wait.likely * curve.errors.factors(wait.likely).longer / errors::WHOLE;
             low <= likely && likely <= high
         };

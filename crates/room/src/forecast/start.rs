@@ -106,6 +106,7 @@ mod tests {
             calls: &[0],
             settings: &settings,
             limit: [None; 3],
+            ticks: None,
             slots: settings.capacity,
             reach: u64::MAX,
             is_open: true,

@@ -24,8 +24,9 @@ use std::sync::Arc;
 use crate::codec::codec;
 use crate::draw::{AdmissionOrder, Hash};
 use crate::forecast::curve::Curve;
+use crate::forecast::limit::{self, Ticks};
 use crate::forecast::told::Shares;
-use crate::forecast::{Forecast, Sight, calls_of, limit};
+use crate::forecast::{Forecast, Sight, calls_of};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
 use crate::lane::record::{EndedBy, Record};
@@ -253,6 +254,7 @@ impl Line {
             calls: &calls,
             settings,
             limit,
+            ticks: Ticks::of(self.calls.bucket(), settings, m.clock),
             slots: settings.capacity.saturating_sub(self.reserve(settings)),
             reach: self.tally.reach(settings, self.held().rights()),
             is_open: settings.mode == Mode::Auto && m.clock >= rules.quiet_until(m),

@@ -53,6 +53,11 @@ impl Bucket {
         )
     }
 
+    /// When a step was counted in last.
+    pub fn stepped(self) -> Clock {
+        self.stepped
+    }
+
     /// Whole tokens in the bucket as it stands; without a rate there is no end of them.
     pub fn tokens(self, settings: &Settings) -> u64 {
         if settings.rate_per_minute.is_some() {

@@ -32,7 +32,7 @@ impl LineView {
         if wait.likely >= LONGEST_TOLD_MS || !self.told.are_worth_telling() {
             return None;
         }
-        let (low_ms, high_ms) = curve.interval(wait, ahead.saturating_add(1));
+        let (low_ms, high_ms) = curve.interval(wait, ahead.saturating_add(1), now);
         Some(Estimate {
             low_secs: u32::try_from(low_ms / 1_000).unwrap_or(u32::MAX),
             high_secs: u32::try_from(high_ms.div_ceil(1_000)).unwrap_or(u32::MAX),
