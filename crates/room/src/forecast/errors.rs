@@ -19,7 +19,7 @@ const PARTS: u64 = 8;
 const OPEN: usize = 256;
 
 /// Factors of a width.
-const NARROWEST: u64 = WHOLE / 4;
+const NARROWEST: u64 = WHOLE / 2;
 const WIDEST: u64 = WHOLE * 4;
 
 /// One, for factors.

@@ -54,6 +54,8 @@ pub(crate) struct Forecast {
     told: Told,
     /// When the line was last looked at.
     watched: Option<Clock>,
+    /// Calls until the last entry.
+    calls: u64,
     /// What operators set, as of then.
     under: (u32, Option<u32>, Mode, Option<u32>, bool),
     curve: Option<Arc<Curve>>,
@@ -130,6 +132,11 @@ impl Forecast {
         let step_ms = self.stays(settings).times().step_ms;
         let passed_ms = self.watched.map(|at| now.since(at));
         let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
+        // A step would be too late to know when a place was passed.
+        let calls = sight.calls.iter().sum();
+        if std::mem::replace(&mut self.calls, calls) != calls {
+            self.judge(&sight);
+        }
         // The first who waits is told at once: the line may not be touched again soon.
         let first = waiting && self.curve.is_none();
         if !first && passed_ms.is_some_and(|passed| passed < step_ms.saturating_mul(every)) {
@@ -563,6 +570,21 @@ mod tests {
         let curve = line.forecast.curve().unwrap();
         let wait = curve.wait(1, (0, 0), line.now).unwrap();
         assert_eq!(wait.likely, curve.step_ms);
+    }
+
+    #[test]
+    fn what_came_of_a_forecast_is_known_with_the_entry_that_calls() {
+        let mut line = Line::new(Settings::default());
+        line.join(0, 1_000);
+        line.look([None; 3]);
+        let learnt = |line: &Line| line.forecast.errors.spans;
+        let before = learnt(&line);
+        line.now = line.now.plus(1);
+        line.look([None; 3]);
+        assert_eq!(learnt(&line), before);
+        line.call(0, 900);
+        line.look([None; 3]);
+        assert_ne!(learnt(&line), before);
     }
 
     #[test]
