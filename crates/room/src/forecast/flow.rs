@@ -31,9 +31,6 @@ const FAR: u64 = 16;
 /// Most steps of a forecast.
 const STEPS: usize = STEADY + 5 * COARSE;
 
-/// Of those in line so many do not leave, however long it takes: one in three.
-const PATIENT: u64 = 3;
-
 /// Visitors of one kind who hold slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders {
@@ -83,16 +80,19 @@ pub(crate) struct Arrivals {
     pub steps: u64,
 }
 
-/// A group of a lane on its way through the steps. `mass` is who is still present, `stands` is how many of the group's first members
-/// are not passed yet, and `stay` is how many never leave.
+/// A group of a lane on its way through the steps. `came` is how many joined, `mass` who is still present, `stands` how many of the
+/// group's first members are not passed yet, and `stay` how many never leave.
 #[derive(Clone, Copy, Debug)]
 struct Moving {
     /// Halves of it that behave as crowds before.
     crowd: u64,
     is_untried: bool,
+    came: u64,
     mass: u64,
     stands: u64,
     stay: u64,
+    /// By how much more likely the others leave than the chances say, in parts of [`ONE`].
+    able: u64,
     age: u64,
     factor: u64,
 }
@@ -127,9 +127,11 @@ impl LaneFlow {
             // Which is likelier is not known of a new crowd.
             crowd: if group.is_untried { 1 } else { group.kind.as_halves() },
             is_untried: group.is_untried,
+            came: group.came * MASS,
             mass: group.present * MASS,
             stands: group.present * MASS,
-            stay: group.present * MASS / PATIENT,
+            stay: 0,
+            able: ONE,
             age: group.age,
             factor: group.factor,
         };
@@ -144,13 +146,17 @@ impl LaneFlow {
         }
     }
 
-    /// The same lane, with arrivals for as long as this forecast supposes, and new crowds that behave as the quicker visitors do, or as
-    /// the slower.
+    /// The same lane, with arrivals for as long as this forecast supposes, as many who never leave, and new crowds that behave as the
+    /// quicker visitors do, or as the slower.
     pub fn leaning(&self, lean: Lean, [quicker, slower]: [Kind; 2]) -> Self {
         let mut lane = Self {
             arrivals: lean.arrivals(self.arrivals),
             ..self.clone()
         };
+        for group in &mut lane.groups {
+            group.stay = lean.patient(group.mass, group.came);
+            group.able = part(ONE, group.mass, group.mass - group.stay);
+        }
         for group in lane.groups.iter_mut().filter(|group| group.is_untried) {
             group.crowd = match lean {
                 Lean::Likely => group.crowd,
@@ -180,9 +186,9 @@ impl LaneFlow {
             group.age += width;
             let chance = self.leaves[class(group.age)] * group.factor / ONE * lean.0 / lean.1;
             // The patient ones stay, so the others become fewer.
-            let able = group.mass.saturating_sub(group.stay) * PATIENT / (PATIENT - 1);
-            let left = part(able, (chance * width).min(SURE / 2), SURE);
-            group.mass = group.mass.saturating_sub(left);
+            let able = group.mass.saturating_sub(group.stay);
+            let left = part(part(able, group.able, ONE), (chance * width).min(SURE / 2), SURE);
+            group.mass -= left.min(able);
         }
         // Arrivals go on for so many steps, and thin out behind them.
         let come = self.arrivals.rate * (MASS / ONE) * width;

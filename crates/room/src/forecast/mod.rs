@@ -237,13 +237,13 @@ impl Forecast {
         } else {
             [Kind::Crowd, Kind::Stream]
         };
-        let doubt = self.queues.iter().map(Queue::doubt).max().unwrap_or(0);
         let run = |lean: Lean, chances: Vec<Chances>, tokens: Option<Tokens>| {
             let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean, by_slot)).collect();
             let start = Start {
                 tokens,
                 ..start.clone()
             };
+            let doubt = self.queues.iter().map(|queue| queue.doubt(lean)).max().unwrap_or(0);
             Flow::new(start, chances, lean.leaving(doubt)).run(&mut flows);
             let passing = |(flow, lane): (LaneFlow, &Lane)| match lane.presence.waiting() {
                 0 => Passing::new(&[]),

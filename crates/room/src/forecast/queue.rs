@@ -6,6 +6,7 @@ mod tests;
 use crate::forecast::ages::{CLASSES, ONE, Rate, SURE, class};
 use crate::forecast::crowds::{Crowds, Kind};
 use crate::forecast::flow::Arrivals;
+use crate::forecast::stays::Lean;
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
 
@@ -19,6 +20,9 @@ const PARTS: u64 = 8;
 /// Visitors who left, in parts of [`ONE`], that count in full; with more of them old ones fade.
 const MANY: u64 = 2_048 * ONE;
 
+/// Departures of each class that what is supposed of it weighs.
+const SUPPOSED: u64 = 5;
+
 /// Steps of the mean of arrivals: about two minutes.
 const MEMORY: u64 = 24;
 const LATELY: u64 = 6;
@@ -29,8 +33,9 @@ pub(crate) struct Cohort {
     pub from: Place,
     pub joined: Clock,
     /// The doubling of those ahead of it then.
-    depth: usize,
-    /// Present when last counted.
+    depth: u8,
+    /// Present when first counted, and when last.
+    came: u64,
     pub present: u64,
     share: Share,
     /// Counted once at least.
@@ -45,8 +50,9 @@ struct Share {
 }
 
 impl Share {
-    fn note(&mut self, left: u64, expected: u64, most: u64) {
-        self.left += left;
+    /// Who is back had not left.
+    fn note(&mut self, (left, back): (u64, u64), expected: u64, most: u64) {
+        self.left = (self.left + left).saturating_sub(back);
         self.expected += expected;
         if self.left + self.expected > most {
             self.left -= self.left / 64;
@@ -81,12 +87,22 @@ pub(crate) struct Queue {
     pub crowds: Crowds,
 }
 
-/// Cohorts as a forecast takes them: present, age in steps, and the factor of its chances to leave, in parts of [`ONE`].
+/// Takes so many departures back, those at the highest ages first: who is present again had not left.
+fn undo(leaves: &mut [Rate], mut back: u64) {
+    for rate in leaves.iter_mut().rev() {
+        let part = back.min(rate.events);
+        rate.events -= part;
+        back -= part;
+    }
+}
+
+/// Cohorts as a forecast takes them: who came and who is present, age in steps, and the factor of its chances to leave, in parts of [`ONE`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
     pub kind: Kind,
     /// Of a crowd that is not known yet (see [`Crowds::is_untried`]).
     pub is_untried: bool,
+    pub came: u64,
     pub present: u64,
     pub age: u64,
     pub factor: u64,
@@ -98,7 +114,7 @@ impl Queue {
         Self {
             cohorts: Vec::new(),
             leaves: vec![Rate::default(); CLASSES],
-            depths: vec![Share::default(); DEPTHS],
+            depths: vec![Share::default(); usize::from(DEPTHS)],
             next: if is_new {
                 lane.epochs.start()
             } else {
@@ -147,6 +163,7 @@ impl Queue {
                 from,
                 joined: now,
                 depth: depth(lane.presence.ahead(from)),
+                came: 0,
                 present: 0,
                 share: Share::default(),
                 known: false,
@@ -192,11 +209,16 @@ impl Queue {
                 let class = class(now.since(cohort.joined) / step_ms);
                 let rate = &mut self.leaves[class];
                 let left = cohort.present.saturating_sub(present) * ONE;
+                let back = present.saturating_sub(cohort.present) * ONE;
                 rate.exposure += cohort.present * passed;
                 rate.events += left;
                 let expected = (cohort.present * passed).saturating_mul(chances[class]) / SURE;
-                cohort.share.note(left, expected, 256 * ONE);
-                self.depths[cohort.depth].note(left, expected, 2_048 * ONE);
+                cohort.share.note((left, back), expected, 256 * ONE);
+                self.depths[usize::from(cohort.depth)].note((left, back), expected, 2_048 * ONE);
+                undo(&mut self.leaves[..=class], back);
+            }
+            if !cohort.known {
+                cohort.came = present;
             }
             cohort.present = present;
             cohort.known = true;
@@ -228,6 +250,7 @@ impl Queue {
             let all = (first.present + second.present).max(1);
             let later = second.joined.since(first.joined).saturating_mul(second.present) / all;
             first.joined = first.joined.plus(later);
+            first.came += second.came;
             first.present += second.present;
             first.share.left += second.share.left;
             first.share.expected += second.share.expected;
@@ -238,9 +261,10 @@ impl Queue {
         let group = |cohort: &Cohort| Group {
             kind: self.crowds.kind(cohort.from),
             is_untried: self.crowds.is_untried(cohort.from, self.head),
+            came: cohort.came,
             present: cohort.present,
             age: now.since(cohort.joined) / step_ms,
-            factor: cohort.share.factor(self.depths[cohort.depth].factor(ONE)),
+            factor: cohort.share.factor(self.depths[usize::from(cohort.depth)].factor(ONE)),
         };
         self.cohorts.iter().map(group).collect()
     }
@@ -265,10 +289,14 @@ impl Queue {
         }
     }
 
-    /// By how much more or less may leave than the chances say, in parts of `SURE`.
-    pub fn doubt(&self) -> u64 {
-        let all = self.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE;
-        SURE / 4 + SURE / (all + 1).isqrt()
+    /// By how much more or less may leave than the chances say, in parts of `SURE`. While few have left, hardly anybody may.
+    pub fn doubt(&self, lean: Lean) -> u64 {
+        let all = 1 + self.leaves.iter().map(|rate| rate.events).sum::<u64>() / ONE;
+        let doubt = SURE / 4 + SURE / all.isqrt();
+        match lean {
+            Lean::Slow => doubt.max(SURE / 4 + 4 * SURE / all),
+            Lean::Likely | Lean::Fast => doubt,
+        }
     }
 
     /// The chance to leave in one step, by class of age. At ages that nobody has reached yet it falls as the age grows.
@@ -293,7 +321,7 @@ impl Queue {
             } else {
                 last - last / 16
             };
-            last = all.chance(prior, 10).max(1);
+            last = all.chance(prior, SUPPOSED).max(1);
             chances[classes].fill(last);
         }
         chances
@@ -301,11 +329,11 @@ impl Queue {
 }
 
 /// Doublings of those ahead that are told apart.
-const DEPTHS: usize = 24;
+const DEPTHS: u8 = 24;
 
-fn depth(ahead: u64) -> usize {
+fn depth(ahead: u64) -> u8 {
     let doublings = ahead.checked_ilog2().unwrap_or(0);
-    usize::try_from(doublings).unwrap_or(DEPTHS).min(DEPTHS - 1)
+    u8::try_from(doublings).unwrap_or(DEPTHS).min(DEPTHS - 1)
 }
 
 /// Classes of age that are taken together.

@@ -169,6 +169,18 @@ impl Lean {
         }
     }
 
+    /// Of so many who are present, and so many who came, how many never leave, however long it takes. The others leave sooner, so they
+    /// become fewer; one in six is supposed to leave in any case. Nobody knows these shares before the end of a line, and they differ
+    /// much between crowds: so the forecasts differ in them.
+    pub fn patient(self, present: u64, came: u64) -> u64 {
+        let patient = match self {
+            Self::Likely => (present * 2 / 5).max(came / 4),
+            Self::Fast => present / 6,
+            Self::Slow => (present * 2 / 3).max(came / 4),
+        };
+        patient.min(present * 5 / 6)
+    }
+
     /// Later arrivals take calls of other lanes. What has gone on for a while goes on for as long in half of the cases, for a fourth of
     /// that in eight of ten, and for four times as long in two of ten (Gott 1993, "Implications of the Copernican principle").
     pub fn arrivals(self, of: Arrivals) -> Arrivals {

@@ -200,12 +200,9 @@ fn cohorts_are_bounded_and_lose_nobody() {
         assert!(line.queue.cohorts.len() <= COHORTS);
         assert_eq!(line.present(), line.lane.presence.waiting());
     }
-    let ages: Vec<u64> = line
-        .queue
-        .groups(STEP_MS, line.now)
-        .iter()
-        .map(|group| group.age)
-        .collect();
+    let groups = line.queue.groups(STEP_MS, line.now);
+    assert_eq!(groups.iter().map(|group| group.came).sum::<u64>(), line.present());
+    let ages: Vec<u64> = groups.iter().map(|group| group.age).collect();
     assert!(ages.is_sorted_by(|older, younger| older >= younger), "{ages:?}");
 }
 
@@ -224,13 +221,48 @@ fn cohorts_that_were_called_are_forgotten() {
 #[test]
 fn doubt_shrinks_with_those_who_left() {
     let mut line = Line::new();
-    let before = line.queue.doubt();
+    let before = [Lean::Fast, Lean::Slow].map(|lean| line.queue.doubt(lean));
     line.join(10_000);
     line.step();
     line.leave(99);
     line.step();
-    assert_eq!(before, SURE / 4 + SURE);
-    assert_eq!(line.queue.doubt(), SURE / 4 + SURE / 10);
+    // Before anybody has left, hardly anybody may.
+    assert_eq!(before, [SURE / 4 + SURE, SURE / 4 + 4 * SURE]);
+    let after = [Lean::Fast, Lean::Slow].map(|lean| line.queue.doubt(lean));
+    assert_eq!(after, [SURE / 4 + SURE / 10; 2]);
+}
+
+#[test]
+fn who_is_present_again_had_not_left() {
+    let mut line = Line::new();
+    line.join(1_000);
+    line.step();
+    let last = line.lane.epochs.next().0;
+    line.leave(100);
+    line.step();
+    let left = line.left();
+    (last - 100..last - 40).for_each(|place| line.lane.presence.mark(Place(place)));
+    line.step();
+    assert_eq!((left, line.left(), line.present()), (100, 40, 960));
+    (last - 40..last).for_each(|place| line.lane.presence.mark(Place(place)));
+    (0..5).for_each(|_| line.step());
+    // The group is as one that nobody has left.
+    let groups = line.queue.groups(STEP_MS, line.now);
+    assert!(groups[7].present == 125 && groups[7].factor <= ONE, "{groups:?}");
+    // More than ever left are back.
+    undo(&mut line.queue.leaves, u64::MAX);
+    assert_eq!(line.left(), 0);
+}
+
+#[test]
+fn a_group_knows_how_many_came() {
+    let mut line = Line::new();
+    line.join(50);
+    line.step();
+    line.leave(20);
+    line.step();
+    let groups = line.queue.groups(STEP_MS, line.now);
+    assert_eq!((groups[0].came, groups[0].present), (50, 30));
 }
 
 #[test]

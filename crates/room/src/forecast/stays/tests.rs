@@ -146,6 +146,17 @@ fn mean_life(chances: &Chances) -> u64 {
 }
 
 #[test]
+fn some_stay_in_line_however_long_it_takes() {
+    let of = |present: u64, came: u64| [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| lean.patient(present, came));
+    assert_eq!(of(600, 600), [100, 240, 400]);
+    // A fourth of those who came stays.
+    assert_eq!(of(600, 1_800), [100, 450, 450]);
+    // One in six of those present leaves in any case.
+    assert_eq!(of(600, 6_000), [100, 500, 500]);
+    assert_eq!(of(0, 600), [0; 3]);
+}
+
+#[test]
 fn before_anything_is_known_a_session_lasts_minutes() {
     let stays = Stays::new(times());
     let ms = mean_life(&stays.chances(None, Lean::Likely)) * times().step_ms / 100;
