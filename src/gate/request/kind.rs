@@ -190,15 +190,17 @@ pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let Some(origin) = text(headers.get(ORIGIN)) else {
         return false;
     };
+    origin
+        .split_once("://")
+        .is_none_or(|(_, theirs)| !is_own_host(headers, theirs))
+}
+
+/// Whether this is the host that the request names or that a trusted proxy reports.
+pub fn is_own_host(headers: &HeaderMap, host: &str) -> bool {
     let own = text(headers.get(http::header::HOST));
     let said = text(headers.get(FORWARDED_HOST)).and_then(|list| list.split(',').next());
-    let is_named = |theirs: &str| {
-        [own, said]
-            .into_iter()
-            .flatten()
-            .any(|host| is_same_host(theirs, host.trim()))
-    };
-    origin.split_once("://").is_none_or(|(_, theirs)| !is_named(theirs))
+    let mut named = [own, said].into_iter().flatten();
+    named.any(|name| is_same_host(host, name.trim()))
 }
 
 /// Whether both name one host, with a port or without.

@@ -19,7 +19,7 @@ use ropeline_ids::{RehearsalId, Wall};
 use super::aim::Aim;
 use super::cookies::stop_reloads;
 use super::kind::Kind;
-use super::referer::came_from_host;
+use super::referer::came_from_here;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
@@ -110,9 +110,7 @@ impl Visit {
             host: headers.get(HOST).cloned(),
             codings: headers.get(ACCEPT_ENCODING).cloned(),
             target: head.uri.path_and_query().cloned(),
-            form_page: (kind == Kind::Post)
-                .then(|| came_from_host(headers, host(head)))
-                .flatten(),
+            form_page: (kind == Kind::Post).then(|| came_from_here(headers)).flatten(),
         }
     }
 
@@ -193,7 +191,7 @@ impl Visit {
     /// Where a link leads on that sends nothing again: the address of a form of this site may take no GET, so there it is the
     /// page with the form, or `/` where that is not known.
     #[must_use]
-    pub fn way_on(&self) -> &str {
+    pub fn go_on(&self) -> &str {
         if self.kind == Kind::Post {
             return self.form_page.as_deref().unwrap_or("/");
         }

@@ -73,7 +73,7 @@ impl Refusal<'_> {
         let retry_after_secs = self.retry_after_secs.map(|secs| again_secs.unwrap_or(secs));
         let mut response = if visit.kind.is_navigation() {
             let here = if self.page.passes() {
-                visit.way_on()
+                visit.go_on()
             } else {
                 visit.here()
             };
