@@ -36,6 +36,8 @@ pub(crate) struct Wait {
     pub likely: u64,
     pub fast: u64,
     pub slow: u64,
+    /// For how long the likely one is over already.
+    pub over: u64,
 }
 
 /// What no forecast knows, in thousandths of the wait: at least so many, one more for each so many milliseconds, and the most.
@@ -104,23 +106,41 @@ impl Curve {
         let lane = self.lanes.get(lane)?;
         let since = calls.saturating_sub(lane.calls);
         let passed = ahead.saturating_add(since).saturating_add(1);
-        let of = |passing: &Passing| passing.when(passed, self.step_ms).saturating_sub(now.since(self.at));
+        let since = now.since(self.at);
+        let [likely, fast, slow] =
+            [&lane.likely, &lane.fast, &lane.slow].map(|passing| passing.when(passed, self.step_ms));
         Some(Wait {
-            likely: of(&lane.likely),
-            fast: of(&lane.fast),
-            slow: of(&lane.slow),
+            likely: likely.saturating_sub(since),
+            fast: fast.saturating_sub(since),
+            slow: slow.saturating_sub(since),
+            over: since.saturating_sub(likely),
         })
     }
 
     /// The interval of a wait with so many to pass, in milliseconds as of `now`. By a rate it goes from tick to tick.
     pub fn interval(&self, wait: Wait, passed: u64, now: Clock) -> (u64, u64) {
         let (low, high) = self.steady(wait, passed);
-        let Some(ticks) = self.ticks else { return (low, high) };
-        // The curve goes on from the last tick before it.
-        let (since_curve, since_tick) = (now.since(self.at), now.since(ticks.last));
-        let tick = |ms: u64| ticks.round_up(ms).saturating_sub(since_tick);
-        let (low, high) = (low.saturating_add(since_curve), high.saturating_add(since_curve));
-        (tick(low.saturating_sub(ENTRY_MS)), tick(high).saturating_add(ENTRY_MS))
+        let [low, high] = [low, high].map(|ms| self.ticked(ms, wait.over, now));
+        match self.ticks {
+            Some(_) => (low, high.saturating_add(ENTRY_MS)),
+            None => (low, high),
+        }
+    }
+
+    /// The likely wait: by a rate, until the tick.
+    pub fn likely(&self, wait: Wait, now: Clock) -> u64 {
+        self.ticked(wait.likely, wait.over, now)
+    }
+
+    /// By a rate, the wait until the tick that ends a wait with calls one by one, which was to end so long ago if it is over. Its entry
+    /// may be due now, but for an earlier tick none will come.
+    fn ticked(&self, ms: u64, over: u64, now: Clock) -> u64 {
+        let Some(ticks) = self.ticks else { return ms };
+        let since_tick = now.since(ticks.last);
+        // What a steady rate brings in the curve's first moment comes with the tick before it.
+        let steady = ms.saturating_add(now.since(self.at)).saturating_sub(over);
+        let due = ticks.next(since_tick.saturating_sub(ENTRY_MS));
+        ticks.round_up(steady).max(due).saturating_sub(since_tick)
     }
 
     /// The interval with calls one by one: the forecast's own doubt, chance, what changes, and half a step, as wide as errors before
@@ -212,22 +232,27 @@ mod tests {
         let curve = curve([3, 4, 2]);
         let waits: Vec<u64> = (0..600).map(|ahead| wait(&curve, ahead).likely).collect();
         assert!(waits.is_sorted_by(|less, more| less < more));
-        let Wait { likely, fast, slow } = wait(&curve, 100);
+        let Wait { likely, fast, slow, .. } = wait(&curve, 100);
         assert!(fast < likely && likely < slow, "{fast} {likely} {slow}");
     }
 
     #[test]
     fn a_wait_falls_by_the_time_that_has_passed() {
         let curve = curve([3, 4, 2]);
-        let Wait { likely, fast, slow } = wait(&curve, 100);
+        let Wait { likely, fast, slow, .. } = wait(&curve, 100);
         let later = curve.wait(0, (100, 1_000), NOW.plus(7_000));
         let want = Wait {
             likely: likely - 7_000,
             fast: fast - 7_000,
             slow: slow - 7_000,
+            over: 0,
         };
         assert_eq!(later, Some(want));
-        assert_eq!(curve.wait(0, (100, 1_000), NOW.plus(1_000_000)), Some(Wait::default()));
+        let over = Wait {
+            over: 1_000_000 - likely,
+            ..Wait::default()
+        };
+        assert_eq!(curve.wait(0, (100, 1_000), NOW.plus(1_000_000)), Some(over));
     }
 
     #[test]
@@ -307,6 +332,7 @@ mod tests {
             likely: 600_000,
             fast: 600_000,
             slow: 600_000,
+            over: 0,
         };
         let curve = curve([3, 3, 3]);
         let widths = [0, 1, 4, 100, 10_000].map(|passed| {
@@ -359,24 +385,28 @@ mod tests {
             let wait = curve.wait(0, (ahead, 1_000), now).unwrap();
             curve.interval(wait, ahead + 1, now)
         };
+        let likely = |ahead: u64, passed_ms: u64| {
+            let now = NOW.plus(passed_ms);
+            curve.likely(curve.wait(0, (ahead, 1_000), now).unwrap(), now)
+        };
         let tick = 40_000;
         for ahead in [0, 9, 40] {
-            assert_eq!(
-                interval(ahead, 0),
-                (if ahead == 0 { 0 } else { tick }, tick + ENTRY_MS),
-                "{ahead}"
-            );
+            assert_eq!(interval(ahead, 0), (tick, tick + ENTRY_MS), "{ahead}");
         }
         // One that may be in one tick or the next.
         assert_eq!(interval(59, 0), (tick, tick + 60_000 + ENTRY_MS));
         assert_eq!(interval(89, 0), (tick + 60_000, tick + 60_000 + ENTRY_MS));
         // It comes nearer as time passes, however much of the curve is over.
-        for passed_ms in [1, 15_000, 39_999] {
-            assert_eq!(
-                interval(89, passed_ms),
-                (100_000 - passed_ms, 100_000 + ENTRY_MS - passed_ms)
-            );
+        for (ahead, tick) in [(0, tick), (9, tick), (89, tick + 60_000)] {
+            for passed_ms in [1, 15_000, 39_999] {
+                let (low, high) = (tick - passed_ms, tick + ENTRY_MS - passed_ms);
+                assert_eq!(interval(ahead, passed_ms), (low, high), "{ahead} {passed_ms}");
+                assert_eq!(likely(ahead, passed_ms), low, "{ahead} {passed_ms}");
+            }
         }
+        // The entry that calls may be on its way for two seconds, and then it is the next tick's.
+        assert_eq!(interval(0, tick + ENTRY_MS).0, 0);
+        assert_eq!(interval(0, tick + ENTRY_MS + 1).0, 60_000 - ENTRY_MS - 1);
     }
 
     #[test]
@@ -391,6 +421,7 @@ mod tests {
             likely: LONGEST_MS,
             fast: 0,
             slow: LONGEST_MS,
+            over: 0,
         };
         let (low, high) = curve([3, 3, 3]).interval(wait, u64::MAX, NOW);
         assert!(low < LONGEST_MS && high > LONGEST_MS);

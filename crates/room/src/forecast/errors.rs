@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_narrow_intervals_to_a_fourth_at_most() {
+    fn hits_narrow_intervals_to_a_half_at_most() {
         let mut errors = with_hits(100, 100_000);
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
         (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));

@@ -64,6 +64,8 @@ pub(crate) struct LaneFlow {
     groups: VecDeque<Moving>,
     /// The chance to leave in one step, by class of age.
     leaves: Vec<u64>,
+    /// More or less leaving than these say, as a fraction.
+    leaving: (u64, u64),
     weight: u64,
     /// Later arrivals who wait.
     later: u64,
@@ -91,8 +93,8 @@ struct Moving {
     mass: u64,
     stands: u64,
     stay: u64,
-    /// By how much more likely the others leave than the chances say, in parts of [`ONE`].
-    able: u64,
+    /// How many times as likely as the chances say the others leave, in parts of [`ONE`].
+    haste: u64,
     age: u64,
     factor: u64,
 }
@@ -131,13 +133,14 @@ impl LaneFlow {
             mass: group.present * MASS,
             stands: group.present * MASS,
             stay: 0,
-            able: ONE,
+            haste: ONE,
             age: group.age,
             factor: group.factor,
         };
         Self {
             groups: groups.iter().map(moving).collect(),
             leaves,
+            leaving: (1, 1),
             weight: weight.max(1),
             later: 0,
             arrivals,
@@ -146,16 +149,17 @@ impl LaneFlow {
         }
     }
 
-    /// The same lane, with arrivals for as long as this forecast supposes, as many who never leave, and new crowds that behave as the
-    /// quicker visitors do, or as the slower.
-    pub fn leaning(&self, lean: Lean, [quicker, slower]: [Kind; 2]) -> Self {
+    /// The same lane as this forecast supposes: with more or less leaving by its doubt, so many who never leave, arrivals for so long,
+    /// and new crowds that behave as the quicker visitors do, or as the slower.
+    pub fn leaning(&self, lean: Lean, doubt: u64, [quicker, slower]: [Kind; 2]) -> Self {
         let mut lane = Self {
             arrivals: lean.arrivals(self.arrivals),
+            leaving: lean.leaving(doubt),
             ..self.clone()
         };
         for group in &mut lane.groups {
             group.stay = lean.patient(group.mass, group.came);
-            group.able = part(ONE, group.mass, group.mass - group.stay);
+            group.haste = part(ONE, group.mass, group.mass - group.stay);
         }
         for group in lane.groups.iter_mut().filter(|group| group.is_untried) {
             group.crowd = match lean {
@@ -180,15 +184,16 @@ impl LaneFlow {
         self.groups.is_empty()
     }
 
-    /// A step of those in line, so wide and so far ahead; leaving is more or less likely by the fraction `lean`.
-    fn wait(&mut self, width: u64, at: u64, lean: (u64, u64)) {
+    /// A step of those in line, so wide and so far ahead.
+    fn wait(&mut self, width: u64, at: u64) {
+        let (times, by) = self.leaving;
         for group in &mut self.groups {
             group.age += width;
-            let chance = self.leaves[class(group.age)] * group.factor / ONE * lean.0 / lean.1;
+            let chance = self.leaves[class(group.age)] * group.factor / ONE * times / by;
             // The patient ones stay, so the others become fewer.
-            let able = group.mass.saturating_sub(group.stay);
-            let left = part(part(able, group.able, ONE), (chance * width).min(SURE / 2), SURE);
-            group.mass -= left.min(able);
+            let others = group.mass.saturating_sub(group.stay);
+            let left = part(part(others, group.haste, ONE), (chance * width).min(SURE / 2), SURE);
+            group.mass -= left.min(others);
         }
         // Arrivals go on for so many steps, and thin out behind them.
         let come = self.arrivals.rate * (MASS / ONE) * width;
@@ -244,8 +249,6 @@ struct Party {
 pub(crate) struct Flow {
     /// One, or one of each kind.
     parties: Vec<Party>,
-    /// More or less leaving than the chances say, as a fraction.
-    leaving: (u64, u64),
     due: VecDeque<u64>,
     capacity: u64,
     tokens: Option<Tokens>,
@@ -300,7 +303,7 @@ impl Party {
 
 impl Flow {
     /// The chances are those of each kind, or of all alike.
-    pub fn new(start: Start, chances: Vec<Chances>, leaving: (u64, u64)) -> Self {
+    pub fn new(start: Start, chances: Vec<Chances>) -> Self {
         let party = |(chances, holders): (Chances, Holders)| Party {
             chances,
             called: holders.called,
@@ -308,7 +311,6 @@ impl Flow {
         };
         Self {
             parties: chances.into_iter().zip(start.holders).map(party).collect(),
-            leaving,
             due: start.due,
             capacity: start.capacity * MASS,
             tokens: start.tokens,
@@ -334,7 +336,7 @@ impl Flow {
             let at = end_of(step) - self.width;
             held = held.saturating_sub(self.go_on(at));
             for lane in lanes.iter_mut() {
-                lane.wait(self.width, at, self.leaving);
+                lane.wait(self.width, at);
             }
             let made = self.call(self.capacity.saturating_sub(held), lanes);
             held += made;
@@ -359,7 +361,7 @@ impl Flow {
         let width = end_of(step) - begin;
         let calls = part(lately, width, WIDEST * u64::try_from(LAST).unwrap_or(1));
         for lane in lanes.iter_mut() {
-            lane.wait(width, begin, self.leaving);
+            lane.wait(width, begin);
         }
         share(lanes, calls - part(calls, self.recall(), SURE));
         for lane in lanes.iter_mut() {

@@ -38,19 +38,19 @@ pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), los
         now: match rate {
             // There is no next one.
             0 => bucket.tokens(settings).min(u64::from(u32::MAX)) * MASS,
-            _ => bucket.parts(MASS),
+            _ => bucket.parts(settings, MASS),
         },
         step: u64::from(rate) * MASS * step_ms / 60_000 * losses.share() / ONE,
     });
     [tokens; 3]
 }
 
-/// When a rate brings its tokens: once in so many milliseconds, all of that time at once.
+/// When a rate brings its tokens: at the end of each step of its bucket, all of the step at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ticks {
     pub last: Clock,
     every_ms: u64,
-    /// In which a steady rate brings one.
+    /// The time in which a steady rate brings one.
     token_ms: u64,
 }
 
@@ -64,11 +64,16 @@ impl Ticks {
         })
     }
 
-    /// So long after the last tick a steady rate would have brought a token: how long after it the tick is that does. Half a token is
-    /// no more than a rounding.
+    /// The tick that brings what a steady rate would have brought by then, both in milliseconds after the last tick. What is less than
+    /// half a token late is a rounding.
     pub fn round_up(self, ms: u64) -> u64 {
         let rounding = self.token_ms.min(self.every_ms) / 2;
-        ms.saturating_sub(rounding).div_ceil(self.every_ms) * self.every_ms
+        self.next(ms.saturating_sub(rounding))
+    }
+
+    /// The first tick then or later, both in milliseconds after the last one.
+    pub fn next(self, ms: u64) -> u64 {
+        ms.div_ceil(self.every_ms).saturating_mul(self.every_ms)
     }
 }
 
@@ -214,9 +219,9 @@ mod tests {
 
     #[test]
     fn a_rate_brings_its_tokens_in_every_forecast() {
-        // A token, and nearly another, since a full bucket holds the fraction of the next one too.
+        // The fraction of another that a full bucket holds never counts, since each step brings a whole one.
         let tokens = Tokens {
-            now: 2 * MASS - 2,
+            now: MASS,
             step: 5 * MASS,
         };
         assert_eq!(rated(Some(60)), [Some(tokens); 3]);

@@ -201,7 +201,8 @@ impl Forecast {
         let Some(curve) = &self.curve else { return };
         let told = |at: usize, ahead: u64| {
             let wait = curve.wait(at, (ahead, sight.calls[at]), sight.now)?;
-            Some((wait.likely, curve.interval(wait, ahead + 1, sight.now)))
+            let likely = curve.likely(wait, sight.now);
+            Some((likely, curve.interval(wait, ahead + 1, sight.now)))
         };
         if sight.is_open && self.told.is_due(sight.now) {
             let interval = |at: usize, ahead: u64| {
@@ -240,13 +241,16 @@ impl Forecast {
             [Kind::Crowd, Kind::Stream]
         };
         let run = |lean: Lean, chances: Vec<Chances>, tokens: Option<Tokens>| {
-            let mut flows: Vec<LaneFlow> = flows.iter().map(|flow| flow.leaning(lean, by_slot)).collect();
+            let mut flows: Vec<LaneFlow> = flows
+                .iter()
+                .zip(&self.queues)
+                .map(|(flow, queue)| flow.leaning(lean, queue.doubt(lean), by_slot))
+                .collect();
             let start = Start {
                 tokens,
                 ..start.clone()
             };
-            let doubt = self.queues.iter().map(|queue| queue.doubt(lean)).max().unwrap_or(0);
-            Flow::new(start, chances, lean.leaving(doubt)).run(&mut flows);
+            Flow::new(start, chances).run(&mut flows);
             let passing = |(flow, lane): (LaneFlow, &Lane)| match lane.presence.waiting() {
                 0 => Passing::new(&[]),
                 _ => Passing::new(&flow.curve),

@@ -261,7 +261,12 @@ impl Queue {
         let group = |cohort: &Cohort| Group {
             kind: self.crowds.kind(cohort.from),
             is_untried: self.crowds.is_untried(cohort.from, self.head),
-            came: cohort.came,
+            // Of a cohort that calls are in, who was called did not leave.
+            came: if cohort.from < self.head {
+                cohort.present
+            } else {
+                cohort.came
+            },
             present: cohort.present,
             age: now.since(cohort.joined) / step_ms,
             factor: cohort.share.factor(self.depths[usize::from(cohort.depth)].factor(ONE)),

@@ -102,7 +102,7 @@ impl Line {
             calls: &self.calls,
             settings: &self.settings,
             limit,
-            ticks: Ticks::of(Bucket::full(&self.settings, self.now), &self.settings, self.now),
+            ticks: Ticks::of(self.bucket(), &self.settings, self.now),
             slots: self.settings.capacity,
             reach: u64::MAX,
             is_open: true,
@@ -111,9 +111,13 @@ impl Line {
         self.forecast.watch(sight, 1);
     }
 
+    /// A full one, whose steps began long ago.
+    fn bucket(&self) -> Bucket {
+        Bucket::full(&self.settings, Clock(7_000))
+    }
+
     fn by_rate(&self) -> Limit {
-        let bucket = Bucket::full(&self.settings, self.now);
-        limit::by_rate(bucket, (&self.settings, 10_000), Losses::default(), self.now)
+        limit::by_rate(self.bucket(), (&self.settings, 10_000), Losses::default(), self.now)
     }
 }
 
@@ -125,7 +129,12 @@ fn rises(curve: &Curve, lane: usize, calls: u64, now: Clock) -> bool {
         .collect();
     let holds = |(ahead, wait): &(u64, curve::Wait)| {
         let (low, high) = curve.interval(*wait, ahead.saturating_add(1), now);
-        let likely = wait.likely * curve.errors.factors(wait.likely).longer / errors::WHOLE;
+        let longer = curve.errors.factors(wait.likely).longer;
+        let scaled = curve::Wait {
+            likely: wait.likely * longer / errors::WHOLE,
+            ..*wait
+        };
+        let likely = curve.likely(scaled, now);
         low <= likely && likely <= high
     };
     waits.is_sorted_by_key(|(_, wait)| wait.likely)
@@ -139,11 +148,12 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     let weights = prop::collection::vec(prop::sample::select(vec![1_u16, 3, u16::MAX]), 1..=3);
     let capacity = prop::sample::select(vec![0, 1, 20, 1_000, u32::MAX]);
     let rate = prop::option::of(prop::sample::select(vec![0, 1, 60, u32::MAX]));
-    (capacity, rate, [ms(), ms(), ms(), ms()], weights).prop_map(|(capacity, rate, times, lane_weights)| {
-        let [session_ms, session_max_ms, claim_deadline_ms, grace_ms] = times;
+    (capacity, rate, [ms(), ms(), ms(), ms(), ms()], weights).prop_map(|(capacity, rate, times, lane_weights)| {
+        let [session_ms, session_max_ms, claim_deadline_ms, grace_ms, call_every_ms] = times;
         Settings {
             capacity,
             rate_per_minute: rate,
+            call_every_ms,
             session_ms,
             session_max_ms,
             claim_deadline_ms,
@@ -281,6 +291,71 @@ fn a_newcomer_to_an_empty_lane_waits_a_step() {
     let curve = line.forecast.curve().unwrap();
     let wait = curve.wait(1, (0, 0), line.now).unwrap();
     assert_eq!(wait.likely, curve.step_ms);
+}
+
+/// A line of so many whose rate is the limit, with calls once a minute.
+fn called_by_the_minute(rate: u32, count: u32) -> Line {
+    let mut line = Line::new(Settings {
+        capacity: 1_000_000,
+        rate_per_minute: Some(rate),
+        call_every_ms: 60_000,
+        ..Settings::default()
+    });
+    line.join(0, count);
+    line
+}
+
+/// Looks with no whole token in the bucket.
+fn look_without_tokens(line: &mut Line) {
+    let step_ms = line.forecast.stays(&line.settings).times().step_ms;
+    let bucket = line.bucket().at(&line.settings, line.now);
+    let spent = bucket.spend(bucket.tokens(&line.settings));
+    line.look(limit::by_rate(
+        spent,
+        (&line.settings, step_ms),
+        Losses::default(),
+        line.now,
+    ));
+}
+
+#[test]
+fn with_whole_tokens_a_tick_each_place_is_told_its_tick() {
+    for rate in [1, 2, 5, 25] {
+        let mut line = called_by_the_minute(rate, 60);
+        look_without_tokens(&mut line);
+        let last = Ticks::of(line.bucket(), &line.settings, line.now).unwrap().last;
+        let curve = line.forecast.curve().unwrap();
+        for ahead in 0..6 {
+            let tick = 60_000 * (1 + ahead / u64::from(rate)) - line.now.since(last);
+            let wait = curve.wait(0, (ahead, 0), line.now).unwrap();
+            let (low, high) = curve.interval(wait, ahead + 1, line.now);
+            assert!((low..=high).contains(&tick), "{rate} {ahead}: {low} {tick} {high}");
+            assert_eq!(curve.likely(wait, line.now), tick, "{rate} {ahead}");
+        }
+    }
+}
+
+#[test]
+fn calls_that_come_with_their_tick_are_not_late() {
+    let mut line = called_by_the_minute(60, 10_000);
+    let tick = |line: &Line| Ticks::of(line.bucket(), &line.settings, line.now).unwrap().last;
+    let begun = line.now;
+    let mut last = tick(&line);
+    while line.now.since(begun) < 3_600_000 {
+        line.now = line.now.plus(1_000);
+        if std::mem::replace(&mut last, tick(&line)) != tick(&line) {
+            line.call(0, 60);
+        }
+        look_without_tokens(&mut line);
+    }
+    let spans = line.forecast.errors.spans;
+    for wait_ms in [30_000, 90_000, 200_000, 400_000] {
+        let longer = spans.factors(wait_ms).longer;
+        assert!(
+            longer.abs_diff(errors::WHOLE) <= errors::WHOLE / 32,
+            "{wait_ms}: {longer}"
+        );
+    }
 }
 
 #[test]

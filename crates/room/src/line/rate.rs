@@ -67,9 +67,12 @@ impl Bucket {
         }
     }
 
-    /// Tokens in the bucket as it stands, with the fraction of the next one, in parts of a token; at most `u32::MAX` tokens.
-    pub fn parts(self, parts: u64) -> u64 {
-        self.units.min(u64::from(u32::MAX) * TOKEN) / TOKEN * parts + self.units % TOKEN * parts / TOKEN
+    /// Tokens in the bucket as it stands, with the fraction of the next one, in parts of a token; at most `u32::MAX` tokens. Of the
+    /// fraction counts what later steps can complete: where each brings whole tokens, none of it ever does.
+    pub fn parts(self, settings: &Settings, parts: u64) -> u64 {
+        let counts = common(step(settings), TOKEN).max(1);
+        let fraction = self.units % TOKEN / counts * counts;
+        self.units.min(u64::from(u32::MAX) * TOKEN) / TOKEN * parts + fraction * parts / TOKEN
     }
 
     #[must_use]
@@ -89,6 +92,14 @@ impl Bucket {
         let rest = (TOKEN - self.units) % step(settings);
         let steps = steps + u64::from(rest > 0);
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
+    }
+}
+
+/// The greatest common divisor.
+fn common(one: u64, other: u64) -> u64 {
+    match other {
+        0 => one,
+        _ => common(other, one % other),
     }
 }
 

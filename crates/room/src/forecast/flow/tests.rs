@@ -40,7 +40,7 @@ fn with(capacity: u64, called: Vec<u64>, active: VecDeque<u64>) -> Start {
 
 /// How many have been passed by the end of each step.
 fn run<const N: usize>(start: Start, chances: Chances, mut lanes: [LaneFlow; N]) -> [Vec<u64>; N] {
-    Flow::new(start, vec![chances], (1, 1)).run(&mut lanes);
+    Flow::new(start, vec![chances]).run(&mut lanes);
     lanes.map(|lane| lane.curve)
 }
 
@@ -228,7 +228,7 @@ fn those_who_come_later_take_calls_of_other_lanes() {
 fn leaving_ahead_shortens_the_wait() {
     let with = |leaving| {
         [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| {
-            let lane = lane_with(1_000, 1, leaving).leaning(lean, [Kind::Stream; 2]);
+            let lane = lane_with(1_000, 1, leaving).leaning(lean, SURE / 4, [Kind::Stream; 2]);
             let [curve] = run(full(100), Chances::steady(SURE / 20), [lane]);
             when(&curve, 800)
         })
@@ -257,7 +257,7 @@ fn no_mass_is_lost_or_made() {
         due: vec![MASS / 2; 40].into(),
         ..with(60, vec![MASS; 7], vec![MASS / 3; 90].into())
     };
-    let mut flow = Flow::new(start, vec![chances], (1, 1));
+    let mut flow = Flow::new(start, vec![chances]);
     let mut lanes = [lane_with(700, 2, SURE / 500), lane_with(3_000, 5, SURE / 300)];
     let held = |flow: &Flow| flow.held();
     for step in 0..STEPS {
@@ -270,7 +270,7 @@ fn no_mass_is_lost_or_made() {
         let free = flow.go_on(end_of(step));
         assert_eq!(held(&flow) + free, before, "{step}");
         for lane in &mut lanes {
-            lane.wait(1, end_of(step), (1, 1));
+            lane.wait(1, end_of(step));
         }
         let room = flow.capacity.saturating_sub(held(&flow));
         let made = flow.call(room, &mut lanes);
@@ -311,7 +311,7 @@ fn a_new_crowd_may_behave_as_the_quicker_visitors_or_as_the_slower() {
     };
     let new = LaneFlow::new(&[group], vec![0; CLASSES], 1, Arrivals::default());
     let calls = |lean: Lean, by_slot: [Kind; 2]| {
-        let [stream, crowd] = new.leaning(lean, by_slot).call(10 * MASS);
+        let [stream, crowd] = new.leaning(lean, 0, by_slot).call(10 * MASS);
         [stream / MASS, crowd / MASS]
     };
     let stays = [Kind::Stream, Kind::Crowd];
@@ -326,5 +326,5 @@ fn a_new_crowd_may_behave_as_the_quicker_visitors_or_as_the_slower() {
         ..group
     };
     let known = LaneFlow::new(&[group], vec![0; CLASSES], 1, Arrivals::default());
-    assert_eq!(known.leaning(Lean::Fast, stays).call(10 * MASS), [0, 10 * MASS]);
+    assert_eq!(known.leaning(Lean::Fast, 0, stays).call(10 * MASS), [0, 10 * MASS]);
 }

@@ -263,6 +263,10 @@ fn a_group_knows_how_many_came() {
     line.step();
     let groups = line.queue.groups(STEP_MS, line.now);
     assert_eq!((groups[0].came, groups[0].present), (50, 30));
+    line.call(10);
+    line.step();
+    let groups = line.queue.groups(STEP_MS, line.now);
+    assert_eq!((groups[0].came, groups[0].present), (20, 20));
 }
 
 #[test]
