@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{Look, SHORT, STILL_LET_IN, Stage};
+use super::{LONGER, Look, SHORT, STILL_LET_IN, Stage};
 
 const ORDER: &str = "POST /order?step=2";
 const UPLOAD: &str = "POST /order?step=3";
@@ -17,7 +17,7 @@ async fn filled(stage: &Stage) -> String {
 /// The visitor sees the page with the form until the answer comes.
 #[tokio::test]
 async fn a_form_waits_in_the_browser_and_arrives_whole_and_once() {
-    let (stage, busy) = Stage::idle(Look::default(), SHORT).await;
+    let (stage, busy) = Stage::idle(Look::default(), LONGER).await;
     let body = filled(&stage).await;
     let leaves = async {
         stage.turned_away(3).await;
@@ -39,7 +39,7 @@ async fn a_form_waits_in_the_browser_and_arrives_whole_and_once() {
 
 #[tokio::test]
 async fn an_upload_waits_in_the_browser_and_arrives_whole_and_once() {
-    let (stage, busy) = Stage::idle(Look::default(), SHORT).await;
+    let (stage, busy) = Stage::idle(Look::default(), LONGER).await;
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(&vec![7; UPLOADED]).expect("written");
     stage.browser.attach("#upload input", file.path()).await;

@@ -28,6 +28,9 @@ const FIRST: &str = "You come before everyone in line.";
 /// Visitors see the page soon.
 const SHORT: &str = "1s";
 
+/// Visitors whose forms are sent again see it after half a minute.
+const LONGER: &str = "2s";
+
 /// Visitors see no page, only that the next one takes its time.
 const LONG: &str = "1 min";
 
