@@ -44,7 +44,7 @@ pub(crate) const LONGEST_TOLD_MS: u64 = 7 * 24 * 3_600_000;
 /// What a line has learnt, and its last forecast.
 ///
 /// Its lists are bounded: it takes at most 56,500 bytes for a line and 20,700 for each of its lanes. With all lists full, one
-/// lane took 76,392 bytes and eight 219,128 (`size`). A gate's last two views can each keep an earlier curve, of 9,300 bytes a
+/// lane took 76,528 bytes and eight 219,296 (`size`). A gate's last two views can each keep an earlier curve, of 9,300 bytes a
 /// lane.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
