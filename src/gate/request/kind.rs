@@ -190,15 +190,16 @@ pub fn is_cross_site(headers: &HeaderMap) -> bool {
     let Some(origin) = text(headers.get(ORIGIN)) else {
         return false;
     };
+    let names = [headers.get(http::header::HOST), headers.get(FORWARDED_HOST)];
     origin
         .split_once("://")
-        .is_none_or(|(_, theirs)| !is_own_host(headers, theirs))
+        .is_none_or(|(_, theirs)| !is_own_host(theirs, names))
 }
 
-/// Whether this is the host that the request names or that a trusted proxy reports.
-pub fn is_own_host(headers: &HeaderMap, host: &str) -> bool {
-    let own = text(headers.get(http::header::HOST));
-    let said = text(headers.get(FORWARDED_HOST)).and_then(|list| list.split(',').next());
+/// Whether this is the host of `Host`, or the first of [`FORWARDED_HOST`].
+pub fn is_own_host(host: &str, [own, said]: [Option<&HeaderValue>; 2]) -> bool {
+    let own = text(own);
+    let said = text(said).and_then(|list| list.split(',').next());
     let mut named = [own, said].into_iter().flatten();
     named.any(|name| is_same_host(host, name.trim()))
 }

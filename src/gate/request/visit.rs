@@ -1,10 +1,11 @@
 //! The circumstances of one request: its sender, its way, and its aim.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, USER_AGENT};
+use http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, HOST, HeaderName, REFERER, USER_AGENT};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue};
@@ -18,7 +19,7 @@ use ropeline_ids::{RehearsalId, Wall};
 
 use super::aim::Aim;
 use super::cookies::stop_reloads;
-use super::kind::Kind;
+use super::kind::{FORWARDED_HOST, Kind};
 use super::referer::came_from_here;
 
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -73,8 +74,8 @@ pub struct Visit {
     host: Option<HeaderValue>,
     codings: Option<HeaderValue>,
     target: Option<PathAndQuery>,
-    /// The page of this host that a form was on, where the browser says.
-    form_page: Option<String>,
+    /// Of a form: the page that it was on, and the host by a proxy's word.
+    form: [Option<HeaderValue>; 2],
 }
 
 impl Visit {
@@ -110,7 +111,7 @@ impl Visit {
             host: headers.get(HOST).cloned(),
             codings: headers.get(ACCEPT_ENCODING).cloned(),
             target: head.uri.path_and_query().cloned(),
-            form_page: (kind == Kind::Post).then(|| came_from_here(headers)).flatten(),
+            form: [REFERER, FORWARDED_HOST].map(|name| headers.get(name).filter(|_| kind == Kind::Post).cloned()),
         }
     }
 
@@ -153,7 +154,7 @@ impl Visit {
             host: None,
             codings: None,
             target: Some(PathAndQuery::from_static(target)),
-            form_page: None,
+            form: [None, None],
         }
     }
 
@@ -191,11 +192,13 @@ impl Visit {
     /// Where a link leads on that sends nothing again: the address of a form of this site may take no GET, so there it is the
     /// page with the form, or `/` where that is not known.
     #[must_use]
-    pub fn go_on(&self) -> &str {
-        if self.kind == Kind::Post {
-            return self.form_page.as_deref().unwrap_or("/");
+    pub fn go_on(&self) -> Cow<'_, str> {
+        if self.kind != Kind::Post {
+            return self.here().into();
         }
-        self.here()
+        let [referer, said] = self.form.each_ref().map(Option::as_ref);
+        let page = referer.and_then(|referer| came_from_here(referer, [self.host.as_ref(), said]));
+        page.map_or("/".into(), Cow::Owned)
     }
 
     /// The time since it came.

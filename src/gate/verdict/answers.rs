@@ -75,7 +75,7 @@ impl Refusal<'_> {
             let here = if self.page.passes() {
                 visit.go_on()
             } else {
-                visit.here()
+                visit.here().into()
             };
             let facts = PageFacts {
                 message: self.message.map(Message::from),
@@ -84,7 +84,7 @@ impl Refusal<'_> {
                 retry_after_secs,
                 again_secs,
                 not_sent: visit.kind != Kind::Navigation,
-                ..PageFacts::new(id, visit.wall, here)
+                ..PageFacts::new(id, visit.wall, &here)
             };
             page(self.status, self.word, pages.render(self.page, &facts, visit))
         } else if matches!(visit.kind, Kind::Passive | Kind::Crawler) {

@@ -104,8 +104,8 @@ impl Curve {
     /// lane that the forecast does not have.
     pub fn wait(&self, lane: usize, (ahead, calls): (u64, u64), now: Clock) -> Option<Wait> {
         let lane = self.lanes.get(lane)?;
-        let since = calls.saturating_sub(lane.calls);
-        let passed = ahead.saturating_add(since).saturating_add(1);
+        let made = calls.saturating_sub(lane.calls);
+        let passed = ahead.saturating_add(made).saturating_add(1);
         let since = now.since(self.at);
         let [likely, fast, slow] =
             [&lane.likely, &lane.fast, &lane.slow].map(|passing| passing.when(passed, self.step_ms));
@@ -121,10 +121,8 @@ impl Curve {
     pub fn interval(&self, wait: Wait, passed: u64, now: Clock) -> (u64, u64) {
         let (low, high) = self.steady(wait, passed);
         let [low, high] = [low, high].map(|ms| self.ticked(ms, wait.over, now));
-        match self.ticks {
-            Some(_) => (low, high.saturating_add(ENTRY_MS)),
-            None => (low, high),
-        }
+        let entry_ms = self.ticks.map_or(0, |_| ENTRY_MS);
+        (low, high.saturating_add(entry_ms))
     }
 
     /// The likely wait: by a rate, until the tick.
@@ -137,7 +135,7 @@ impl Curve {
     fn ticked(&self, ms: u64, over: u64, now: Clock) -> u64 {
         let Some(ticks) = self.ticks else { return ms };
         let since_tick = now.since(ticks.last);
-        // What a steady rate brings in the curve's first moment comes with the tick before it.
+        // The curve begins with the bucket as the last tick before it has left it.
         let steady = ms.saturating_add(now.since(self.at)).saturating_sub(over);
         let due = ticks.next(since_tick.saturating_sub(ENTRY_MS));
         ticks.round_up(steady).max(due).saturating_sub(since_tick)

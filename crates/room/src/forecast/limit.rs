@@ -35,11 +35,7 @@ pub(crate) struct MeanCalls {
 pub(crate) fn by_rate(bucket: Bucket, (settings, step_ms): (&Settings, u64), losses: Losses, now: Clock) -> Limit {
     let bucket = bucket.at(settings, now);
     let tokens = settings.rate_per_minute.map(|rate| Tokens {
-        now: match rate {
-            // There is no next one.
-            0 => bucket.tokens(settings).min(u64::from(u32::MAX)) * MASS,
-            _ => bucket.parts(settings, MASS),
-        },
+        now: bucket.parts(settings, MASS),
         step: u64::from(rate) * MASS * step_ms / 60_000 * losses.share() / ONE,
     });
     [tokens; 3]

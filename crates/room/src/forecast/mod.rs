@@ -134,14 +134,16 @@ impl Forecast {
         let step_ms = self.stays(settings).times().step_ms;
         let passed_ms = self.watched.map(|at| now.since(at));
         let waiting = lanes.iter().any(|lane| lane.presence.waiting() > 0);
-        // A step would be too late to know when a place was passed.
-        let calls = sight.calls.iter().sum();
-        if std::mem::replace(&mut self.calls, calls) != calls {
-            self.judge(&sight);
-        }
         // The first who waits is told at once: the line may not be touched again soon.
         let first = waiting && self.curve.is_none();
-        if !first && passed_ms.is_some_and(|passed| passed < step_ms.saturating_mul(every)) {
+        let is_due = first || passed_ms.is_none_or(|passed| passed >= step_ms.saturating_mul(every));
+        let calls = sight.calls.iter().sum();
+        let has_called = std::mem::replace(&mut self.calls, calls) != calls;
+        // The next step would be too late to know when a place was passed.
+        if is_due || has_called {
+            self.judge(&sight);
+        }
+        if !is_due {
             return;
         }
         self.watched = Some(now);
@@ -157,7 +159,6 @@ impl Forecast {
             queue.watch(lane, (step_ms, grace_steps), passed_ms, now);
         }
         self.watch_sessions(&sight, passed_ms);
-        self.judge(&sight);
         self.curve = waiting.then(|| Arc::new(self.forecast(&sight)));
         self.note(&sight);
     }

@@ -359,6 +359,29 @@ fn calls_that_come_with_their_tick_are_not_late() {
 }
 
 #[test]
+fn a_lane_that_nobody_has_left_makes_departures_of_others_no_less_sure() {
+    let slow = |lanes: usize| {
+        let mut line = Line::new(Settings {
+            lane_weights: vec![1; lanes],
+            capacity: 20,
+            ..Settings::default()
+        });
+        line.join(0, 5_000);
+        for look in 1..=40 {
+            line.now = line.now.plus(5_000);
+            line.look([None; 3]);
+            let next = line.lanes[0].epochs.next().0;
+            line.lanes[0]
+                .presence
+                .void(&(Place(next - look * 20)..Place(next - (look - 1) * 20)));
+        }
+        let curve = line.forecast.curve().unwrap();
+        curve.wait(0, (3_000, 0), line.now).unwrap().slow
+    };
+    assert_eq!(slow(2), slow(1));
+}
+
+#[test]
 fn what_came_of_a_forecast_is_known_with_the_entry_that_calls() {
     let mut line = Line::new(Settings::default());
     line.join(0, 1_000);

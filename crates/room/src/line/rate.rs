@@ -4,6 +4,7 @@
 //! sixty-thousandths of a token, so that no fraction is lost: rate × step is then a whole number.
 
 use crate::codec::codec;
+use crate::line::turns::gcd;
 use crate::settings::Settings;
 use ropeline_ids::Clock;
 
@@ -70,7 +71,7 @@ impl Bucket {
     /// Tokens in the bucket as it stands, with the fraction of the next one, in parts of a token; at most `u32::MAX` tokens. Of the
     /// fraction counts what later steps can complete: where each brings whole tokens, none of it ever does.
     pub fn parts(self, settings: &Settings, parts: u64) -> u64 {
-        let counts = common(step(settings), TOKEN).max(1);
+        let counts = gcd(step(settings), TOKEN);
         let fraction = self.units % TOKEN / counts * counts;
         self.units.min(u64::from(u32::MAX) * TOKEN) / TOKEN * parts + fraction * parts / TOKEN
     }
@@ -92,14 +93,6 @@ impl Bucket {
         let rest = (TOKEN - self.units) % step(settings);
         let steps = steps + u64::from(rest > 0);
         Some(self.stepped.plus(steps.saturating_mul(settings.call_every_ms)))
-    }
-}
-
-/// The greatest common divisor.
-fn common(one: u64, other: u64) -> u64 {
-    match other {
-        0 => one,
-        _ => common(other, one % other),
     }
 }
 

@@ -52,10 +52,12 @@ impl Default for Turns {
 
 /// The common divisor of all weights.
 pub(crate) fn common(weights: &[u16]) -> u16 {
-    weights.iter().copied().fold(0, gcd).max(1)
+    let common = weights.iter().map(|weight| u64::from(*weight)).fold(0, gcd);
+    u16::try_from(common).unwrap_or(1).max(1)
 }
 
-fn gcd(a: u16, b: u16) -> u16 {
+/// The greatest common divisor.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

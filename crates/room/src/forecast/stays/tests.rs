@@ -149,7 +149,7 @@ fn mean_life(chances: &Chances) -> u64 {
 fn some_stay_in_line_however_long_it_takes() {
     let of = |present: u64, came: u64| [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| lean.patient(present, came));
     assert_eq!(of(600, 600), [100, 240, 400]);
-    // A fourth of those who came stays.
+    // One in four of those who came is the least.
     assert_eq!(of(600, 1_800), [100, 450, 450]);
     // One in six of those present leaves in any case.
     assert_eq!(of(600, 6_000), [100, 500, 500]);
