@@ -69,7 +69,7 @@ pub(super) const ROOM: Table = Table {
         ),
         duration("idle_after", 0..=DAY).or("60s").about(
             "With `slots = \"active\"`, idle time after which a session is parked. The gate records use at most once in a \
-                quarter of this time, and at least once in a tenth of `session_duration`: a slot is held for up to that and \
+                quarter of this time, or in a tenth of `session_duration` if that is shorter. A slot is held for up to that and \
                 two seconds longer. `session_duration` must be longer than the sum.",
         ),
         number("max_sessions", 1..=30_000_000)
