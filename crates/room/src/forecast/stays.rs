@@ -181,13 +181,14 @@ impl Lean {
         patient.min(present * 5 / 6)
     }
 
-    /// Later arrivals take calls of other lanes. What has gone on for a while goes on for as long in half of the cases, for a fourth of
-    /// that in eight of ten, and for four times as long in two of ten (Gott 1993, "Implications of the Copernican principle").
+    /// Later arrivals take calls of other lanes. What has gone on for a while goes on for less than half of that as likely as for more than
+    /// twice (Gott 1993, "Implications of the Copernican principle"); but the arrivals of a sale end sooner. Behind these steps they thin
+    /// out.
     pub fn arrivals(self, of: Arrivals) -> Arrivals {
         let steps = match self {
-            Self::Likely => of.steps,
-            Self::Fast => of.steps / 4,
-            Self::Slow => of.steps * 4,
+            Self::Likely => of.steps / 2,
+            Self::Fast => of.steps / 16,
+            Self::Slow => of.steps * 2,
         };
         Arrivals { steps, ..of }
     }
@@ -343,7 +344,11 @@ impl Stays {
         let events = self.ends.iter().chain(&self.idles).map(|rate| rate.events).sum::<u64>() / ONE;
         let known = SURE / (events + 4).isqrt();
         // What was not seen may go twice as fast, or one and a half times as slowly: a wait that ends early is further off, by its length.
-        let unseen = if lean == Lean::Fast { SURE } else { SURE / 2 };
+        // Before anything is known, most may end by a word, which frees the slot sooner.
+        let (unseen_end, unseen_idle) = match lean {
+            Lean::Fast => (SURE + known, SURE - 2 * known),
+            Lean::Likely | Lean::Slow => (SURE / 2, SURE / 2),
+        };
         let cannot_idle = class(self.times.steps(self.times.idle_ms).saturating_sub(1));
         let (mut ends, mut idles) = (Vec::new(), Vec::new());
         let (mut end, mut idle) = (usual, usual);
@@ -359,9 +364,13 @@ impl Stays {
             // The part of the chance that was seen, and not supposed.
             let expected = end_rate.exposure.saturating_mul(end + idle) / SURE / ONE;
             let seen = SURE * expected / (expected + 2 * PRIOR);
-            let doubt = (seen * known + (SURE - seen) * unseen) / SURE;
-            ends.push(lean.of(end, doubt));
-            idles.push(if at > cannot_idle { lean.of(idle, doubt) } else { 0 });
+            let doubt = |unseen: u64| (seen * known + (SURE - seen) * unseen) / SURE;
+            ends.push(lean.of(end, doubt(unseen_end)));
+            idles.push(if at > cannot_idle {
+                lean.of(idle, doubt(unseen_idle))
+            } else {
+                0
+            });
         }
         (ends, idles)
     }

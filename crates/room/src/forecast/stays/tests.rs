@@ -364,3 +364,32 @@ fn who_ends_later_holds_a_slot_for_longer() {
     assert!(slot(SURE / 20) * 3 / 2 < slot(SURE / 40));
     assert!(slot(SURE / 40) < slot(0));
 }
+
+#[test]
+fn arrivals_are_expected_to_go_on_for_half_as_long_as_they_have() {
+    let of = Arrivals { rate: ONE, steps: 320 };
+    let steps = [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| lean.arrivals(of).steps);
+    assert_eq!(steps, [20, 160, 640]);
+    assert_eq!(Lean::Slow.arrivals(of).rate, ONE);
+}
+
+/// Of all sessions the share that ends by a word, in parts of [`SURE`].
+fn share_with_a_word(chances: &Chances) -> u64 {
+    let (mut left, mut by_word) = (SURE, 0);
+    for (end, idle) in chances.end.iter().zip(&chances.idle) {
+        by_word += left * end / SURE;
+        left -= left * (end + idle) / SURE;
+    }
+    by_word
+}
+
+#[test]
+fn before_anything_is_known_most_may_end_by_a_word() {
+    let stays = Stays::new(times());
+    let share = |stays: &Stays, lean| share_with_a_word(&stays.chances(None, lean));
+    let [fast, likely, slow] = [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| share(&stays, lean));
+    // Who is inside for less than three renewals cannot be idle.
+    assert!((SURE / 2..SURE * 7 / 8).contains(&likely), "{likely}");
+    assert!(fast > (likely + SURE) / 2, "{fast} {likely}");
+    assert!(slow < likely, "{slow} {likely}");
+}
