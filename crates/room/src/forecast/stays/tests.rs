@@ -390,6 +390,6 @@ fn before_anything_is_known_most_may_end_by_a_word() {
     let [fast, likely, slow] = [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| share(&stays, lean));
     // Who is inside for less than three renewals cannot be idle.
     assert!((SURE / 2..SURE * 7 / 8).contains(&likely), "{likely}");
-    assert!(fast > (likely + SURE) / 2, "{fast} {likely}");
+    assert!(fast > u64::midpoint(likely, SURE), "{fast} {likely}");
     assert!(slow < likely, "{slow} {likely}");
 }
