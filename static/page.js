@@ -30,14 +30,24 @@ function estimateAt(points, before) {
 
 // What is shown of an estimate: the latest moment that was told stands within a minute, and an eighth of what is left. When
 // it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/pages/kept.rs).
+// `from` is the earliest moment, on a grid of five minutes: it stands while the estimate begins less than 7.5 minutes behind it.
 function keep(kept, bounds, paused, instant) {
-  var remains = kept.by - instant, low = bounds ? bounds[0] * 1e3 : 0, high = bounds ? bounds[1] * 1e3 : 1 / 0;
+  var remains = kept.by - instant, from, low = bounds ? bounds[0] * 1e3 : 0, high = bounds ? bounds[1] * 1e3 : 1 / 0;
   if (bounds ? !(Math.abs(high - remains) <= max(6e4, remains / 8) && low <= remains) : paused || !(remains > 0)) {
     if (kept.by && !paused && high > max(remains, 6e4)) kept.slow = instant + 3e5;
     kept.by = bounds && instant + high;
     remains = high;
   }
-  return kept.by && [min(low, remains) / 1e3, remains / 1e3];
+  low = min(low, remains);
+  from = instant + low;
+  if (!(kept.from <= from && kept.from > from - 45e4)) kept.from = from - from % 3e5;
+  return kept.by && [low / 1e3, remains / 1e3];
+}
+
+// The moments between which the turn should come, as `keep` has just left them: outward to five minutes. None for a wait of at most
+// a minute, or of half a day and more.
+function times(kept, bounds) {
+  return bounds && bounds[1] > 60 && bounds[1] < 43200 && [kept.from, Math.ceil(kept.by / 3e5) * 3e5];
 }
 
 // Minutes, from an hour and a half hours: the words for them, by their names in src/pages/script.rs, and the bounds in them.
@@ -128,7 +138,7 @@ function turnTo(id, next) {
 // while there is nothing to say, and while the room is full or busy.
 function show(before, bounds, s) {
   var instant = now(), waitedFor = page.waited + (instant - born) / 1e3, heals = s.why == 'healing', moves = /^u|u[ls]/.test(s.why),
-    low = kept.low < before || heals && kept.low >= 0 ? kept.low : before, bar = $('progress'), share, line, wait, n;
+    low = kept.low < before || heals && kept.low >= 0 ? kept.low : before, bar = $('progress'), share, line, wait, at, n;
   wait = waitText(bounds = keep(kept, bounds, !moves || page.lot & 4, instant));
   if (!heals) {
     kept.start = max(kept.start || 0, before);
@@ -138,11 +148,13 @@ function show(before, bounds, s) {
     share = bounds ? waitedFor / (waitedFor + bounds[1] + 1) : 1 - before / (kept.start || 1);
     kept.done = max(kept.done || 0, min(99, Math.floor(100 * share)));
   }
+  at = times(kept, bounds);
   save(memory, kept);
   line = low ? fill(terms.ahead, { n: low }, low) : terms.first;
   turnTo('position', n = (low + 1).toLocaleString(page.lang));
   text('ahead', line);
   text('estimate', wait);
+  text('times', at ? '(' + clock(at[0]) + ' – ' + clock(at[1]) + ')' : '');
   if (bar) {
     bar.value = kept.done || 0;
     bar.parentNode.classList.toggle('far', !bounds);
@@ -156,7 +168,7 @@ function show(before, bounds, s) {
 
 // Tells a screen reader what is new of the place, the reason and the message, at most every 30 seconds.
 function say(place) {
-  var parts = [place, seen('why'), seen('message')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
+  var parts = [place, seen('why'), seen('message'), seen('times')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
   if (isCalled || !news[0] || now() - spokenAt < 3e4) return;
   spokenAt = now();
   spoken = parts;
