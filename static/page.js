@@ -44,10 +44,10 @@ function keep(kept, bounds, paused, instant) {
   return kept.by && [low / 1e3, remains / 1e3];
 }
 
-// The moments between which the turn should come, as `keep` has just left them: outward to five minutes. None for a wait of at most
-// a minute, or of half a day and more.
+// The moments between which the turn should come, as `keep` has just left them: outward to five minutes. None for a wait that may end
+// within 7.5 minutes, since the earliest could be past, nor from half a day on.
 function times(kept, bounds) {
-  return bounds && bounds[1] > 60 && bounds[1] < 43200 && [kept.from, Math.ceil(kept.by / 3e5) * 3e5];
+  return bounds && bounds[0] >= 450 && bounds[1] < 43200 && [kept.from, Math.ceil(kept.by / 3e5) * 3e5];
 }
 
 // Minutes, from an hour and a half hours: the words for them, by their names in src/pages/script.rs, and the bounds in them.

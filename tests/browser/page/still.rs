@@ -68,13 +68,13 @@ async fn a_reason_and_a_message_move_nothing() {
     hand.screenshot("held-phone").await;
 }
 
-/// Six are called a minute, so that there is an estimate soon.
+/// Six are called a minute: so there is an estimate soon, and a wait of 80 visitors is long enough for times of day.
 const PACE: &str = "new_users_per_minute = 6\ncall_every = \"5s\"\nfirm_within = \"2 min\"";
 
 #[tokio::test]
 async fn times_of_day_come_and_go_with_their_estimate_and_move_nothing() {
     let gate = hall::open(100, PACE).await;
-    for _ in 0..26 {
+    for _ in 0..80 {
         Guest::new(&gate.address).visit("/seats").await;
     }
     let phone = Browser::start(Look {

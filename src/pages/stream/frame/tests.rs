@@ -281,17 +281,17 @@ fn times_of_day_are_rounded_outward_and_stand_while_the_estimate_wavers() {
         // The end that was told stands within a minute, and the beginning that was told while it is not long past.
         [0, [670, 880], false],
         [0, [830, 830], false],
-        // Sooner moves both.
-        [0, [300, 700], false],
-        // Nobody knows, and what was told stands; then it is taken back.
+        // A sooner end moves it.
+        [0, [480, 700], false],
+        // Nobody knows any more how soon it may be, and then nothing at all.
         [10, null, false],
         [10, null, true],
-        // Another wait: from 20 to 40 minutes past. Its beginning rises when it is 7 minutes and a half late, and falls at once.
-        [790, [200, 1_400], false],
-        [0, [649, 1_400], false],
-        [0, [650, 1_400], false],
-        [0, [499, 1_400], false],
-        [0, [600, 1_400], false],
+        // Another wait: from 25 to 45 minutes past. Its beginning rises when it is 7 minutes and a half late, and falls at once.
+        [790, [500, 1_700], false],
+        [0, [949, 1_700], false],
+        [0, [950, 1_700], false],
+        [0, [799, 1_700], false],
+        [0, [900, 1_700], false],
     ]);
     let Some(told) = times_of(&looks) else { return };
     let minutes = |(from, to): Between| (from / 60_000, to / 60_000);
@@ -302,26 +302,26 @@ fn times_of_day_are_rounded_outward_and_stand_while_the_estimate_wavers() {
         stands,
         stands,
         stands,
-        Some((5, 15)),
-        Some((0, 15)),
+        Some((10, 15)),
         None,
-        Some((20, 40)),
-        Some((20, 40)),
-        Some((25, 40)),
-        Some((20, 40)),
-        Some((20, 40)),
+        None,
+        Some((25, 45)),
+        Some((25, 45)),
+        Some((30, 45)),
+        Some((25, 45)),
+        Some((25, 45)),
     ];
     assert_eq!(told, expected);
 }
 
 #[test]
-fn there_are_no_times_of_day_for_less_than_a_minute_nor_from_half_a_day_on() {
-    let told = |high: u32| times_of(&json!([[0, [0, high], false]])).map(|told| told[0][0]);
-    let Some(soon) = told(60) else { return };
+fn there_are_no_times_of_day_for_waits_that_may_soon_end_nor_from_half_a_day_on() {
+    let told = |low: u32, high: u32| times_of(&json!([[0, [low, high], false]])).map(|told| told[0][0]);
+    let Some(soon) = told(449, 900) else { return };
     assert_eq!(soon, None);
-    assert_eq!(told(61).unwrap(), Some((0, 300_000)));
-    assert_eq!(told(43_199).unwrap(), Some((0, 43_200_000)));
-    assert_eq!(told(43_200).unwrap(), None);
+    assert_eq!(told(450, 900).unwrap(), Some((300_000, 900_000)));
+    assert_eq!(told(450, 43_199).unwrap(), Some((300_000, 43_200_000)));
+    assert_eq!(told(450, 43_200).unwrap(), None);
 }
 
 #[test]
