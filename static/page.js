@@ -30,26 +30,32 @@ function estimateAt(points, before) {
 
 // What is shown of an estimate: the latest moment that was told stands within a minute, and an eighth of what is left. When
 // it must be later, `slow` is until when that is said. As the gate has it for pages without a script (src/pages/kept.rs).
+// `from` is the earliest moment, on a grid of five minutes: it stands while the estimate begins less than 7.5 minutes behind it.
 function keep(kept, bounds, paused, instant) {
-  var remains = kept.by - instant, low = bounds ? bounds[0] * 1e3 : 0, high = bounds ? bounds[1] * 1e3 : 1 / 0;
+  var remains = kept.by - instant, from, low = bounds ? bounds[0] * 1e3 : 0, high = bounds ? bounds[1] * 1e3 : 1 / 0;
   if (bounds ? !(Math.abs(high - remains) <= max(6e4, remains / 8) && low <= remains) : paused || !(remains > 0)) {
     if (kept.by && !paused && high > max(remains, 6e4)) kept.slow = instant + 3e5;
     kept.by = bounds && instant + high;
     remains = high;
   }
-  return kept.by && [min(low, remains) / 1e3, remains / 1e3];
+  low = min(low, remains);
+  from = instant + low;
+  if (!(kept.from <= from && kept.from > from - 45e4)) kept.from = from - from % 3e5;
+  return kept.by && [low / 1e3, remains / 1e3];
 }
 
-function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, function (all, name) { return name in values ? values[name] : all; });
+// The moments between which the turn should come, as `keep` has just left them: outward to five minutes. None for a wait that may end
+// within 7.5 minutes, since the earliest could be past, nor from half a day on.
+function times(kept, bounds) {
+  return bounds && bounds[0] >= 450 && bounds[1] < 43200 && [kept.from, Math.ceil(kept.by / 3e5) * 3e5];
 }
 
 // Minutes, from an hour and a half hours: the words for them, by their names in src/pages/script.rs, and the bounds in them.
 function span(low, high) {
-  var hours = high > 5400, unit = hours ? 3600 : 60;
+  var unit = high > 5400 ? 3600 : 60;
   low = Math.floor(low / unit);
   high = Math.ceil(high / unit);
-  return { words: (hours ? 'h' : 'm') + (low > 0 && low < high ? 'r' : ''), low: low, high: high };
+  return { words: (unit > 60 ? 'h' : 'm') + (low > 0 && low < high ? 'r' : ''), low: low, high: high };
 }
 
 // Seconds for which a page that nobody sees may leave the turn unclaimed, of those that remain until the claim deadline. A browser may
@@ -74,17 +80,18 @@ function merge(all, more) {
 function on(what, name, then) { if (what) what.addEventListener(name, then); }
 function now() { return Date.now(); }
 function text(id, wanted) { var e = $(id); if (e && e.textContent !== wanted) e.textContent = wanted; }
-function seen(id) { return ($(id) || '').textContent; }
-function shown(n) { return n.toLocaleString(page.lang); }
-function form(forms, n) {
-  var which = 'other';
-  try { which = new Intl.PluralRules(page.lang).select(n); } catch (e) {}
-  return forms[which] || forms.other || forms;
+function seen(id) { return $(id) && $(id).textContent; }
+// Puts values into a text, or into its form for `n` of something; numbers as the language writes them.
+function fill(text, values, n) {
+  try { text = text[new Intl.PluralRules(page.lang).select(n)] || text; } catch (e) {}
+  return (text.other || text).replace(/\{(\w+)\}/g, function (all, name) {
+    return name in values ? values[name].toLocaleString(page.lang) : all;
+  });
 }
-// In the visitor's zone, by its name.
-function clock(date, seconds, weekday) {
-  var shape = { weekday: weekday, month: weekday, day: weekday && 'numeric', hour: 'numeric', minute: '2-digit', second: seconds, timeZoneName: 'short' };
-  return date.toLocaleString(page.lang, shape);
+// In the visitor's zone, which is named where `zone` is 'short'.
+function clock(at, zone, seconds, weekday) {
+  var shape = { weekday: weekday, month: weekday, day: weekday && 'numeric', hour: 'numeric', minute: '2-digit', second: seconds, timeZoneName: zone };
+  return new Date(at).toLocaleString(page.lang, shape);
 }
 // Where nothing can be stored, nothing was.
 function load(key) { try { return JSON.parse(sessionStorage[key]); } catch (e) { return {}; } }
@@ -95,7 +102,7 @@ function waitText(bounds) {
   if (!bounds) return terms.unknown;
   if (bounds[1] <= 60) return terms.soon;
   s = span(bounds[0], bounds[1]);
-  return fill(form(terms[s.words], s.high), { low: shown(s.low), high: shown(s.high) });
+  return fill(terms[s.words], s, s.high);
 }
 
 // The sentence of a rare reason comes with the answer that names it. An event, which all languages share, has none: the page asks
@@ -111,7 +118,7 @@ function reason(s) {
   return terms[s.why] ? terms[s.why] + (s.resumes ? ' ' + fill(terms.rest, { time: waitText([0, s.resumes]) }) : '') : '';
 }
 
-function stamp() { text('updated', fill(terms.updated, { time: clock(new Date(), '2-digit') })); }
+function stamp() { text('updated', fill(terms.updated, { time: clock(now(), 'short', '2-digit') })); }
 
 // The digits that change roll into their place. Afterwards the number is plain text again.
 function turnTo(id, next) {
@@ -131,7 +138,7 @@ function turnTo(id, next) {
 // while there is nothing to say, and while the room is full or busy.
 function show(before, bounds, s) {
   var instant = now(), waitedFor = page.waited + (instant - born) / 1e3, heals = s.why == 'healing', moves = /^u|u[ls]/.test(s.why),
-    low = kept.low < before || heals && kept.low >= 0 ? kept.low : before, bar = $('progress'), share, line, wait, n;
+    low = kept.low < before || heals && kept.low >= 0 ? kept.low : before, bar = $('progress'), share, line, wait, at, n;
   wait = waitText(bounds = keep(kept, bounds, !moves || page.lot & 4, instant));
   if (!heals) {
     kept.start = max(kept.start || 0, before);
@@ -141,11 +148,13 @@ function show(before, bounds, s) {
     share = bounds ? waitedFor / (waitedFor + bounds[1] + 1) : 1 - before / (kept.start || 1);
     kept.done = max(kept.done || 0, min(99, Math.floor(100 * share)));
   }
+  at = times(kept, bounds);
   save(memory, kept);
-  line = low ? fill(form(terms.ahead, low), { n: shown(low) }) : terms.first;
-  turnTo('position', n = shown(low + 1));
+  line = low ? fill(terms.ahead, { n: low }, low) : terms.first;
+  turnTo('position', n = (low + 1).toLocaleString(page.lang));
   text('ahead', line);
   text('estimate', wait);
+  text('times', at ? '(' + clock(at[0]) + ' – ' + clock(at[1]) + ')' : '');
   if (bar) {
     bar.value = kept.done || 0;
     bar.parentNode.classList.toggle('far', !bounds);
@@ -153,13 +162,13 @@ function show(before, bounds, s) {
   n = fill(terms.title, { n: n });
   if (doc.title !== n) doc.title = n;
   text('why', before > low && !heals ? terms.back : reason(s) || (instant < kept.slow ? terms.slower : ''));
-  text('let_in', s.let_in == null ? '' : fill(form(terms.let_in, s.let_in), { n: shown(s.let_in) }));
+  text('let_in', s.let_in == null ? '' : fill(terms.let_in, { n: s.let_in }, s.let_in));
   say(line + (bounds ? '. ' + wait : ''));
 }
 
 // Tells a screen reader what is new of the place, the reason and the message, at most every 30 seconds.
 function say(place) {
-  var parts = [place, seen('why'), seen('message')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
+  var parts = [place, seen('why'), seen('message'), seen('times')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
   if (isCalled || !news[0] || now() - spokenAt < 3e4) return;
   spokenAt = now();
   spoken = parts;
@@ -213,7 +222,7 @@ function ring() {
 // claims it when it is seen, or so long before the claim deadline that a slow timer is in time. A call that comes late, behind a
 // sleep, is claimed at once: what remains was counted when it was sent.
 function turnCame(remains, late) {
-  var line = fill(terms.turn, { time: clock(new Date(now() + 1e3 * remains), '2-digit') }), sign = $('icon'), wait;
+  var line = fill(terms.turn, { time: clock(now() + 1e3 * remains, 'short', '2-digit') }), sign = $('icon'), wait;
   if (isCalled) return;
   isCalled = true;
   doc.title = line;
@@ -275,11 +284,10 @@ function tell(json) { if (channel) channel.postMessage(json); }
 
 // The place was given up in another tab: nothing else that the page says is true any more.
 function depart() {
-  var heading = doc.querySelector('main h1');
+  (doc.querySelector('main h1') || {}).textContent = terms.left;
   gone = true;
   clearTimeout(timer);
   doc.title = terms.left;
-  if (heading) heading.textContent = terms.left;
   text('said', terms.left);
   [].forEach.call(doc.querySelectorAll('main>:not(h1):not(#said):not(.soft)'), function (e) { e.hidden = true; });
 }
@@ -333,7 +341,7 @@ function ask() {
 
 function wake() {
   audio = audio || new AudioContext();
-  audio.onstatechange = function () { bell.checked = audio.state == 'running' && load('ropeline:sound') === true; };
+  audio.onstatechange = function () { bell.checked = audio.state == 'running' && load('ropeline:sound') == 1; };
 }
 
 // The tab that holds the lock has the stream; the others hear it from there.
@@ -362,9 +370,9 @@ function lead() {
   return new Promise(function () {});
 }
 
-[].forEach.call(doc.getElementsByTagName('time'), function (e) {
+[].forEach.call(doc.querySelectorAll('time'), function (e) {
   var at = new Date(e.getAttribute('datetime'));
-  if (+at) e.textContent = clock(at, undefined, e.hasAttribute('data-day') ? 'long' : undefined);
+  if (+at) e.textContent = clock(at, 'short', undefined, e.dataset.day);
 });
 if (page.check && !navigator.cookieEnabled) look();
 if (common) {
@@ -374,7 +382,7 @@ if (common) {
   if ($('leave')) $('leave').action += page.query;
   stamp();
 }
-if ($('lead')) $('lead').hidden = false;
+($('lead') || {}).hidden = false;
 if (page.ahead != null) show(page.ahead, page.high != null && [page.low, page.high], page);
 else if (common && page.why) text('why', reason(page));
 on(window, 'online', ask);
@@ -393,7 +401,7 @@ on($('stay'), 'click', function (e) {
   $('leave').parentNode.open = false;
   $('leave').parentNode.firstElementChild.focus();
 });
-if ($('copy')) $('copy').hidden = false;
+($('copy') || {}).hidden = false;
 on($('copy'), 'click', function () {
   getSelection().selectAllChildren($('reference'));
   if (doc.execCommand('copy')) text('copied', '✓');
@@ -409,19 +417,17 @@ if (bell.parentNode && window.AudioContext) {
       ring();
     }
   });
-  if (load('ropeline:sound') === true) wake();
+  if (load('ropeline:sound') == 1) wake();
 }
 spoken = ['', seen('why'), seen('message')];
 plan();
 // Countdown: a page without one has not this part. Seconds count from when the page came, in sleep too, whatever time the visitor's
 // clock shows; a clock that is set meanwhile moves them. At the end a page outside the line asks how things stand, within five seconds, so that not all do at once; in line
 // nothing is asked.
-var left = page.left || $('countdown').getAttribute('data-left'), ticks = setInterval(count, 250);
-function two(n) { return (n < 10 ? '0' : '') + Math.floor(n); }
+var left = page.left || $('countdown').dataset.left, ticks = setInterval(count, 250);
 function count() {
-  var rest = max(0, Math.ceil(left - (now() - born) / 1e3)),
-    time = two(rest / 3600 % 24) + ':' + two(rest / 60 % 60) + ':' + two(rest % 60);
-  text('countdown', rest < 86400 ? time : fill($('countdown').getAttribute('data-days'), { n: Math.floor(rest / 86400), time: time }));
+  var rest = max(0, Math.ceil(left - (now() - born) / 1e3)), time = new Date(1e3 * rest).toISOString().slice(11, 19);
+  text('countdown', rest < 86400 ? time : fill($('countdown').dataset.days, { n: Math.floor(rest / 86400), time: time }));
   if (rest) return;
   clearInterval(ticks);
   if (!page.begins) opened();

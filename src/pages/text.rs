@@ -95,7 +95,7 @@ pub fn path_on_this_host(target: &str) -> &str {
 
 /// A `<time>` element in UTC; the script shows the visitor's own time instead.
 pub(super) fn time(at: Wall, with_date: bool, catalogue: &Catalogue) -> String {
-    let day = if with_date { " data-day" } else { "" };
+    let day = if with_date { " data-day=\"long\"" } else { "" };
     stamp(at)
         .map(|stamp| {
             let shown = bare_time(at, with_date, catalogue);
@@ -182,6 +182,6 @@ mod tests {
         assert_eq!(time(Wall(u64::MAX), false, english), "");
         let date = "Wednesday, October 28 at 1:04\u{202f}PM UTC";
         assert_eq!(bare_time(at, true, english), date);
-        assert!(time(at, true, english).ends_with(&format!(" data-day>{date}</time>")));
+        assert!(time(at, true, english).ends_with(&format!(" data-day=\"long\">{date}</time>")));
     }
 }

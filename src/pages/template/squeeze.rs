@@ -2,7 +2,9 @@
 
 /// A template without the line breaks before its elements; within the built-in ones none of them shows.
 pub fn page(source: &str) -> String {
-    source.replace(">\n<", "><").replace("%}\n<", "%}<")
+    [">", "%}", "}}"].iter().fold(source.to_owned(), |page, end| {
+        page.replace(&format!("{end}\n<"), &format!("{end}<"))
+    })
 }
 
 /// A style without the parts that a browser does not need, and with short names of its colours. Its comments are whole lines.
@@ -36,5 +38,6 @@ mod tests {
         assert_eq!(style("a{color:var(--mark)}\n"), "a{color:var(--m)}");
         assert_eq!(page("<a>\n<b>c\n</b>"), "<a><b>c\n</b>");
         assert_eq!(page("{% if a %}\n<b>{% endif %}"), "{% if a %}<b>{% endif %}");
+        assert_eq!(page("<p>{{ a }}\n<p>b"), "<p>{{ a }}<p>b");
     }
 }

@@ -7,3 +7,4 @@ mod light;
 mod roles;
 mod served;
 mod still;
+mod times;

@@ -68,6 +68,45 @@ async fn a_reason_and_a_message_move_nothing() {
     hand.screenshot("held-phone").await;
 }
 
+/// Six are called a minute: so there is an estimate soon, and a wait of 80 visitors is long enough for times of day.
+const PACE: &str = "new_users_per_minute = 6\ncall_every = \"5s\"\nfirm_within = \"2 min\"";
+
+#[tokio::test]
+async fn times_of_day_come_and_go_with_their_estimate_and_move_nothing() {
+    let gate = hall::open(100, PACE).await;
+    for _ in 0..80 {
+        Guest::new(&gate.address).visit("/seats").await;
+    }
+    let phone = Browser::start(Look {
+        phone: true,
+        ..Look::default()
+    })
+    .await;
+    let zone = json!({ "timezoneId": "Asia/Kolkata" });
+    phone.devtools("Emulation.setTimezoneOverride", zone).await;
+    phone.open(&gate.at("/seats")).await;
+    let times = async || {
+        let text = phone.run("return document.getElementById('times').textContent").await;
+        text.as_str().expect("a text").to_owned()
+    };
+    let told = async || Some(times().await).filter(|text| !text.is_empty());
+    let text = eventually("times of day", told).await;
+    assert!(
+        text.starts_with('(') && text.contains("M – ") && text.ends_with("M)"),
+        "{text}"
+    );
+    let before = places(&phone).await;
+    phone.screenshot("times-phone").await;
+    rooms(&gate, &["set", ROOM, "--mode", "hold"]);
+    phone.shows("not known yet").await;
+    assert_eq!(times().await, "");
+    assert_eq!(places(&phone).await, before);
+    phone.screenshot("times-unknown-phone").await;
+    rooms(&gate, &["set", ROOM, "--mode", "auto"]);
+    eventually("times of day again", told).await;
+    assert_eq!(places(&phone).await, before);
+}
+
 #[tokio::test]
 async fn the_digits_that_change_turn_and_then_the_number_is_text_again() {
     let gate = hall::open(1, "").await;

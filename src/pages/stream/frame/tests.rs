@@ -254,6 +254,100 @@ fn the_script_keeps_what_was_told_as_the_rust_does() {
     }
 }
 
+/// Two moments of a day in UTC, in milliseconds.
+type Between = (i64, i64);
+
+/// What the script has of each look, on from midnight: the times of day, and the moments that the shown wait ends between.
+fn times_of(looks: &Value) -> Option<Vec<[Option<Between>; 2]>> {
+    let expression = "input.reduce(function (a, look) {
+      a.now += look[0] * 1e3;
+      var shown = keep(a.kept, look[1], look[2], a.now), at = times(a.kept, shown);
+      var since = function (moment) { return Math.round(moment - 1767225600000); };
+      a.told.push([
+        at ? at.map(since) : null,
+        shown ? shown.map(function (secs) { return since(a.now + secs * 1e3); }) : null,
+      ]);
+      return a;
+    }, {now: 1767225600000, kept: {}, told: []}).told";
+    in_node(expression, looks).map(|told| serde_json::from_value(told).unwrap())
+}
+
+#[test]
+fn times_of_day_are_rounded_outward_and_stand_while_the_estimate_wavers() {
+    let looks = json!([
+        [130, [720, 900], false],
+        // Sixty seconds on, and the same moments.
+        [60, [660, 840], false],
+        // The end that was told stands within a minute, and the beginning that was told while it is not long past.
+        [0, [670, 880], false],
+        [0, [830, 830], false],
+        // A sooner end moves it.
+        [0, [480, 700], false],
+        // Nobody knows any more how soon it may be, and then nothing at all.
+        [10, null, false],
+        [10, null, true],
+        // Another wait: from 25 to 45 minutes past. Its beginning rises when it is 7 minutes and a half late, and falls at once.
+        [790, [500, 1_700], false],
+        [0, [949, 1_700], false],
+        [0, [950, 1_700], false],
+        [0, [799, 1_700], false],
+        [0, [900, 1_700], false],
+    ]);
+    let Some(told) = times_of(&looks) else { return };
+    let minutes = |(from, to): Between| (from / 60_000, to / 60_000);
+    let told: Vec<_> = told.into_iter().map(|[at, _]| at.map(minutes)).collect();
+    let stands = Some((10, 20));
+    let expected = [
+        stands,
+        stands,
+        stands,
+        stands,
+        Some((10, 15)),
+        None,
+        None,
+        Some((25, 45)),
+        Some((25, 45)),
+        Some((30, 45)),
+        Some((25, 45)),
+        Some((25, 45)),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn there_are_no_times_of_day_for_waits_that_may_soon_end_nor_from_half_a_day_on() {
+    let told = |low: u32, high: u32| times_of(&json!([[0, [low, high], false]])).map(|told| told[0][0]);
+    let Some(soon) = told(449, 900) else { return };
+    assert_eq!(soon, None);
+    assert_eq!(told(450, 900).unwrap(), Some((300_000, 900_000)));
+    assert_eq!(told(450, 43_199).unwrap(), Some((300_000, 43_200_000)));
+    assert_eq!(told(450, 43_200).unwrap(), None);
+}
+
+#[test]
+fn the_wait_that_is_shown_ends_between_its_times_of_day() {
+    for seed in 1..9 {
+        let Some(told) = times_of(&json!(wavering(seed))) else {
+            return;
+        };
+        let (mut last, mut stood) = (None::<(i64, i64)>, 0);
+        for &[at, shown] in &told {
+            let (Some((from, to)), Some((low, high))) = (at, shown) else {
+                continue;
+            };
+            assert!(from <= low && low < from + 450_000, "{at:?} {shown:?}");
+            assert!(high <= to && to < high + 300_000, "{at:?} {shown:?}");
+            assert!(from % 300_000 == 0 && to % 300_000 == 0, "{at:?}");
+            if let Some((before, _)) = last.filter(|(_, was)| *was == high) {
+                assert_eq!(to, before, "the same end");
+                stood += 1;
+            }
+            last = Some((to, high));
+        }
+        assert!(stood > 50, "{stood}");
+    }
+}
+
 #[test]
 fn the_script_leaves_a_hidden_turn_unclaimed_as_long_as_the_simulation_s_page_does() {
     let remains: Vec<u64> = (0..200).chain([600, 3_600, 86_400]).collect();

@@ -58,6 +58,17 @@ fn only_an_error_before_the_page_is_complete_leads_to_the_one_without_a_script()
 }
 
 #[test]
+fn the_live_region_says_times_of_day_when_they_are_new_and_not_again() {
+    let Some(changes) = in_node::<Vec<(u64, String)>>(SAID, "waiting.en", "") else {
+        return;
+    };
+    let times = |said: &str| Some(said[said.find('(')?..=said.find(')')?].to_owned());
+    let said: Vec<String> = changes.iter().filter_map(|(_, said)| times(said)).collect();
+    assert!((2..=12).contains(&said.len()), "{changes:?}");
+    assert!(said.windows(2).all(|pair| pair[0] != pair[1]), "{said:?}");
+}
+
+#[test]
 fn the_live_region_changes_at_most_twice_a_minute_and_says_the_turn_once() {
     let Some(changes) = in_node::<Vec<(u64, String)>>(SAID, "waiting.en", "") else {
         return;

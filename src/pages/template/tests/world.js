@@ -43,7 +43,7 @@ const page = {
       if (!elements[id] && new RegExp(`id="${id}"`).test(html)) elements[id] = element(id);
       return elements[id] || null;
     },
-    getElementsByTagName: () => [],
+    querySelectorAll: () => [],
     createElement: () => element(''),
     addEventListener(name, run) { if (name === 'DOMContentLoaded') run(); },
   },
