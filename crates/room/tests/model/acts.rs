@@ -207,6 +207,16 @@ impl World {
         }
     }
 
+    /// Who is called and does not come before this time misses the turn, whatever the room makes of it afterwards.
+    fn turns_end(&mut self, to: u64) {
+        let view = self.state.view();
+        let now = self.now(&view).plus(to - self.wall);
+        for person in &mut self.people {
+            let turn = person.number().map(|number| stands(&view, number));
+            person.steady &= !matches!(turn, Some(Standing::Called(called)) if now > called.deadline);
+        }
+    }
+
     fn happens(&mut self, act: Act) {
         match act {
             Act::Time(when) => {
@@ -225,6 +235,7 @@ impl World {
                 if let Some(cut) = &mut self.cut {
                     cut.moves -= 1;
                 }
+                self.turns_end(to);
                 self.go_on(to);
                 if self.broken == Broken::Lost {
                     self.takes_one_out();

@@ -68,10 +68,12 @@ fn parked(world: &World, view: &View) -> Option<String> {
 fn returns(before: &Before, world: &mut World, view: &View) -> Option<String> {
     world.size.rights?;
     let is = |view: &View, number: Number, parked: bool| matches!(stands(view, number), Standing::Inside(inside) if inside.parked == parked);
-    let mut queue = before.queue.clone();
+    let mut queue = Vec::new();
     if world.broken == Broken::Returns {
-        queue.reverse();
+        queue.extend(before.numbers.iter().filter(|number| is(&before.view, **number, true)));
+        queue.sort_unstable();
     }
+    queue.extend(&before.queue);
     let mut waits = None;
     let mut law = None;
     for number in queue {
