@@ -124,6 +124,9 @@ impl World {
                 (None, Some(Ticket::Pending(_))) => Some(Act::Join(at)),
                 (None, Some(Ticket::Numbered(number))) => match stands(&view, number) {
                     Standing::Called(_) => Some(Act::ComeIn(at)),
+                    Standing::Inside(_) if self.must_ask(number, &view) => {
+                        (!self.queue.contains(&number)).then_some(Act::ComeIn(at))
+                    }
                     Standing::Inside(inside) if !inside.carried => Some(Act::ComeIn(at)),
                     Standing::Waiting(waiting) => waiting.mark_due.then_some(Act::Ask(at)),
                     _ => Some(Act::Ask(at)),
@@ -278,7 +281,7 @@ impl World {
     }
 
     /// Appends a batch; one without an answer a second time, as its gate does that cannot know.
-    fn record(&mut self, section: Section, step: Step) -> ropeline_room::Effects {
+    pub fn record(&mut self, section: Section, step: Step) -> ropeline_room::Effects {
         let entry = self.entry(step.gate, of(section));
         let effects = self.apply(&entry);
         if step.fate == Fate::Unanswered {
@@ -373,6 +376,11 @@ impl World {
         let Some(number) = self.people[at].number() else {
             return Came::default();
         };
+        let view = self.view(step.gate);
+        if self.must_ask(number, &view) {
+            self.comes_back(at, number, step);
+            return Came::default();
+        }
         let mut section = only();
         section.claims.push(Claim {
             lane: LANE,
@@ -390,7 +398,7 @@ impl World {
     }
 
     /// The pass that a session entitles to now.
-    fn pass_for(&mut self, number: Number, gate: usize) -> Option<Pass> {
+    pub fn pass_for(&mut self, number: Number, gate: usize) -> Option<Pass> {
         let view = self.view(gate);
         let now = self.now(&view);
         match stands(&view, number) {

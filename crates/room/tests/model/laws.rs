@@ -198,7 +198,10 @@ fn slot(world: &World, view: &View) -> Option<String> {
         // With active slots a session is longer than `late_window`, which steps of the grid bound: a call that is known again
         // only by its pass may be late by then.
         let late = world.lost && world.size.rights.is_some() && standing == Standing::Late;
-        if !(holds || unheard || late || world.lost && honoured) {
+        // Nothing tells a gate that is cut off without `outage_extension` of a claim that the log has lost. The pass counts again
+        // once the store can be reached.
+        let off = world.lost && world.cut.is_some() && matches!(standing, Standing::Called(_));
+        if !(holds || unheard || late || off || world.lost && honoured) {
             return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
         }
     }

@@ -1,5 +1,5 @@
-//! The long run, for `scripts/model`: larger worlds, one after the other. Each may take an equal part of the time that is left, so
-//! that the last ones have what the first ones did not need.
+//! The long run, for `scripts/model`: larger worlds, one after the other. Each may take a part of the time that is left, so that the
+//! last ones have what the first ones did not need.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,11 @@ use crate::{ACTIVE, FAULTS, KINDS, NO_FAULTS, SMALL, timed};
 /// As much memory as a search may take, as it counts it: with what the allocator adds, less than 12 GiB.
 const BYTES: usize = 10 << 30;
 
-/// What is looked at. First those that are exhausted the soonest.
-fn sizes() -> Vec<Size> {
+/// A world that can perhaps be exhausted may take such a part of the time that is left.
+const PART: usize = 5;
+
+/// What is looked at: first the worlds that can perhaps be exhausted, the soonest first, then the others.
+fn sizes() -> (Vec<Size>, Vec<Size>) {
     let with = |size: Size, faults| Size { faults, ..size };
     let one = Size { visitors: 1, ..SMALL };
     let two_gates = Size {
@@ -39,9 +42,18 @@ fn sizes() -> Vec<Size> {
         rights: Some(3),
         ..four
     };
-    let alone = KINDS.into_iter().map(|(_, faults)| with(SMALL, faults));
-    let rest = [
-        with(ACTIVE, NO_FAULTS),
+    let [crash, reply, cut, tokens, log] = KINDS.map(|(_, faults)| with(SMALL, faults));
+    let first = [
+        SMALL,
+        tokens,
+        cut,
+        reply,
+        ACTIVE,
+        crash,
+        with(SMALL, timed(NO_FAULTS)),
+        log,
+    ];
+    let others = [
         with(one, FAULTS),
         with(SMALL, FAULTS),
         with(two_gates, timed(NO_FAULTS)),
@@ -51,11 +63,7 @@ fn sizes() -> Vec<Size> {
         with(two_gates_active, timed(NO_FAULTS)),
         with(four_active, FAULTS),
     ];
-    [with(SMALL, NO_FAULTS), with(SMALL, timed(NO_FAULTS))]
-        .into_iter()
-        .chain(alone)
-        .chain(rest)
-        .collect()
+    (first.into(), others.into())
 }
 
 /// A world in words, without the stops of time.
@@ -107,10 +115,11 @@ fn larger_worlds_as_deep_as_time_allows() {
     let mut left = Duration::from_secs(60 * minutes.unwrap_or(1));
     println!("| world | just before, after | states | steps | depth | ended by | followed | served after | time |");
     let mut broken = 0;
-    let sizes = sizes();
-    for (worlds, size) in (1..=sizes.len()).rev().zip(sizes) {
+    let (first, others) = sizes();
+    let parts = vec![PART; first.len()].into_iter().chain((1..=others.len()).rev());
+    for (part, size) in parts.zip(first.into_iter().chain(others)) {
         let began = Instant::now();
-        let found = run(size, left / u32::try_from(worlds).unwrap());
+        let found = run(size, left / u32::try_from(part).unwrap());
         let took = began.elapsed();
         left = left.saturating_sub(took);
         match found {
