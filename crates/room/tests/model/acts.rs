@@ -469,6 +469,10 @@ impl World {
             return Came::default();
         }
         let Some(section) = honoured else {
+            let is_called = matches!(stands(&view, pass.number), Standing::Called(_));
+            if is_called && self.people[at].ticket.is_some() {
+                return self.come_in(at, step);
+            }
             self.people[at].forget();
             return Came::default();
         };
