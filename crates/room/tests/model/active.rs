@@ -2,6 +2,7 @@
 
 use ropeline_room::{ActiveSlots, Number, Settings, Standing, View};
 
+use crate::steps::Step;
 use crate::world::{MEMORY, Size, World, about, settings, stands};
 
 /// With active slots, a lost gate is remembered for 15 s, `idle_after` and 2 s.
@@ -50,6 +51,18 @@ impl World {
                 self.forwarded(at);
             }
             _ => {}
+        }
+    }
+
+    /// Who is parked before the answer with the pass has come asks for a slot with the ticket.
+    pub fn comes_back(&mut self, at: usize, number: Number, step: Step) {
+        self.record(about(number, |section| &mut section.returns), step);
+        self.goes_on(at, number, true, step.gate);
+        let view = self.view(step.gate);
+        if !self.must_ask(number, &view) {
+            let pass = self.pass_for(number, step.gate);
+            let person = &mut self.people[at];
+            (person.pass, person.steady) = (pass, person.steady && pass.is_none());
         }
     }
 

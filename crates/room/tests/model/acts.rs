@@ -124,6 +124,9 @@ impl World {
                 (None, Some(Ticket::Pending(_))) => Some(Act::Join(at)),
                 (None, Some(Ticket::Numbered(number))) => match stands(&view, number) {
                     Standing::Called(_) => Some(Act::ComeIn(at)),
+                    Standing::Inside(_) if self.must_ask(number, &view) => {
+                        (!self.queue.contains(&number)).then_some(Act::ComeIn(at))
+                    }
                     Standing::Inside(inside) if !inside.carried => Some(Act::ComeIn(at)),
                     Standing::Waiting(waiting) => waiting.mark_due.then_some(Act::Ask(at)),
                     _ => Some(Act::Ask(at)),
@@ -207,6 +210,16 @@ impl World {
         }
     }
 
+    /// Who is called and does not come before this time misses the turn, whatever the room makes of it afterwards.
+    fn turns_end(&mut self, to: u64) {
+        let view = self.state.view();
+        let now = self.now(&view).plus(to - self.wall);
+        for person in &mut self.people {
+            let turn = person.number().map(|number| stands(&view, number));
+            person.steady &= !matches!(turn, Some(Standing::Called(called)) if now > called.deadline);
+        }
+    }
+
     fn happens(&mut self, act: Act) {
         match act {
             Act::Time(when) => {
@@ -225,6 +238,7 @@ impl World {
                 if let Some(cut) = &mut self.cut {
                     cut.moves -= 1;
                 }
+                self.turns_end(to);
                 self.go_on(to);
                 if self.broken == Broken::Lost {
                     self.takes_one_out();
@@ -267,7 +281,7 @@ impl World {
     }
 
     /// Appends a batch; one without an answer a second time, as its gate does that cannot know.
-    fn record(&mut self, section: Section, step: Step) -> ropeline_room::Effects {
+    pub fn record(&mut self, section: Section, step: Step) -> ropeline_room::Effects {
         let entry = self.entry(step.gate, of(section));
         let effects = self.apply(&entry);
         if step.fate == Fate::Unanswered {
@@ -362,6 +376,11 @@ impl World {
         let Some(number) = self.people[at].number() else {
             return Came::default();
         };
+        let view = self.view(step.gate);
+        if self.must_ask(number, &view) {
+            self.comes_back(at, number, step);
+            return Came::default();
+        }
         let mut section = only();
         section.claims.push(Claim {
             lane: LANE,
@@ -379,7 +398,7 @@ impl World {
     }
 
     /// The pass that a session entitles to now.
-    fn pass_for(&mut self, number: Number, gate: usize) -> Option<Pass> {
+    pub fn pass_for(&mut self, number: Number, gate: usize) -> Option<Pass> {
         let view = self.view(gate);
         let now = self.now(&view);
         match stands(&view, number) {
@@ -450,6 +469,10 @@ impl World {
             return Came::default();
         }
         let Some(section) = honoured else {
+            let is_called = matches!(stands(&view, pass.number), Standing::Called(_));
+            if is_called && self.people[at].ticket.is_some() {
+                return self.come_in(at, step);
+            }
             self.people[at].forget();
             return Came::default();
         };

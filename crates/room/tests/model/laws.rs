@@ -68,10 +68,12 @@ fn parked(world: &World, view: &View) -> Option<String> {
 fn returns(before: &Before, world: &mut World, view: &View) -> Option<String> {
     world.size.rights?;
     let is = |view: &View, number: Number, parked: bool| matches!(stands(view, number), Standing::Inside(inside) if inside.parked == parked);
-    let mut queue = before.queue.clone();
+    let mut queue = Vec::new();
     if world.broken == Broken::Returns {
-        queue.reverse();
+        queue.extend(before.numbers.iter().filter(|number| is(&before.view, **number, true)));
+        queue.sort_unstable();
     }
+    queue.extend(&before.queue);
     let mut waits = None;
     let mut law = None;
     for number in queue {
@@ -183,11 +185,9 @@ fn lost(came: Came, world: &World, view: &View) -> Option<String> {
 
 /// A pass that has not run out lets its visitor in, who holds a slot unless a log was lost.
 fn slot(world: &World, view: &View) -> Option<String> {
-    let inside = world
-        .people
-        .iter()
-        .filter_map(|person| Some((person.name, person.pass?)));
-    for (name, pass) in inside.filter(|(_, pass)| pass.until > world.wall) {
+    let inside = world.people.iter().filter_map(|person| Some((person, person.pass?)));
+    for (person, pass) in inside.filter(|(_, pass)| pass.until > world.wall) {
+        let name = person.name;
         let standing = stands(view, pass.number);
         let holds = matches!(standing, Standing::Inside(_));
         let honoured = world.honours(&pass, view).is_some();
@@ -196,7 +196,12 @@ fn slot(world: &World, view: &View) -> Option<String> {
         // With active slots a session is longer than `late_window`, which steps of the grid bound: a call that is known again
         // only by its pass may be late by then.
         let late = world.lost && world.size.rights.is_some() && standing == Standing::Late;
-        if !(holds || unheard || late || world.lost && honoured) {
+        // Nothing tells a gate that is cut off without `outage_extension` of a claim that the log has lost. The pass counts again
+        // once the store can be reached.
+        let off = world.lost && world.cut.is_some() && matches!(standing, Standing::Called(_));
+        // The log has lost the claim and called the visitor again. The pass is of the call before, and the ticket comes in.
+        let again = world.lost && matches!(standing, Standing::Called(_)) && person.ticket.is_some();
+        if !(holds || unheard || late || off || again || world.lost && honoured) {
             return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
         }
     }

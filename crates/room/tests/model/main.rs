@@ -16,6 +16,7 @@
 mod active;
 mod acts;
 mod alike;
+mod frozen;
 mod laws;
 mod long;
 mod search;
@@ -26,7 +27,7 @@ mod world;
 use laws::{Before, broken_by};
 use ropeline_room::LineName;
 use ropeline_room::testing::log::room;
-use search::{Bound, Found, Search};
+use search::{Bound, End, Found, Search};
 use steps::{Act, Step, When};
 use world::{Broken, Faults, Size, World};
 
@@ -39,6 +40,15 @@ const NO_FAULTS: Faults = Faults {
     early: 0,
     late: 0,
 };
+
+/// Each kind alone.
+const KINDS: [(&str, Faults); 5] = [
+    ("a crash", Faults { crash: 1, ..NO_FAULTS }),
+    ("a lost answer", Faults { reply: 1, ..NO_FAULTS }),
+    ("a cut", Faults { cut: 1, ..NO_FAULTS }),
+    ("two old tokens", Faults { replay: 2, ..NO_FAULTS }),
+    ("a lost log", Faults { log: 1, ..NO_FAULTS }),
+];
 
 /// One of each kind.
 const FAULTS: Faults = Faults {
@@ -66,6 +76,15 @@ const ACTIVE: Size = Size {
     ..SMALL
 };
 
+/// Time stops once just before a deadline, and once just after one.
+const fn timed(faults: Faults) -> Faults {
+    Faults {
+        early: 1,
+        late: 1,
+        ..faults
+    }
+}
+
 /// Most steps in which everybody is served, with everybody acting and no more faults.
 const SERVED_WITHIN: usize = 40;
 
@@ -81,34 +100,75 @@ fn look(what: &str, size: Size, bound: Bound) -> Found {
     found
 }
 
+/// Looks at every state.
+fn exhaust(what: &str, size: Size) {
+    let found = look(what, size, Bound::NONE);
+    let is_whole = found.end == End::Exhausted && found.followed == found.states;
+    assert!(is_whole, "{what}: {found:?}");
+}
+
+/// Looks at so many states, and says how deep they go.
+fn look_at(states: usize, what: &str, size: Size) -> usize {
+    let bound = Bound { states, ..Bound::NONE };
+    look(what, size, bound).depth
+}
+
+/// All that two visitors can do without faults is part of this: nobody has to show the old token.
 #[test]
-fn two_visitors_and_one_slot_without_faults_are_exhausted() {
-    let found = look("two visitors", SMALL, Bound::NONE);
-    assert!(found.exhausted && found.followed == found.states);
+fn what_ended_a_search_is_said() {
+    let ends = |bound| look("a bound", SMALL, bound).end;
+    let none = Bound::NONE;
+    assert_eq!(ends(Bound { states: 300, ..none }), End::States);
+    let bytes = 1 << 20;
+    assert_eq!(ends(Bound { bytes, ..none }), End::Memory);
+    let found = Search::new(SMALL, Broken::Nothing).run(none, || false);
+    assert_eq!(found.map(|found| found.end), Ok(End::Time));
+}
+
+#[test]
+fn two_visitors_and_one_slot_with_an_old_token_shown_or_not_are_exhausted() {
+    let faults = Faults { replay: 1, ..NO_FAULTS };
+    exhaust("two visitors, an old token", Size { faults, ..SMALL });
+}
+
+#[test]
+fn one_visitor_with_time_just_before_and_after_deadlines_is_exhausted() {
+    let faults = Faults {
+        early: 3,
+        late: 3,
+        ..NO_FAULTS
+    };
+    let size = Size {
+        visitors: 1,
+        faults,
+        ..SMALL
+    };
+    exhaust("just before and after", size);
 }
 
 #[test]
 fn one_visitor_with_each_kind_of_fault_is_exhausted() {
-    let timed = Faults {
-        early: 1,
-        late: 1,
-        ..NO_FAULTS
-    };
-    let kinds = [
-        ("a crash", Faults { crash: 1, ..NO_FAULTS }),
-        ("a lost answer", Faults { reply: 1, ..timed }),
-        ("a cut", Faults { cut: 1, ..timed }),
-        ("two old tokens", Faults { replay: 2, ..timed }),
-        ("a lost log", Faults { log: 1, ..NO_FAULTS }),
-    ];
-    for (what, faults) in kinds {
+    for (what, faults) in KINDS {
+        // After these two, times of their own are left behind for long.
+        let is_long = faults.crash + faults.log > 0;
+        let faults = if is_long { faults } else { timed(faults) };
         let size = Size {
             visitors: 1,
             faults,
             ..SMALL
         };
-        let found = look(what, size, Bound::NONE);
-        assert!(found.exhausted && found.followed == found.states, "{what}");
+        exhaust(what, size);
+    }
+}
+
+#[test]
+fn two_visitors_with_each_kind_of_fault_as_deep_as_a_test_may_go() {
+    for (what, faults) in KINDS {
+        let size = Size {
+            faults: timed(faults),
+            ..SMALL
+        };
+        assert!(look_at(2_000, what, size) >= 4);
     }
 }
 
@@ -119,45 +179,24 @@ fn two_visitors_with_one_fault_of_each_kind_as_deep_as_a_test_may_go() {
         joins: 2,
         ..SMALL
     };
-    let bound = Bound {
-        states: 5_000,
-        ..Bound::NONE
-    };
-    assert!(look("everything", size, bound).depth >= 4);
+    assert!(look_at(5_000, "everything", size) >= 4);
 }
 
 #[test]
 fn one_visitor_with_an_active_slot_is_exhausted_and_two_as_deep_as_a_test_may_go() {
-    let one = Size { visitors: 1, ..ACTIVE };
-    let found = look("one with an active slot", one, Bound::NONE);
-    assert!(found.exhausted && found.followed == found.states);
-    let bound = Bound {
-        states: 4_000,
-        ..Bound::NONE
-    };
-    look("two with an active slot", ACTIVE, bound);
+    exhaust("one with an active slot", Size { visitors: 1, ..ACTIVE });
+    look_at(4_000, "two with an active slot", ACTIVE);
 }
 
 #[test]
 fn one_visitor_with_active_slots_and_each_kind_of_fault_is_looked_at() {
-    let kinds = [
-        ("a crash", Faults { crash: 1, ..NO_FAULTS }),
-        ("a lost answer", Faults { reply: 1, ..NO_FAULTS }),
-        ("a cut", Faults { cut: 1, ..NO_FAULTS }),
-        ("an old token", Faults { replay: 1, ..NO_FAULTS }),
-        ("a lost log", Faults { log: 1, ..NO_FAULTS }),
-    ];
-    for (what, faults) in kinds {
+    for (what, faults) in KINDS {
         let size = Size {
             visitors: 1,
             faults,
             ..ACTIVE
         };
-        let bound = Bound {
-            states: 2_000,
-            ..Bound::NONE
-        };
-        look(what, size, bound);
+        look_at(2_000, what, size);
     }
 }
 
@@ -168,57 +207,39 @@ fn two_visitors_with_active_slots_and_one_fault_of_each_kind_as_deep_as_a_test_m
         joins: 2,
         ..ACTIVE
     };
-    let bound = Bound {
-        states: 3_000,
-        ..Bound::NONE
-    };
-    assert!(look("active slots, everything", size, bound).depth >= 4);
+    assert!(look_at(3_000, "active slots, everything", size) >= 4);
 }
 
-/// The trace by which a broken rule is found.
-fn trace_of(broken: Broken, law: &str) -> String {
-    let trace = Search::new(SMALL, broken).run(Bound::NONE, || true).unwrap_err();
+/// A broken rule is found, with a shortest trace of so many steps to a law that says this.
+fn finds(broken: Broken, size: Size, bound: Bound, law: &str, steps: usize) {
+    let trace = Search::new(size, broken).run(bound, || true).unwrap_err();
     println!("{broken:?}: {trace}");
     assert!(trace.contains(law), "{trace}");
-    trace
-}
-
-fn steps(trace: &str) -> usize {
-    trace.lines().count() - 1
+    assert_eq!(trace.lines().count() - 1, steps, "{trace}");
 }
 
 #[test]
 fn a_call_above_the_slots_is_found() {
     // One is inside and leaves while two wait: the third visitor is the one called above the slot.
     let size = Size { visitors: 3, ..SMALL };
-    let trace = Search::new(size, Broken::Capacity)
-        .run(Bound::NONE, || true)
-        .unwrap_err();
-    println!("{trace}");
-    assert!(
-        trace.contains("capacity: 2 are called or inside, with 1 slots"),
-        "{trace}"
-    );
-    assert_eq!(steps(&trace), 4);
+    let law = "capacity: 2 are called or inside, with 1 slots";
+    finds(Broken::Capacity, size, Bound::NONE, law, 4);
 }
 
 #[test]
 fn a_number_given_twice_is_found() {
-    assert_eq!(steps(&trace_of(Broken::Uniqueness, "uniqueness: ")), 2);
+    finds(Broken::Uniqueness, SMALL, Bound::NONE, "uniqueness: ", 2);
 }
 
 #[test]
 fn a_call_past_somebody_is_found() {
     let size = Size { visitors: 3, ..SMALL };
-    let trace = Search::new(size, Broken::Order).run(Bound::NONE, || true).unwrap_err();
-    println!("{trace}");
-    assert!(trace.contains("order: "), "{trace}");
-    assert_eq!(steps(&trace), 4);
+    finds(Broken::Order, size, Bound::NONE, "order: ", 4);
 }
 
 #[test]
 fn a_lost_visitor_is_found() {
-    assert_eq!(steps(&trace_of(Broken::Lost, "nobody lost: ")), 3);
+    finds(Broken::Lost, SMALL, Bound::NONE, "nobody lost: ", 3);
 }
 
 #[test]
@@ -227,77 +248,61 @@ fn a_line_that_stands_still_is_found() {
         states: 60,
         ..Bound::NONE
     };
-    let trace = Search::new(SMALL, Broken::Served).run(bound, || true).unwrap_err();
-    println!("{trace}");
-    assert!(trace.contains("served in the end: "), "{trace}");
-    assert_eq!(steps(&trace), 2);
+    finds(Broken::Served, SMALL, bound, "served in the end: ", 2);
 }
 
-/// Takes these acts one after the other; says which law is broken first.
-fn tell(world: &mut World, acts: &[Act]) -> Option<String> {
-    acts.iter().find_map(|act| {
+#[test]
+fn a_session_parked_while_it_is_in_use_is_found() {
+    finds(Broken::Parked, ACTIVE, Bound::NONE, "parked: A is parked", 5);
+}
+
+#[test]
+fn a_return_out_of_turn_is_found() {
+    let size = Size { slots: 2, ..ACTIVE };
+    let law = "returns: number 1 comes back before 0, who asked before";
+    finds(Broken::Returns, size, Bound::NONE, law, 8);
+}
+
+#[test]
+fn a_right_too_many_is_found() {
+    let law = "rights: 2 are called, active or parked, with 1 rights";
+    finds(Broken::Rights, ACTIVE, Bound::NONE, law, 6);
+}
+
+/// Takes these acts one after the other. None of them breaks a law.
+fn tell(world: &mut World, acts: &[Act]) {
+    for act in acts {
         let before = Before::of(world);
         let step = Step::fine(*act);
         let came = world.take(step);
-        broken_by(step, came, &before, world)
-    })
+        assert_eq!(broken_by(step, came, &before, world), None, "{act:?}");
+    }
 }
 
-/// Time goes on until so many are parked, or a law is broken.
-fn until_parked(world: &mut World, count: u32) -> Option<String> {
-    (0..40).find_map(|_| {
-        let parked = world.state.view().rooms[&room()].lines[&LineName::ONLY].figures.parked;
-        if parked >= count {
-            return Some(String::new());
-        }
-        tell(world, &[Act::Time(When::At)])
-    })
+fn parked(world: &mut World) -> u32 {
+    world.state.view().rooms[&room()].lines[&LineName::ONLY].figures.parked
 }
 
 /// Two are parked, two others are inside and leave; the first two come back in the opposite order of their arrival.
-fn return_by_turns(broken: Broken) -> Option<String> {
+#[test]
+fn four_visitors_return_in_the_order_in_which_they_asked() {
     let size = Size {
         visitors: 4,
         slots: 2,
         rights: Some(4),
         ..ACTIVE
     };
-    let mut world = World::new(size, broken);
+    let mut world = World::new(size, Broken::Nothing);
     let come = |at| [Act::Join(at), Act::ComeIn(at)];
-    assert_eq!(tell(&mut world, &[come(0), come(1)].concat()), None);
-    if let Some(law) = until_parked(&mut world, 2).filter(|law| !law.is_empty()) {
-        return Some(law);
+    tell(&mut world, &[come(0), come(1)].concat());
+    while parked(&mut world) < 2 {
+        tell(&mut world, &[Act::Time(When::At)]);
     }
-    let asks = [
-        come(2),
-        come(3),
-        [Act::Use(1), Act::Use(0)],
-        [Act::Leave(2), Act::Leave(3)],
-    ];
-    tell(&mut world, &asks.concat())
-}
-
-#[test]
-fn who_returns_does_so_in_turn_and_a_return_out_of_turn_is_found() {
-    assert_eq!(return_by_turns(Broken::Nothing), None);
-    let law = return_by_turns(Broken::Returns).unwrap();
-    assert!(
-        law.contains("returns: number 0 comes back before 1") || law.contains("returns: "),
-        "{law}"
-    );
-}
-
-#[test]
-fn a_session_parked_while_it_is_in_use_is_found() {
-    let law = return_by_turns(Broken::Parked).unwrap();
-    assert!(law.contains("parked: A is parked"), "{law}");
-}
-
-#[test]
-fn a_right_too_many_is_found() {
-    let law = return_by_turns(Broken::Rights).unwrap();
-    assert!(
-        law.contains("rights: 4 are called, active or parked, with 3 rights"),
-        "{law}"
-    );
+    tell(&mut world, &[come(2), come(3), [Act::Use(1), Act::Use(0)]].concat());
+    assert_eq!(parked(&mut world), 2);
+    tell(&mut world, &[Act::Leave(2)]);
+    assert_eq!(world.queue.len(), 1);
+    assert_eq!(world.people[0].number(), Some(world.queue[0]));
+    tell(&mut world, &[Act::Leave(3)]);
+    assert_eq!(parked(&mut world), 0);
 }

@@ -5,15 +5,18 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use crate::SERVED_WITHIN;
+use crate::frozen::Frozen;
 use crate::laws::{Before, broken_by};
 use crate::steps::Step;
 use crate::words::Words;
-use crate::world::{Broken, Frozen, Size, World};
+use crate::world::{Broken, Size, World};
 
 /// Where the search ends, if it is not at an end by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     pub states: usize,
+    /// Memory of the states, as far as it is counted.
+    pub bytes: usize,
     /// So many ways to the end are followed beyond the states that were looked at.
     pub beyond: usize,
 }
@@ -21,16 +24,29 @@ pub struct Bound {
 impl Bound {
     pub const NONE: Self = Self {
         states: usize::MAX,
+        bytes: usize::MAX,
         beyond: 300,
     };
 }
 
+/// What ended a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Every state was looked at.
+    Exhausted,
+    States,
+    Memory,
+    Time,
+}
+
 struct Node {
     /// Until all steps from here were taken.
-    frozen: Option<Frozen>,
+    frozen: Option<Box<Frozen>>,
     parent: usize,
     step: Option<Step>,
     depth: usize,
+    /// The world's time on the way by which it was found first.
+    wall: u64,
     fair: Fair,
 }
 
@@ -45,10 +61,17 @@ struct Looked {
     nexts: Vec<Next>,
 }
 
-/// A step, and the form of the state after it, with the state if the form is new; or the law that it breaks.
+/// A step, and what it leads to; or the law that it breaks.
 struct Next {
     step: Step,
-    to: Result<(Key, Option<Frozen>), String>,
+    to: Result<Reached, String>,
+}
+
+/// The form of a state, its time, and the state itself if the form is new.
+struct Reached {
+    key: Key,
+    wall: u64,
+    new: Option<Box<Frozen>>,
 }
 
 /// The next state when nothing fails and everybody acts.
@@ -66,6 +89,8 @@ pub struct Search {
     broken: Broken,
     nodes: Vec<Node>,
     known: HashMap<Key, usize>,
+    /// Memory of the states that are still to be looked at.
+    frozen: usize,
     pub steps: u64,
     /// Two ways to one form, for the property test.
     pub twins: Vec<(Way, Way)>,
@@ -78,12 +103,12 @@ const NOT_SERVED: &str =
 pub type Way = Vec<Step>;
 
 /// What was found.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
     pub states: usize,
     pub steps: u64,
     pub depth: usize,
-    pub exhausted: bool,
+    pub end: End,
     /// The most steps in which everybody is served, from a state whose way was followed to its end.
     pub longest: usize,
     /// How many states' ways were followed to their end.
@@ -93,11 +118,14 @@ pub struct Found {
 impl Search {
     pub fn new(size: Size, broken: Broken) -> Self {
         let (world, key) = World::new(size, broken).plain();
+        let frozen = Box::new(world.freeze());
+        let bytes = frozen.memory();
         let first = Node {
-            frozen: Some(world.freeze()),
+            frozen: Some(frozen),
             parent: 0,
             step: None,
             depth: 0,
+            wall: world.wall,
             fair: Fair::Unknown,
         };
         Self {
@@ -105,6 +133,7 @@ impl Search {
             broken,
             nodes: vec![first],
             known: HashMap::from([(key, 0)]),
+            frozen: bytes,
             steps: 0,
             twins: Vec::new(),
             twins_wanted: 0,
@@ -116,22 +145,35 @@ impl Search {
     /// `goes_on` is asked before each state.
     pub fn run(&mut self, bound: Bound, mut goes_on: impl FnMut() -> bool) -> Result<Found, String> {
         let mut at = 0;
-        while at < self.nodes.len() && self.nodes.len() < bound.states && goes_on() {
+        let end = loop {
+            match () {
+                () if at == self.nodes.len() => break End::Exhausted,
+                () if self.nodes.len() >= bound.states => break End::States,
+                () if self.memory() >= bound.bytes => break End::Memory,
+                () if !goes_on() => break End::Time,
+                () => {}
+            }
             let to = self.nodes.len().min(at + BATCH);
             for (from, looked) in (at..to).zip(self.look_all(at..to)) {
                 self.take_in(from, looked)?;
             }
             at = to;
-        }
+        };
         let (longest, followed) = self.all_are_served(bound.beyond)?;
         Ok(Found {
             states: self.nodes.len(),
             steps: self.steps,
             depth: self.nodes.last().map_or(0, |node| node.depth),
-            exhausted: at == self.nodes.len(),
+            end,
             longest,
             followed,
         })
+    }
+
+    /// How much memory the search takes: nodes, forms with their index, which is twice as large while it grows, and states.
+    fn memory(&self) -> usize {
+        let node = size_of::<Node>() + 3 * size_of::<(Key, usize)>();
+        self.nodes.len() * node + self.frozen
     }
 
     /// Takes every step from these states, on all cores; the result does not depend on how many there are.
@@ -161,10 +203,11 @@ impl Search {
                 return Next { step, to: Err(law) };
             }
             let (world, key) = world.plain();
-            let new = (!self.known.contains_key(&key)).then(|| world.freeze());
+            let new = (!self.known.contains_key(&key)).then(|| Box::new(world.freeze()));
+            let wall = world.wall;
             Next {
                 step,
-                to: Ok((key, new)),
+                to: Ok(Reached { key, wall, new }),
             }
         };
         let nexts = steps.iter().map(|step| take(*step)).collect();
@@ -174,7 +217,8 @@ impl Search {
     /// Takes in what was found from a state.
     fn take_in(&mut self, at: usize, looked: Looked) -> Result<(), String> {
         let Looked { fair, nexts } = looked;
-        self.nodes[at].frozen = None;
+        let frozen = self.nodes[at].frozen.take();
+        self.frozen -= frozen.map_or(0, |frozen| frozen.memory());
         if fair.is_none() {
             self.nodes[at].fair = Fair::Served;
         }
@@ -183,13 +227,13 @@ impl Search {
         }
         for Next { step, to } in nexts {
             self.steps += 1;
-            let (key, frozen) = to.map_err(|law| self.trace(at, Some(step), &law))?;
-            let to = match self.known.get(&key).copied() {
+            let reached = to.map_err(|law| self.trace(at, Some(step), &law))?;
+            let to = match self.known.get(&reached.key).copied() {
                 Some(to) => {
-                    self.note_twins(at, step, to);
+                    self.note_twins((at, step, reached.wall), to);
                     to
                 }
-                None => self.add(at, step, (key, frozen)),
+                None => self.add(at, step, reached),
             };
             if fair == Some(step) {
                 self.nodes[at].fair = Fair::Next(to);
@@ -198,27 +242,27 @@ impl Search {
         Ok(())
     }
 
-    fn add(&mut self, parent: usize, step: Step, (key, frozen): (Key, Option<Frozen>)) -> usize {
+    fn add(&mut self, parent: usize, step: Step, reached: Reached) -> usize {
         let at = self.nodes.len();
-        self.known.insert(key, at);
+        self.known.insert(reached.key, at);
+        self.frozen += reached.new.as_ref().map_or(0, |frozen| frozen.memory());
         self.nodes.push(Node {
-            frozen,
+            frozen: reached.new,
             parent,
             step: Some(step),
             depth: self.nodes[parent].depth + 1,
+            wall: reached.wall,
             fair: Fair::Unknown,
         });
         at
     }
 
     /// Now and then keeps two ways to one form that took different times, so that the states are not the same.
-    fn note_twins(&mut self, from: usize, step: Step, to: usize) {
-        if to == from || self.twins.len() >= self.twins_wanted || !self.steps.is_multiple_of(11) {
-            return;
-        }
-        let (one, mut other) = (self.way(to), self.way(from));
-        other.push(step);
-        if go(&one, self.size).wall != go(&other, self.size).wall {
+    fn note_twins(&mut self, (from, step, wall): (usize, Step, u64), to: usize) {
+        let differs = to != from && self.nodes[to].wall != wall;
+        if differs && self.twins.len() < self.twins_wanted && self.steps.is_multiple_of(2) {
+            let (one, mut other) = (self.way(to), self.way(from));
+            other.push(step);
             self.twins.push((one, other));
         }
     }

@@ -91,7 +91,7 @@ pub enum Broken {
     Served,
     /// The shop's requests are read as later than they were.
     Parked,
-    /// Those who asked are read in the opposite order.
+    /// Everybody who is parked is read as one who asks for a slot, by their numbers and before those who do ask.
     Returns,
     /// One right fewer is allowed than the room gives.
     Rights,
@@ -159,27 +159,11 @@ pub struct World {
     pub lives: u64,
     /// Who is parked and has asked for a slot, in that order.
     pub queue: Vec<Number>,
-    revision: u64,
-    serial: u64,
-    hello: [bool; 2],
-}
-
-/// Everything of a world but the state, which is kept as its bytes.
-#[derive(Clone)]
-pub struct Frozen {
-    bytes: Arc<[u8]>,
-    wall: u64,
-    people: Vec<Person>,
-    left: Faults,
-    cut: Option<Cut>,
-    lost: bool,
-    stale: Option<Arc<[u8]>>,
-    ids: u8,
-    lives: u64,
-    queue: Vec<Number>,
-    revision: u64,
-    serial: u64,
-    hello: [bool; 2],
+    /// Of the last change, and of the last entry.
+    pub revision: u64,
+    pub serial: u64,
+    /// The gate's next entry is its first.
+    pub hello: [bool; 2],
 }
 
 impl World {
@@ -228,44 +212,6 @@ impl World {
         self.state = self.state.plain();
         let form = self.form();
         (self, form)
-    }
-
-    pub fn freeze(&self) -> Frozen {
-        Frozen {
-            bytes: self.state.encode().into(),
-            wall: self.wall,
-            people: self.people.clone(),
-            left: self.left,
-            cut: self.cut.clone(),
-            lost: self.lost,
-            stale: self.stale.clone(),
-            ids: self.ids,
-            lives: self.lives,
-            queue: self.queue.clone(),
-            revision: self.revision,
-            serial: self.serial,
-            hello: self.hello,
-        }
-    }
-
-    pub fn thaw(frozen: &Frozen, size: Size, broken: Broken) -> Self {
-        Self {
-            size,
-            broken,
-            state: State::decode(&frozen.bytes).unwrap(),
-            wall: frozen.wall,
-            people: frozen.people.clone(),
-            left: frozen.left,
-            cut: frozen.cut.clone(),
-            lost: frozen.lost,
-            stale: frozen.stale.clone(),
-            ids: frozen.ids,
-            lives: frozen.lives,
-            queue: frozen.queue.clone(),
-            revision: frozen.revision,
-            serial: frozen.serial,
-            hello: frozen.hello,
-        }
     }
 
     fn gate_id(&self, gate: usize) -> GateId {
@@ -467,6 +413,9 @@ impl World {
             self.ids,
             u8::from(self.lost),
         ]);
+        // The rule of returns goes by it, so it is told apart even where the room would not.
+        bytes.push(u8::try_from(self.queue.len()).unwrap());
+        self.queue.iter().for_each(|number| put(&mut bytes, *number));
         if let Some(cut) = &self.cut {
             bytes.push(cut.moves);
             bytes.extend((wall - cut.since).to_le_bytes());
