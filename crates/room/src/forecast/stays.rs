@@ -21,7 +21,7 @@ const IDLE_PARTS: u64 = 8;
 const MANY: u64 = 512 * ONE;
 
 /// Before anything is known an active session lasts so long, and a sixth of a slot's time more.
-const VISIT_MS: u64 = 100_000;
+const VISIT_MS: u64 = 120_000;
 
 /// Events that a chance weighs before anything is known of an age.
 const PRIOR: u64 = 2;
