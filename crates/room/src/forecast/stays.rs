@@ -181,14 +181,14 @@ impl Lean {
         patient.min(present * 5 / 6)
     }
 
-    /// Later arrivals take calls of other lanes. What has gone on for a while goes on for less than half of that as likely as for more than
-    /// twice (Gott 1993, "Implications of the Copernican principle"); but the arrivals of a sale end sooner. Behind these steps they thin
-    /// out.
+    /// Later arrivals take calls of other lanes. What has gone on for a while goes on for as long in half of the cases, and for four times as
+    /// long in two of ten (Gott 1993, "Implications of the Copernican principle"); but the arrivals of a sale may end at once. Behind
+    /// these steps they thin out.
     pub fn arrivals(self, of: Arrivals) -> Arrivals {
         let steps = match self {
-            Self::Likely => of.steps / 2,
+            Self::Likely => of.steps,
             Self::Fast => of.steps / 16,
-            Self::Slow => of.steps * 2,
+            Self::Slow => of.steps * 4,
         };
         Arrivals { steps, ..of }
     }

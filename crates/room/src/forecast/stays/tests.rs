@@ -366,10 +366,10 @@ fn who_ends_later_holds_a_slot_for_longer() {
 }
 
 #[test]
-fn arrivals_are_expected_to_go_on_for_half_as_long_as_they_have() {
+fn arrivals_are_expected_to_go_on_for_as_long_as_they_have() {
     let of = Arrivals { rate: ONE, steps: 320 };
     let steps = [Lean::Fast, Lean::Likely, Lean::Slow].map(|lean| lean.arrivals(of).steps);
-    assert_eq!(steps, [20, 160, 640]);
+    assert_eq!(steps, [20, 320, 1_280]);
     assert_eq!(Lean::Slow.arrivals(of).rate, ONE);
 }
 
