@@ -114,8 +114,8 @@ impl Losses {
 const FADES: u64 = 64;
 
 impl MeanCalls {
-    /// By a controller: the mean that it has let through, at first with what it allows now. The fast forecast follows what it allows now, up
-    /// to three times the mean; in the first steps farther, and beyond that. The slow one is below the mean, the less the longer the room
+    /// By a controller: the mean that it has let through, in the first 60 steps with what it allows now. The fast forecast follows what it
+    /// allows now, up to three times the mean, and in the first steps up to many times the mean. The slow one is below the mean, the less the longer the room
     /// has called, and a fourth of it at least.
     pub fn limit(
         &mut self,

@@ -23,7 +23,7 @@ static TWINS: LazyLock<Vec<(Size, Way, Way)>> = LazyLock::new(|| {
         let mut search = Search::new(size, Broken::Nothing);
         search.twins_wanted = 100;
         let bound = Bound {
-            states: 2_500,
+            states: 4_000,
             ..Bound::NONE
         };
         search.run(bound, || true).unwrap();

@@ -91,7 +91,7 @@ pub enum Broken {
     Served,
     /// The shop's requests are read as later than they were.
     Parked,
-    /// Everybody who is parked is read as one who asks for a slot, by their numbers and before those who do ask.
+    /// All parked visitors are read as asking for a slot, in the order of their numbers, before those who asked.
     Returns,
     /// One right fewer is allowed than the room gives.
     Rights,
