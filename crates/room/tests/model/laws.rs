@@ -200,7 +200,8 @@ fn slot(world: &World, view: &View) -> Option<String> {
         // once the store can be reached.
         let off = world.lost && world.cut.is_some() && matches!(standing, Standing::Called(_));
         // The log has lost the claim and called the visitor again. The pass is of the call before, and the ticket comes in.
-        let again = world.lost && matches!(standing, Standing::Called(_)) && person.ticket.is_some();
+        let is_later = matches!(standing, Standing::Called(called) if called.call.count > 1);
+        let again = world.lost && is_later && person.ticket.is_some();
         if !(holds || unheard || late || off || again || world.lost && honoured) {
             return Some(format!("nobody lost: {name} has a good pass, and is {standing:?}"));
         }
