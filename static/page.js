@@ -166,7 +166,7 @@ function show(before, bounds, s) {
   say(line + (bounds ? '. ' + wait : ''));
 }
 
-// Tells a screen reader what is new of the place, the reason and the message, at most every 30 seconds.
+// Tells a screen reader what is new of the place, the reason, the message and the times of day, at most every 30 seconds.
 function say(place) {
   var parts = [place, seen('why'), seen('message'), seen('times')], news = parts.filter(function (part, i) { return part && part !== spoken[i]; });
   if (isCalled || !news[0] || now() - spokenAt < 3e4) return;
