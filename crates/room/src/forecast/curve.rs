@@ -41,9 +41,9 @@ pub(crate) struct Wait {
 }
 
 /// What no forecast knows, in thousandths of the wait: at least so many, one more for each so many milliseconds, and the most.
-const DRIFT: u64 = 70;
-const DRIFT_MS: u64 = 30_000;
-const MOST_DRIFT: u64 = 130;
+const DRIFT: u64 = 60;
+const DRIFT_MS: u64 = 35_000;
+const MOST_DRIFT: u64 = 110;
 
 /// Deviations of chance in an interval that holds eight of ten times, in thousandths.
 const CHANCE: u64 = 1_280;
@@ -344,7 +344,10 @@ mod tests {
             "{widths:?}"
         );
         // What no forecast knows is left, with any number.
-        assert!(widths[4] >= 600_000 * 2 * (DRIFT + 20) / 1_000, "{widths:?}");
+        assert!(
+            widths[4] >= 600_000 * 2 * (DRIFT + 600_000 / DRIFT_MS) / 1_000,
+            "{widths:?}"
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! For waits of about half a minute, a minute, two, and so on, the forecast of one place is noted now and then: each minute, or six
 //! times within a longer wait, since the outcomes of one wait are much alike. When calls pass that place, or the interval has ended
-//! without, its error is known. Misses widen the intervals of such waits, hits narrow them, until five of six hold.
+//! without, its error is known. Misses widen the intervals of such waits. Hits narrow them, the more the nearer the wait was to the
+//! likely one: an interval that is far too wide is soon narrow. Both are equal where five of six hold, if errors are normal.
 
 use crate::lane::Lane;
 use ropeline_ids::{Clock, Place};
@@ -19,7 +20,7 @@ const PARTS: u64 = 8;
 const OPEN: usize = 256;
 
 /// Factors of a width.
-const NARROWEST: u64 = WHOLE / 2;
+const NARROWEST: u64 = WHOLE / 3;
 const WIDEST: u64 = WHOLE * 4;
 
 /// One, for factors.
@@ -76,6 +77,16 @@ struct Open {
     high: u64,
 }
 
+impl Open {
+    /// How far inside the interval a wait was: [`WHOLE`] for the likely one, nothing at an end of the interval; `None` outside.
+    fn within(&self, waited: u64) -> Option<u64> {
+        let end = if waited < self.likely { self.low } else { self.high };
+        let rest = (self.low..=self.high).contains(&waited).then(|| end.abs_diff(waited))?;
+        let inside = (rest * WHOLE).checked_div(end.abs_diff(self.likely));
+        Some(inside.unwrap_or(WHOLE).min(WHOLE))
+    }
+}
+
 fn span(wait_ms: u64) -> usize {
     let doubled = (wait_ms / FIRST_MS).checked_ilog2().map_or(0, |log| log + 1);
     usize::try_from(doubled).unwrap_or(SPANS).min(SPANS - 1)
@@ -126,11 +137,9 @@ impl Errors {
             }
             let span = &mut spans[open.span];
             span.known += 1;
-            let hit = passed && (open.low..=open.high).contains(&waited);
-            span.width = if hit {
-                span.width - span.width / 30
-            } else {
-                span.width + span.width / 6
+            span.width = match open.within(waited) {
+                Some(within) if passed => span.width - span.width * within / WHOLE / 12,
+                _ => span.width + span.width / 4,
             };
             span.width = span.width.clamp(NARROWEST, WIDEST);
             let ratio = (waited * WHOLE / open.likely.max(1)).clamp(WHOLE / 2, WHOLE * 2);
@@ -284,25 +293,50 @@ mod tests {
     }
 
     #[test]
-    fn hits_narrow_intervals_to_a_half_at_most() {
+    fn a_hit_is_within_by_how_far_it_is_from_the_end_of_the_interval() {
+        let open = |low, likely, high| Open {
+            span: 0,
+            lane: 0,
+            place: Place(0),
+            at: NOW,
+            likely,
+            low,
+            high,
+        };
+        let wide = open(50, 100, 300);
+        let within = [49, 50, 75, 100, 200, 300, 301].map(|waited| wide.within(waited));
+        let half = Some(WHOLE / 2);
+        assert_eq!(within, [None, Some(0), half, Some(WHOLE), half, Some(0), None]);
+        // By a rate, the likely wait may be an end of the interval, or beside it.
+        assert_eq!(open(100, 100, 100).within(100), Some(WHOLE));
+        assert_eq!(open(110, 100, 120).within(111), Some(WHOLE * 9 / 20));
+        assert_eq!(open(110, 90, 300).within(299), Some(WHOLE / 210));
+        assert_eq!(open(50, 120, 110).within(60), Some(WHOLE / 7));
+    }
+
+    #[test]
+    fn hits_narrow_intervals_to_a_third_at_most() {
         let mut errors = with_hits(100, 100_000);
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
         (0..20).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
-        (0..10).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+        (0..5).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         let width = errors.spans.factors(100_000).width;
         assert!((WHOLE * 2..WHOLE * 3).contains(&width), "{width}");
+        // At the very end of the interval.
+        (0..100).for_each(|_| happens(&mut errors, 100_000, 150_000, true));
+        assert_eq!(errors.spans.factors(100_000).width, width);
         (0..100).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
         assert_eq!(errors.spans.factors(100_000).width, NARROWEST);
     }
 
     #[test]
-    fn five_hits_make_up_for_a_miss() {
+    fn four_hits_make_up_for_a_miss() {
         let mut errors = with_hits(5, 100_000);
         (0..5).for_each(|_| happens(&mut errors, 100_000, 10_000, true));
         let before = errors.spans.factors(100_000).width;
         for _ in 0..20 {
             happens(&mut errors, 100_000, 10_000, true);
-            (0..5).for_each(|_| happens(&mut errors, 100_000, 100_000, true));
+            (0..4).for_each(|_| happens(&mut errors, 100_000, 118_000, true));
         }
         let after = errors.spans.factors(100_000).width;
         assert!(after.abs_diff(before) < before / 3, "{before} {after}");
