@@ -75,10 +75,9 @@ impl World {
         let sure = self.eyes(slot, |eyes| {
             !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(_))
         });
-        // Of a jump of the store's clock the gate may not have heard.
-        let jumped = rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD);
-        self.people[id].asked = (sure && !jumped).then_some((self.now, number));
-        if sure && !jumped {
+        let sure = sure && !self.has_clock_jumped();
+        self.people[id].asked = sure.then_some((self.now, number));
+        if sure {
             self.has_a_slot(id, slot, number);
         }
     }
@@ -118,6 +117,11 @@ impl World {
                 self.come_again(asking.visitor, 100 * MILLI, 2 * SECOND);
             }
         }
+    }
+
+    /// The store's clock has jumped, and not all gates may have heard of it: the room may have parked sessions that they would forward.
+    pub fn has_clock_jumped(&self) -> bool {
+        rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD)
     }
 
     /// The store's clock has jumped: by as much as an entry may move the rooms' clock, sessions end sooner than the shop counts.
