@@ -119,6 +119,21 @@ impl World {
         }
     }
 
+    /// Of its last forwarded requests a gate that is cut off has the word to itself until it is back. The room does not know of them, and
+    /// ends these sessions as of the request before.
+    fn forgets_what_gates_cut_off_know(&mut self) {
+        let cut_off = self.slots.iter().enumerate().filter_map(|(slot, has)| {
+            let gate = has.gate.as_ref()?;
+            gate.cut_off(self.now)
+                .then_some((slot, gate.view_at.saturating_sub(UNTOLD)))
+        });
+        for (slot, heard) in cut_off.collect::<Vec<_>>() {
+            for person in self.people.iter_mut().filter(|person| person.gate == slot) {
+                person.asked = person.asked.filter(|(at, _)| *at < heard);
+            }
+        }
+    }
+
     /// The store's clock has jumped, and not all gates may have heard of it: the room may have parked sessions that they would forward.
     pub fn has_clock_jumped(&self) -> bool {
         rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD)
@@ -132,6 +147,7 @@ impl World {
     /// The shop never counts more visitors than slots are held; and a visitor who had a page is inside for a session from
     /// then on, less the time that a gate may be behind.
     pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: Clock) {
+        self.forgets_what_gates_cut_off_know();
         if let Some(active) = rooms::active() {
             return self.nobody_loses_a_slot(line, clock, active.idle_after_ms * MILLI);
         }
