@@ -450,7 +450,7 @@ impl World {
         }
         let position = entry.position;
         self.note(format_args!("{position:?} is poison"));
-        observer::with(|watch| watch.poison = Some(position));
+        observer::with(|watch| watch.poison.insert(position));
         self.after(8 * SECOND, Event::Fault(Fault::Skip(position)));
     }
 }

@@ -62,8 +62,13 @@ impl World {
             observer::with(|watch| {
                 let acting = watch.acting;
                 watch.ledger.known.forgets(acting);
-                watch.twisted.remove(&acting)
+                watch.twisted.remove(&acting);
+                // Its rooms may be wrong from now on, whichever gate it is.
+                watch.ledger.blind |= watch.wrong_is_saved;
             });
+        }
+        if matches!(ask, Ask::Save { .. }) {
+            observer::with(|watch| watch.wrong_is_saved |= watch.twisted.contains(&watch.acting));
         }
         self.only_what_is_confirmed_is_saved(slot, &ask);
         if let Ask::Begin { seen, .. } = &ask {

@@ -29,10 +29,12 @@ pub struct Watch {
     /// Where the root stood that each gate fetched last.
     pub roots: BTreeMap<GateId, Position>,
     /// Applying this entry panics.
-    pub poison: Option<Position>,
+    pub poison: BTreeSet<Position>,
     /// Gates that apply their next entry wrongly, and those whose state is wrong since.
     pub to_twist: BTreeSet<GateId>,
     pub twisted: BTreeSet<GateId>,
+    /// A gate with wrong rooms has saved them. It may do so while no other gate has a vote, such as while the only other one is paused.
+    pub wrong_is_saved: bool,
 }
 
 thread_local! {
@@ -57,7 +59,7 @@ enum How {
 /// [`State::apply`], watched.
 pub fn apply(state: &mut State, entry: &Encoded) -> Effects {
     let how = with(|watch| match () {
-        () if watch.poison == Some(entry.position) => How::NotAtAll,
+        () if watch.poison.contains(&entry.position) => How::NotAtAll,
         () if watch.to_twist.remove(&watch.acting) => {
             watch.twisted.insert(watch.acting);
             watch.ledger.rooms = Rooms::AreWrong;
@@ -77,7 +79,9 @@ pub fn apply(state: &mut State, entry: &Encoded) -> Effects {
                 watch.last = Some(state.view());
                 watch.versions.insert(state.version());
                 accounts::look(watch, &entry.position);
-                code_book::look(watch, entry, &effects);
+                if !watch.ledger.blind {
+                    code_book::look(watch, entry, &effects);
+                }
                 if watch.twisted.is_empty() && watch.ledger.rooms == Rooms::AreWrong {
                     watch.ledger.rooms = Rooms::WereWrong;
                 }

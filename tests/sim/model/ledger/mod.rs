@@ -158,6 +158,9 @@ impl Ledger {
             self.blind = true;
             return;
         }
+        if let Some(at) = root {
+            self.skip_to(at);
+        }
         let book = match root {
             Some(at) if at != Position::default() => match self.histories.get(&at.epoch) {
                 Some(history) if history.sequence >= at.sequence => history.book.back_at(at.sequence),
@@ -177,6 +180,20 @@ impl Ledger {
             missed: 0,
         };
         self.histories.insert(epoch, history);
+    }
+
+    /// A log begins from a gate that has skipped all entries behind those that were read.
+    fn skip_to(&mut self, at: Position) {
+        let Some(mut history) = self.histories.remove(&at.epoch) else {
+            return;
+        };
+        let is_skipped = |sequence| self.skips.contains(&Position { sequence, ..at });
+        if (history.sequence + 1..=at.sequence).all(is_skipped) {
+            let next = at.sequence + 1;
+            self.pass_over(&mut history, Position { sequence: next, ..at });
+            history.sequence = history.sequence.max(at.sequence);
+        }
+        self.histories.insert(at.epoch, history);
     }
 
     /// Entries that were skipped: no time passes with them.
