@@ -73,7 +73,8 @@ impl World {
 
     pub fn asks_shop(&mut self, id: usize, slot: usize, number: Number) {
         let sure = self.eyes(slot, |eyes| {
-            !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(_))
+            // One whose end is set keeps that.
+            !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(inside) if !inside.ending)
         });
         let sure = sure && !self.has_clock_jumped();
         self.people[id].asked = sure.then_some((self.now, number));
