@@ -285,6 +285,10 @@ impl World {
 
     /// The shop has the request.
     pub fn is_inside(&mut self, id: usize, slot: usize, (pass, carried): (Pass, bool)) {
+        // A gate that leaves has ended with the word of this visitor: the browser tries again.
+        if self.slots[slot].gate.is_none() {
+            return self.come_again(id, 100 * MILLI, 2 * SECOND);
+        }
         let (now, calm) = (self.now, self.calm);
         let renewed = self.eyes(slot, |eyes| eyes.renewed(&pass));
         self.asks_shop(id, slot, pass.number);
