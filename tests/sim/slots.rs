@@ -67,20 +67,16 @@ impl World {
         shown.filter(|at| Some(at.epoch) == epoch).max()
     }
 
-    /// Some gate that is not cut off, and does not judge by a clock from before a jump, would forward the visitor now.
+    /// Some gate that is not cut off would forward the visitor now.
     fn is_let_in(&self, id: usize) -> bool {
         let person = &self.people[id];
         let Some(pass) = person.pass.filter(|_| person.is == Is::Inside) else {
             return false;
         };
-        let newest = self.newest().filter(|_| self.has_clock_jumped());
         (0..self.slots.len()).any(|slot| {
-            let Some(gate) = self.slots[slot].gate.as_ref() else {
-                return false;
-            };
-            let knows = newest.is_none_or(|newest| gate.view.position == newest);
-            let is_asked = gate.paused_until <= self.now && !gate.cut_off(self.now) && knows;
-            is_asked && self.eyes(slot, |eyes| eyes.pass(&pass).0 && !eyes.must_ask(&pass))
+            let gate = self.slots[slot].gate.as_ref();
+            gate.is_some_and(|gate| gate.paused_until <= self.now && !gate.cut_off(self.now))
+                && self.eyes(slot, |eyes| eyes.pass(&pass).0 && !eyes.must_ask(&pass))
         })
     }
 }

@@ -28,7 +28,7 @@ pub struct Gate {
     pub wake: Option<Time>,
     pub paused_until: Time,
     pub view: Arc<View>,
-    pub view_at: Time,
+    view_at: Time,
     /// Visitors who wait for a number.
     pub joiners: Vec<Joiner>,
     /// Visitors who wait for the result of a code.

@@ -63,7 +63,7 @@ impl World {
                 let acting = watch.acting;
                 watch.ledger.known.forgets(acting);
                 watch.twisted.remove(&acting);
-                // Its rooms may be wrong from now on, whichever gate it is.
+                // The snapshot that it loads may hold wrong rooms, and no later rooms can be judged.
                 watch.ledger.blind |= watch.wrong_is_saved;
             });
         }

@@ -73,10 +73,12 @@ impl World {
 
     pub fn asks_shop(&mut self, id: usize, slot: usize, number: Number) {
         let sure = self.eyes(slot, |eyes| {
-            // One whose end is set keeps that.
+            // A session whose end is set ends then, whatever it asks.
             !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(inside) if !inside.ending)
         });
-        let sure = sure && !self.has_clock_jumped();
+        // Of a jump of the store's clock the gate may not have heard.
+        let jumped = rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD);
+        let sure = sure && !jumped;
         self.people[id].asked = sure.then_some((self.now, number));
         if sure {
             self.has_a_slot(id, slot, number);
@@ -120,26 +122,6 @@ impl World {
         }
     }
 
-    /// Of its last forwarded requests a gate that is cut off has the word to itself until it is back. The room does not know of them, and
-    /// ends these sessions as of the request before.
-    fn forgets_what_gates_cut_off_know(&mut self) {
-        let cut_off = self.slots.iter().enumerate().filter_map(|(slot, has)| {
-            let gate = has.gate.as_ref()?;
-            gate.cut_off(self.now)
-                .then_some((slot, gate.view_at.saturating_sub(UNTOLD)))
-        });
-        for (slot, heard) in cut_off.collect::<Vec<_>>() {
-            for person in self.people.iter_mut().filter(|person| person.gate == slot) {
-                person.asked = person.asked.filter(|(at, _)| *at < heard);
-            }
-        }
-    }
-
-    /// The store's clock has jumped, and not all gates may have heard of it: the room may have parked sessions that they would forward.
-    pub fn has_clock_jumped(&self) -> bool {
-        rooms::active().is_some() && self.stepped.is_some_and(|at| self.now < at + UNTOLD)
-    }
-
     /// The store's clock has jumped: by as much as an entry may move the rooms' clock, sessions end sooner than the shop counts.
     pub fn forgets_whom_the_shop_counts(&mut self) {
         self.people.iter_mut().for_each(|person| person.asked = None);
@@ -148,7 +130,6 @@ impl World {
     /// The shop never counts more visitors than slots are held; and a visitor who had a page is inside for a session from
     /// then on, less the time that a gate may be behind.
     pub fn nobody_is_forgotten(&mut self, line: &LineView, clock: Clock) {
-        self.forgets_what_gates_cut_off_know();
         if let Some(active) = rooms::active() {
             return self.nobody_loses_a_slot(line, clock, active.idle_after_ms * MILLI);
         }
