@@ -86,19 +86,23 @@ impl Gate {
         said.marks.dedup();
         let first = self.cut(&mut said);
         let report = self.report.take().map(|report| (self.room.clone(), report));
+        let noted = self.noted(&said);
         let effects = self.append(
             Batch {
                 sections: vec![first],
                 load: report.into_iter().collect(),
+                noted,
                 ..Batch::default()
             },
             now,
         );
         while items(&said) > 0 {
             let more = self.cut(&mut said);
+            let noted = self.noted(&said);
             self.append(
                 Batch {
                     sections: vec![more],
+                    noted,
                     ..Batch::default()
                 },
                 now,
@@ -141,6 +145,11 @@ impl Gate {
         );
         self.view = self.state.view();
         self.spoke = now;
+    }
+
+    /// How far the gate has read, if nothing is left to be said.
+    fn noted(&self, left: &Section) -> Option<Clock> {
+        (items(left) == 0).then(|| self.state.clock())
     }
 
     fn append(&mut self, batch: Batch, now: u64) -> Effects {

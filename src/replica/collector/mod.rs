@@ -52,6 +52,11 @@ impl Collector {
         !idle || !self.redeems.is_empty() || self.load.tell()
     }
 
+    /// Something that visitors did is in no batch yet.
+    pub fn has_notes(&self) -> bool {
+        self.notes > 0
+    }
+
     /// Notes of people that no later request says again.
     pub fn final_notes(&self) -> usize {
         let people = self.lines.iter().filter(|((_, _, rehearsal), _)| rehearsal.is_none());

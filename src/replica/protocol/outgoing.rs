@@ -199,6 +199,7 @@ impl Outgoing {
             saved: beside.saved,
             raise: self.raise.take().or(beside.raise),
             applied: at.sequence,
+            noted: (!self.collector.has_notes()).then(|| state.clock()),
             lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
             ..batch
         };
@@ -337,7 +338,7 @@ impl Outgoing {
             let batch = &mut sent.append.batch;
             batch.hello = true;
             (batch.vote, batch.saved, batch.raise, batch.root, batch.adopt) = (None, None, None, None, None);
-            batch.applied = 0;
+            (batch.applied, batch.noted) = (0, None);
         }
     }
 }

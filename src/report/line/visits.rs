@@ -133,14 +133,19 @@ impl Visits {
         self.keep(who, renewed);
     }
 
-    /// A session lasts for so long, whether or not a request comes.
+    /// The slot of a session is held for so long, whether or not a request comes: it counts as used until shortly before.
     pub fn hold(&mut self, who: Who, for_ms: u64, now: Now<'_>) {
+        let Some(parks_after_ms) = now.settings.parks_after_ms() else {
+            return;
+        };
         self.renew(who, now);
         let Some(session) = self.inside.get(&who).copied().filter(|session| !session.ending) else {
             return;
         };
         let until = now.clock.plus(for_ms).min(session.ends_by);
-        let expires = session.expires.max(until);
+        let used = until.0.saturating_sub(parks_after_ms);
+        let lasts = Clock(used).plus(now.settings.hold_ms()).max(until);
+        let expires = lasts.min(session.ends_by).max(session.expires);
         self.keep(who, Session { expires, ..session });
     }
 
@@ -230,6 +235,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::room::ActiveSlots;
     use ropeline_ids::Epoch;
 
     const WHO: Who = (LaneId(0), Number { epoch: Epoch(1), n: 4 });
@@ -308,13 +314,19 @@ mod tests {
 
     #[test]
     fn a_hold_makes_a_session_last_and_a_shorter_one_takes_nothing_away() {
-        let (settings, mut visits) = (settings(), Visits::default());
+        let active = Some(ActiveSlots {
+            idle_after_ms: 2_000,
+            max_sessions: None,
+        });
+        let settings = Settings { active, ..settings() };
+        let mut visits = Visits::default();
         visits.open(WHO, at(&settings, 0));
         visits.hold(WHO, 30_000, at(&settings, 1_000));
         visits.hold(WHO, 10, at(&settings, 2_000));
-        visits.expire(Clock(32_999));
+        // A session is parked 4.5 s after a request, and over 12.5 s after it: 8 s after the hold.
+        visits.expire(Clock(38_999));
         assert!(visits.is_inside(WHO));
-        visits.expire(Clock(33_000));
+        visits.expire(Clock(39_000));
         assert!(!visits.is_inside(WHO));
     }
 }

@@ -233,7 +233,6 @@ impl World {
     fn steps_clock(&mut self, ms: i64) {
         self.master().clock_ms += ms;
         self.forgets_whom_the_shop_counts();
-        self.stepped = Some(self.now);
     }
 
     /// The server that counts.

@@ -91,8 +91,6 @@ pub struct World {
     /// Faults are over: all visitors want in, and no fault happens.
     pub calm: bool,
     pub excuse: Excuse,
-    /// When the store's clock last jumped.
-    pub stepped: Option<Time>,
     pub traps: Traps,
     /// The last server id given out.
     pub replications: u64,
@@ -186,7 +184,6 @@ impl World {
             most_people: 0,
             calm: false,
             excuse: Excuse::default(),
-            stepped: None,
             traps: Traps::default(),
             replications: 1,
         }

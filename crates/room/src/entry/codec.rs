@@ -93,7 +93,7 @@ impl Batch {
 codec! {
     struct Batch sparse {
         applied, lag_us, sections, load, vote, saved, rooms, redeems, hello, goodbye, knows, spoke, root, raise,
-        adopt, spent_codes,
+        adopt, spent_codes, noted,
     } where is_sound;
     struct Spoke { position, nonce, roster };
     struct Vote { sequence, hash, again };

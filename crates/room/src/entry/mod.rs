@@ -24,7 +24,7 @@ use crate::settings::{Overrides, Settings};
 use crate::state::additions::Addition;
 use crate::version::ACTIVE_SLOTS;
 use ropeline_ids::{
-    Edition, Epoch, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
+    Clock, Edition, Epoch, GateId, LaneId, LineName, Number, PendingId, Position, RehearsalId, RoomName, Tag, Wall,
 };
 
 /// Most bytes of one encoded batch; more goes with the next.
@@ -57,6 +57,8 @@ pub struct Batch {
     pub knows: u16,
     /// The last sequence of this epoch that the gate had applied when it cut the batch.
     pub applied: u64,
+    /// The rooms' clock at that entry, if the gate has no note that is in no batch. Not known in version 1.
+    pub noted: Option<Clock>,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
     /// While a log has no root: how far its gate has read the logs before.
@@ -278,6 +280,7 @@ impl Batch {
         if version >= ACTIVE_SLOTS {
             return self;
         }
+        self.noted = None;
         for change in &mut self.rooms {
             match &mut change.change {
                 Change::Configure(settings) => settings.active = None,

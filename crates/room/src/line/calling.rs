@@ -420,6 +420,12 @@ impl Line {
         }
     }
 
+    /// It is to be parked, and is not because a gate is silent: that gate may have forwarded a request of it.
+    pub(super) fn may_be_in_use(&self, due: Due, settings: &Settings, m: &Context) -> bool {
+        let parks = self.parks(due);
+        parks.is_some_and(|at| at <= m.clock && at > m.parks_until(settings))
+    }
+
     /// When the record's session is parked, as the record itself says.
     pub(super) fn parks(&self, (id, place): Due) -> Option<Clock> {
         let lane = self.lanes.get(usize::from(id.0))?;
@@ -449,9 +455,11 @@ impl Line {
         };
         let session = used(session, rules.settings, m);
         let until = m.clock.plus(hold.for_ms).min(session.ends_by);
+        let renewed = Clock(until.0.saturating_sub(after_ms)).max(session.renewed);
+        let expires = renewed.plus(rules.settings.hold_ms()).max(until).min(session.ends_by);
         let held = Session {
-            renewed: session.renewed.max(Clock(until.0.saturating_sub(after_ms))),
-            expires: session.expires.max(until),
+            renewed,
+            expires: expires.max(session.expires),
             ..session
         };
         self.keep((hold.lane, place), Record::Inside(held));

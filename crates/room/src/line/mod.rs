@@ -29,7 +29,7 @@ use crate::forecast::told::Shares;
 use crate::forecast::{Forecast, Sight, calls_of};
 use crate::lane::Lane;
 use crate::lane::epoch::Epochs;
-use crate::lane::record::{EndedBy, Record};
+use crate::lane::record::{EndedBy, Record, Session};
 use crate::lane::slots::Held;
 use crate::line::accounts::{Accounts, MAX_TAGS};
 use crate::line::calling::{Calls, Scope};
@@ -409,7 +409,12 @@ impl Line {
             Some(Record::Inside(session)) => {
                 let last = session.ending || session.expires >= session.ends_by;
                 let end = if last { EndedBy::Word } else { EndedBy::Idling };
-                self.close((id, place), &session, end, rules, m);
+                if !last && self.may_be_in_use((id, place), rules.settings, m) {
+                    let expires = m.clock.plus(rules.settings.hold_ms()).min(session.ends_by);
+                    self.keep((id, place), Record::Inside(Session { expires, ..session }));
+                } else {
+                    self.close((id, place), &session, end, rules, m);
+                }
             }
             Some(Record::Over { .. }) => lane.forget(place),
             Some(Record::Missed { .. } | Record::Spent { .. }) | None => {}

@@ -27,8 +27,8 @@ pub(crate) struct Context {
     pub barred_until: Clock,
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
-    /// Until when every gate of the roster has been heard. What was due by then can be parked.
-    pub heard: Clock,
+    /// Up to this time the log has the notes of every gate of the roster.
+    pub noted: Clock,
     /// When a gate was last heard that left the roster without a goodbye.
     pub fell_silent: Option<Clock>,
     /// The epoch that the entry under way brings back.
@@ -57,7 +57,7 @@ impl Context {
             unproven,
             barred_until: Clock(0),
             held_until: Clock(0),
-            heard: Clock(0),
+            noted: Clock(0),
             fell_silent: None,
             adopts: None,
             joins_left: MAX_JOINS,
@@ -82,15 +82,16 @@ impl Context {
         1_000 + 3 * self.lag_ms.min(1_000)
     }
 
-    /// What is due by then can be parked. A gate that left silently may have forwarded requests until it did: as long as any
-    /// of these may be less than `idle_after` ago, nothing is.
+    /// What is due by then can be parked: gates stop forwarding [`SLACK_MS`] before, and until then the log has their notes. A
+    /// gate that left silently may have forwarded requests until it did: as long as any of these may be less than `idle_after`
+    /// ago, nothing is.
     pub fn parks_until(&self, settings: &Settings) -> Clock {
         let idle_ms = settings.active.map_or(0, |active| active.idle_after_ms);
         let may_act = |since: Clock| self.clock < since.plus(SILENCE_MS + idle_ms + SLACK_MS);
         if self.fell_silent.is_some_and(may_act) {
             return Clock(0);
         }
-        self.heard
+        self.noted.plus(SLACK_MS).min(self.clock)
     }
 
     pub fn is_barred(&self) -> bool {

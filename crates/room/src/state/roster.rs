@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use crate::codec::codec;
 use crate::entry::effects::Joined;
 use crate::entry::{Entry, Vote};
-use crate::version::ACTIVE_SLOTS;
 use ropeline_ids::{Clock, GateId};
 
 /// A gate that appends nothing for this long is off the roster.
@@ -38,8 +37,8 @@ pub struct RosterGate {
     pub lag_us: u32,
     /// Its last word on a checkpoint of this log.
     pub vote: Option<Vote>,
-    /// What it was last heard with was a batch that had been read before, which says nothing new. Not known in version 1.
-    pub repeats: bool,
+    /// Up to this time of the rooms' clock the log has its notes: it had read so far when it cut a batch that had all of them.
+    pub noted: Option<Clock>,
 }
 
 #[derive(Debug, Default)]
@@ -71,7 +70,7 @@ struct Gate {
 codec! {
     struct Roster { gates, gone } where is_sound then derived;
     struct Gate { told, joined, here };
-    struct RosterGate { serial, heard, knows, applied, lag_us } parts { vote, repeats } derived { id, behind };
+    struct RosterGate { serial, heard, knows, applied, lag_us } parts { vote, noted } derived { id, behind };
     struct Gone { since, serial, silent };
 }
 
@@ -100,7 +99,6 @@ impl Roster {
         };
         // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
         gate.told.heard = now;
-        gate.told.repeats = !counts && entry.version >= ACTIVE_SLOTS;
         if counts {
             gate.tell(entry);
             gate.told.serial = entry.serial;
@@ -166,7 +164,8 @@ impl Roster {
     pub fn begin(&mut self) {
         for gate in self.gates.values_mut() {
             gate.here = false;
-            (gate.told.applied, gate.told.behind, gate.told.vote) = (0, 0, None);
+            (gate.told.applied, gate.told.behind) = (0, 0);
+            (gate.told.vote, gate.told.noted) = (None, None);
         }
     }
 
@@ -184,11 +183,9 @@ impl Roster {
             .map_or(Clock(0), |since| since.plus(HOLD_MS))
     }
 
-    /// Until when all gates of this log have been heard: the start of time while the last word of one was a repeat, or there
-    /// is none.
-    pub fn all_heard(&self) -> Clock {
-        let heard = |gate: &RosterGate| if gate.repeats { Clock(0) } else { gate.heard };
-        self.gates().map(heard).min().unwrap_or_default()
+    /// Up to this time of the rooms' clock the log has the notes of all gates; the start of time if there is no gate.
+    pub fn all_noted(&self) -> Clock {
+        self.gates().map(|gate| gate.noted).min().flatten().unwrap_or_default()
     }
 
     /// When a gate was last heard that left without a goodbye, the last of these.
@@ -259,7 +256,7 @@ impl Gate {
                 behind: 0,
                 lag_us: 0,
                 vote: None,
-                repeats: false,
+                noted: None,
             },
             joined: Vec::new(),
             here: true,
@@ -273,6 +270,7 @@ impl Gate {
             self.told.knows = batch.knows;
         }
         (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
+        self.told.noted = self.told.noted.max(batch.noted);
         let before = entry.position.sequence.saturating_sub(1);
         self.told.behind = before.saturating_sub(batch.applied);
         self.told.vote = batch.vote.or(self.told.vote);

@@ -1,9 +1,9 @@
 //! One room and its log for tests: each action of visitors and operators is an entry that is applied at once.
 
 use crate::{
-    ActiveSlots, Batch, Bound, Change, Claim, Clock, Denied, Effects, End, Entry, Figures, GateId, Hold, LaneId,
-    LineName, Number, PendingId, Position, Redeem, Redeemed, RoomChange, RoomName, Section, Settings, Standing, State,
-    Tag, Tagged, Visitor, Wall,
+    ACTIVE_SLOTS, ActiveSlots, Batch, Bound, Change, Claim, Clock, Denied, Effects, End, Entry, Figures, GateId, Hold,
+    LaneId, LineName, Number, PendingId, Position, Redeem, Redeemed, RoomChange, RoomName, Section, Settings, Standing,
+    State, Tag, Tagged, Visitor, Wall,
 };
 
 pub const LANE: LaneId = LaneId(0);
@@ -39,6 +39,12 @@ pub fn active(capacity: u32, max_sessions: u32) -> Settings {
         late_window_ms: 600_000,
         ..settings(capacity)
     }
+}
+
+/// What a gate says that has read the log to its end, and has no note left.
+#[must_use]
+pub fn noted(state: &State) -> Option<Clock> {
+    (state.version() >= ACTIVE_SLOTS).then(|| state.clock())
 }
 
 /// One gate's log, entry after entry.
@@ -108,6 +114,7 @@ impl Log {
             version: self.state.version(),
             batch: Batch {
                 hello: batch.hello || std::mem::take(&mut self.hello),
+                noted: batch.noted.or_else(|| noted(&self.state)),
                 ..batch
             },
         }

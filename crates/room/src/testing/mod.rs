@@ -72,6 +72,7 @@ impl Hand {
             version: VERSION,
             batch: Batch {
                 hello: sequence == 1,
+                noted: Some(self.state.clock()),
                 ..batch
             },
         };

@@ -246,6 +246,7 @@ impl World {
             version: self.state.version(),
             batch: Batch {
                 hello: std::mem::take(&mut self.hello[gate]),
+                noted: Some(self.view(gate).clock),
                 ..batch
             },
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ropeline::room::{Claim, End, GateId, LineView, Number, PendingId, RehearsalId, RoomName, Tag, View};
 
-use super::parked::{Parking, Stay};
+use super::parked::{Gates, Parking, Stay};
 use crate::rooms::{self, LANE};
 
 /// A number as the reckoning has it, by the room's clock in milliseconds.
@@ -81,6 +81,7 @@ enum Undo {
     Heard(GateId, u64),
     Pending(PendingId, Option<Number>),
     Sold(Number),
+    Gates(Gates),
     Scalars([u64; 4], Option<u64>),
 }
 
@@ -97,6 +98,7 @@ impl Book {
                 Undo::Pending(id, Some(number)) => _ = book.pending.insert(id, number),
                 Undo::Pending(id, None) => _ = book.pending.remove(&id),
                 Undo::Sold(number) => _ = book.sold.remove(&number),
+                Undo::Gates(gates) => book.parking.gates = gates,
                 Undo::Scalars([clock, calls, adopting, figures], time) => {
                     (book.clock, book.calls, book.time) = (clock, calls, time);
                     (book.adopting_until, book.figures_until) = (adopting, figures);
@@ -114,6 +116,9 @@ impl Book {
         self.turn_parking();
         let scalars = [self.clock, self.calls, self.adopting_until, self.figures_until];
         self.undo.push((sequence, Undo::Scalars(scalars, self.time)));
+        if rooms::active().is_some() {
+            self.undo.push((sequence, Undo::Gates(self.parking.gates.clone())));
+        }
     }
 
     pub fn put(&mut self, number: Number, person: Person) {
@@ -257,9 +262,9 @@ impl Book {
         self.put(number, Person { is, ..person });
     }
 
-    /// Ends everything whose time is over.
-    pub fn expire(&mut self) {
-        let mut changed = Vec::new();
+    /// Ends everything whose time is over. A session that is in use as far as one can know lasts as of a request now.
+    pub fn expire(&mut self, parks_until: u64) {
+        let (mut changed, mut lasting) = (Vec::new(), Vec::new());
         for (number, person) in &self.people {
             let is = match person.is {
                 Is::Called { deadline, .. } if deadline + SLACK_MS <= self.clock => {
@@ -272,9 +277,24 @@ impl Book {
                 Is::Inside {
                     expires, ending: true, ..
                 } if expires <= self.clock => Is::Over,
-                Is::Inside { expires, ends_by, .. } if expires + SLACK_MS <= self.clock => {
+                Is::Inside {
+                    expires,
+                    ends_by,
+                    ending,
+                    stay,
+                } if expires + SLACK_MS <= self.clock => {
                     if expires >= ends_by {
                         Is::Over
+                    } else if self.may_be_in_use(stay, parks_until) {
+                        let expires = (self.clock + rooms::settings().hold_ms()).min(ends_by);
+                        let is = Is::Inside {
+                            expires,
+                            ends_by,
+                            ending,
+                            stay,
+                        };
+                        lasting.push((*number, Person { is, ..*person }));
+                        continue;
                     } else {
                         Is::Lapsed
                     }
@@ -282,6 +302,9 @@ impl Book {
                 _ => continue,
             };
             changed.push((*number, Person { is, ..*person }));
+        }
+        for (number, person) in lasting {
+            self.put(number, person);
         }
         for (number, person) in changed {
             let missed = u8::from(matches!(self.people[&number].is, Is::Called { .. }));

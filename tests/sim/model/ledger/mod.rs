@@ -232,7 +232,9 @@ impl Ledger {
             self.known.hear(entry);
             self.said(&mut history.book, entry, effects, line.map(AsRef::as_ref));
         }
-        history.book.expire();
+        history.book.hears_gate(entry, effects, before);
+        let parks_until = history.book.parks_until(entry, effects, before);
+        history.book.expire(parks_until);
         let Some(line) = line else { return };
         self.park(&mut history.book, entry, effects, before, (&view, line));
         let calls = history.book.calls;

@@ -39,9 +39,21 @@ pub struct Parking {
     /// Slots and rights before the entry.
     slots: usize,
     rights: usize,
-    /// When each gate was last heard, and whether with something new.
-    heard: BTreeMap<GateId, (u64, bool)>,
-    /// When each gate was last heard that left without a goodbye and is not back.
+    pub gates: Gates,
+    /// The clock at every entry of this log.
+    clocks: BTreeMap<u64, u64>,
+}
+
+/// What the entries say of the gates.
+#[derive(Clone, Default)]
+pub struct Gates {
+    /// When each was last heard.
+    heard: BTreeMap<GateId, u64>,
+    /// The same of gates of the logs before, until this log has its root.
+    before: BTreeMap<GateId, u64>,
+    /// The clock at the last entry that each had read when it last sent all its notes.
+    noted: BTreeMap<GateId, u64>,
+    /// When each was last heard that left without a goodbye and is not back.
     silent: BTreeMap<GateId, u64>,
     /// When the roster was another one.
     changed: Option<u64>,
@@ -53,8 +65,8 @@ struct Holder {
     number: Number,
     /// When it is to be parked.
     due: Option<u64>,
-    /// Until when all gates have been heard.
-    heard: Option<u64>,
+    /// What was to be parked by then can be, as far as the gates of the roster have sent their notes.
+    until: u64,
 }
 
 impl Stay {
@@ -89,20 +101,25 @@ fn after_ms() -> Option<u64> {
 }
 
 impl Parking {
-    /// Another log begins: every gate is to be heard in it.
+    /// Another log begins: every gate is to be heard in it before its root.
     pub fn begin(&mut self) {
-        self.heard.clear();
-        self.silent.clear();
-        self.changed = None;
+        self.clocks.clear();
+        let gates = &mut self.gates;
+        gates.before.append(&mut gates.heard);
+        gates.noted.clear();
+        gates.changed = None;
     }
 
-    /// Until when all gates of the roster have been heard; `None` if one of them has not been heard here.
-    fn all_heard(&self, roster: impl Iterator<Item = GateId>) -> Option<u64> {
-        let heard = |gate: GateId| {
-            let (at, is_new) = self.heard.get(&gate)?;
-            Some(if *is_new { *at } else { 0 })
-        };
-        roster.map(heard).try_fold(u64::MAX, |least, at| Some(least.min(at?)))
+    /// A gate forwards no request of a session from [`LAG_MS`] before it is parked.
+    fn parks_until(&self, roster: impl Iterator<Item = GateId>, clock: u64) -> u64 {
+        let noted = |gate: GateId| self.gates.noted.get(&gate).copied();
+        let noted = roster.map(noted).min().flatten();
+        noted.map_or(0, |noted| clock.min(noted + LAG_MS))
+    }
+
+    /// A gate that was lost lately may have forwarded requests of which nobody has heard.
+    fn misses_gate(&self, clock: u64) -> bool {
+        self.gates.silent.values().any(|since| clock < since + silence_ms())
     }
 }
 
@@ -113,6 +130,12 @@ impl Book {
             (self.parking.slots, self.parking.rights) = (self.held(), self.rights());
             self.parking.forced = 0;
         }
+    }
+
+    /// The session is to be parked, and a gate that has not sent its notes may have forwarded a request of it.
+    pub fn may_be_in_use(&self, stay: Stay, until: u64) -> bool {
+        let parks = stay.parks_at().filter(|at| *at <= self.clock);
+        parks.is_some_and(|at| at > until || self.parking.misses_gate(self.clock))
     }
 
     /// Called, active and parked.
@@ -172,8 +195,9 @@ impl Book {
         {
             let until = (self.clock + hold.for_ms).min(ends_by);
             let noted = noted.max(until.saturating_sub(after_ms));
+            let lasts = (noted + rooms::settings().hold_ms()).max(until).min(ends_by);
             let is = Is::Inside {
-                expires: expires.max(until),
+                expires: expires.max(lasts),
                 ends_by,
                 ending,
                 stay: Stay::Active { noted },
@@ -273,8 +297,7 @@ impl Ledger {
             return;
         }
         let at = entry.position;
-        book.hears_gate(entry, effects, before);
-        let heard = book.parking.all_heard(roster(entry, effects, before));
+        let until = book.parks_until(entry, effects, before);
         let mut granted = Vec::new();
         let sessions = book.people.iter().filter_map(|(number, person)| match person.is {
             Is::Inside {
@@ -289,7 +312,7 @@ impl Ledger {
                 continue;
             };
             let due = stay.parks_at().filter(|_| !ending);
-            let holder = Holder { at, number, due, heard };
+            let holder = Holder { at, number, due, until };
             match (stay.has_slot(), parked) {
                 (true, true) => {
                     self.judge_parked(book, &holder);
@@ -310,26 +333,28 @@ impl Ledger {
 
     /// Nobody is parked before the time, nor before every gate has been heard of it.
     fn judge_parked(&mut self, book: &Book, holder: &Holder) {
-        let Holder { at, number, due, heard } = *holder;
+        let Holder { at, number, due, until } = *holder;
         let clock = book.clock;
-        let heard = heard.unwrap_or(clock);
-        let silent = book.parking.silent.values().max();
-        if due.is_none_or(|due| due > heard) || silent.is_some_and(|since| clock < since + silence_ms()) {
+        if due.is_none_or(|due| due > until) || book.parking.misses_gate(clock) {
+            let silent = &book.parking.gates.silent;
             self.fault(&format!(
-                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; all heard until {heard}, one last at {silent:?}"
+                "{at:?}: {number:?} is parked at {clock} and was to be at {due:?}; that is so until {until}, without {silent:?}"
             ));
         }
     }
 
     /// Whoever is to be parked is, once all gates have been heard, unless one of them was lost lately.
     fn judge_overdue(&mut self, book: &Book, holder: &Holder) {
-        let Holder { at, number, due, heard } = *holder;
+        let Holder { at, number, due, until } = *holder;
         let clock = book.clock;
-        let is_settled = book.parking.changed.is_some_and(|since| since + silence_ms() <= clock);
-        let heard = heard.unwrap_or(0);
-        if let Some(due) = due.filter(|due| is_settled && *due <= heard) {
+        let is_settled = book
+            .parking
+            .gates
+            .changed
+            .is_some_and(|since| since + silence_ms() <= clock);
+        if let Some(due) = due.filter(|due| is_settled && *due <= until) {
             self.fault(&format!(
-                "{at:?}: {number:?} was to be parked at {due} and has a slot at {clock}, all gates heard until {heard}"
+                "{at:?}: {number:?} was to be parked at {due} and has a slot at {clock}; that is so until {until}"
             ));
         }
     }
@@ -414,17 +439,30 @@ impl Ledger {
 
 impl Book {
     /// The entry's gate is heard.
-    fn hears_gate(&mut self, entry: &Entry, effects: &Effects, before: &View) {
+    pub fn hears_gate(&mut self, entry: &Entry, effects: &Effects, before: &View) {
+        self.parking.clocks.insert(entry.position.sequence, self.clock);
         let on_roster = before.roster.iter().any(|gate| gate.id == entry.gate);
         let is_new = before.rooted && !effects.ignored;
         if on_roster || is_new || !before.rooted {
-            let is_heard = is_new || !before.rooted;
-            self.parking.heard.insert(entry.gate, (self.clock, is_heard));
-            if is_new {
-                // It is back, and has said what it did meanwhile.
-                self.parking.silent.remove(&entry.gate);
+            self.parking.gates.heard.insert(entry.gate, self.clock);
+        }
+        if entry.batch.spoke.is_some() {
+            self.parking.gates.silent.remove(&entry.gate);
+        }
+        if is_new {
+            // It is back, and has said what it did meanwhile.
+            self.parking.gates.silent.remove(&entry.gate);
+            let read = self.parking.clocks.get(&entry.batch.applied).copied();
+            if let Some(read) = read.filter(|_| entry.batch.noted.is_some()) {
+                let noted = self.parking.gates.noted.entry(entry.gate).or_default();
+                *noted = read.max(*noted);
             }
         }
+    }
+
+    /// What was to be parked by then can be when this entry is applied.
+    pub fn parks_until(&self, entry: &Entry, effects: &Effects, before: &View) -> u64 {
+        self.parking.parks_until(roster(entry, effects, before), self.clock)
     }
 
     /// Gates leave the roster.
@@ -434,18 +472,22 @@ impl Book {
         let mut is_changed = view.roster.iter().any(|gate| !is_on(before, gate.id));
         for gate in gone {
             is_changed = true;
+            self.parking.gates.noted.remove(&gate.id);
             let says_goodbye = entry.batch.goodbye && entry.gate == gate.id;
-            let last = self
-                .parking
-                .heard
-                .get(&gate.id)
-                .filter(|_| !says_goodbye && before.rooted);
-            if let Some((at, _)) = last {
-                self.parking.silent.insert(gate.id, *at);
+            let last = self.parking.gates.heard.remove(&gate.id);
+            if let Some(at) = last.filter(|_| !says_goodbye && before.rooted) {
+                self.parking.gates.silent.insert(gate.id, at);
             }
         }
-        if is_changed || self.parking.changed.is_none() {
-            self.parking.changed = Some(self.clock);
+        if view.rooted {
+            let gone = std::mem::take(&mut self.parking.gates.before).into_iter();
+            self.parking
+                .gates
+                .silent
+                .extend(gone.filter(|(gate, _)| !is_on(view, *gate)));
+        }
+        if is_changed || self.parking.gates.changed.is_none() {
+            self.parking.gates.changed = Some(self.clock);
         }
     }
 }

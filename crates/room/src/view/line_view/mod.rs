@@ -119,7 +119,7 @@ impl LineView {
                 Standing::Called(called(call, count(call.count)))
             }
             Some(Record::Called(call)) if call.count < 2 => late(call, waiting(line_lane, place, Some(call.at))),
-            Some(Record::Inside(session)) if now <= session.expires => {
+            Some(Record::Inside(session)) if now <= session.expires || self.waits_for_gates(session, now) => {
                 Standing::Inside(self.inside(session, count(session.count)))
             }
             Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
@@ -353,6 +353,12 @@ impl LineView {
         self.lanes.get(usize::from(lane.0))
     }
 
+    /// It was to be parked and is not, because a gate is silent: it does not end meanwhile.
+    fn waits_for_gates(&self, session: &Session, now: Clock) -> bool {
+        let parks = session.parks(self.settings.parks_after_ms());
+        session.expires < session.ends_by && parks.is_some_and(|at| at <= now)
+    }
+
     /// Until when a request of the session goes on without asking: two seconds before it is parked.
     fn unasked_until(&self, session: &Session) -> Clock {
         if session.is_parked() {
@@ -362,8 +368,8 @@ impl LineView {
         parks.map_or(Clock(u64::MAX), |at| Clock(at.0.saturating_sub(SLACK_MS)))
     }
 
-    /// The last noted activity, as the end of the session has it. That of a session whose slot is held until a date may be earlier
-    /// than `renewed`: a request during the hold is noted all the same if the session would end less than `session_ms` after it.
+    /// The last noted activity, as the end of the session has it. It is earlier than `renewed` where `session_duration` has grown since:
+    /// a request is noted all the same if the session would end less than `session_ms` after it.
     fn noted(&self, session: &Session) -> Clock {
         if session.expires >= session.ends_by {
             return session.renewed;

@@ -1,6 +1,6 @@
-//! Nothing is parked before every gate has been heard: a note of activity may still be on its way.
+//! Nothing is parked before the notes of every gate are in the log: one of activity may still be on its way.
 
-use ropeline_room::testing::log::{LANE, Log, active, only, room};
+use ropeline_room::testing::log::{LANE, Log, active, noted, only, room};
 use ropeline_room::{Batch, Effects, Encoded, LineName, Number, Section, Settings, Standing};
 
 use super::PARKS;
@@ -51,7 +51,8 @@ fn only_these(gates: &mut Gates, who: &[u64], ms: u64) {
 #[test]
 fn while_a_gate_is_silent_nobody_is_parked_and_its_late_word_counts() {
     let (mut gates, person) = with_one_inside(2);
-    only_these(&mut gates, &[1, 2], PARKS - 1_000);
+    // Gates forward requests of this session until two seconds before it is parked.
+    only_these(&mut gates, &[1, 2], PARKS - 2_500);
     only_these(&mut gates, &[1], 10_000);
     assert!(!is_parked(&mut gates, person), "gate 2 may have forwarded something");
     renew(&mut gates, 2, person);
@@ -71,9 +72,60 @@ fn a_silent_gate_that_has_nothing_to_say_of_it_lets_it_be_parked_at_once() {
 }
 
 #[test]
-fn what_was_due_when_the_slowest_gate_was_last_heard_is_parked() {
+fn a_gate_whose_notes_are_in_the_log_need_not_be_heard_again() {
     let (mut gates, person) = with_one_inside(2);
-    only_these(&mut gates, &[1, 2], PARKS);
+    only_these(&mut gates, &[1, 2], PARKS - 2_000);
+    only_these(&mut gates, &[1], 1_500);
+    assert!(!is_parked(&mut gates, person));
+    only_these(&mut gates, &[1], 500);
+    assert!(is_parked(&mut gates, person));
+}
+
+/// The gate forwarded a request after it had cut the batch, while the store did not answer.
+#[test]
+fn a_batch_that_was_cut_long_before_it_is_in_the_log_says_nothing_of_the_time_since() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], PARKS - 2_500);
+    let old = Batch {
+        noted: noted(&gates.state),
+        ..Batch::default()
+    };
+    only_these(&mut gates, &[1], 10_000);
+    gates.say(2, 0, old);
+    assert!(!is_parked(&mut gates, person));
+    renew(&mut gates, 2, person);
+    only_these(&mut gates, &[1, 2], PARKS - 500);
+    assert!(!is_parked(&mut gates, person));
+}
+
+#[test]
+fn a_jump_of_the_clock_that_a_gate_has_not_read_parks_nobody() {
+    let (mut gates, person) = with_one_inside(2);
+    only_these(&mut gates, &[1, 2], PARKS - 5_000);
+    let unread = Batch {
+        noted: noted(&gates.state),
+        ..Batch::default()
+    };
+    // An entry moves the room's clock by five seconds at most.
+    gates.say(1, 5_000, Batch::default());
+    gates.say(2, 0, unread);
+    gates.say(1, 0, Batch::default());
+    assert!(!is_parked(&mut gates, person));
+    gates.say(2, 0, Batch::default());
+    assert!(is_parked(&mut gates, person));
+}
+
+#[test]
+fn a_gate_with_notes_left_does_not_say_that_the_log_has_them() {
+    let (mut gates, person) = with_one_inside(1);
+    only_these(&mut gates, &[1], PARKS - 2_500);
+    for _ in 0..20 {
+        let mut entry = gates.entry(1, 500, Batch::default());
+        entry.batch.noted = None;
+        gates.state.apply(&Encoded::from(entry));
+    }
+    assert!(!is_parked(&mut gates, person));
+    only_these(&mut gates, &[1], 500);
     assert!(is_parked(&mut gates, person));
 }
 
@@ -102,10 +154,11 @@ fn a_gate_that_takes_its_leave_holds_nothing_up() {
 fn a_batch_that_comes_twice_says_nothing_new_of_its_gate() {
     let (mut gates, person) = with_one_inside(2);
     only_these(&mut gates, &[1, 2], 1_000);
-    // Gate 2 sends the same batch again and again, since no answer comes.
+    // Gate 2 sends the same batch again and again, since no answer comes. It may have forwarded something, so the session is not
+    // over either, as it would be 35 s after the last note.
     let batch = gates.entry(2, 0, Batch::default());
     gates.state.apply(&Encoded::from(batch.clone()));
-    for _ in 0..14 {
+    for _ in 0..40 {
         only_these(&mut gates, &[1], 1_000);
         let at = gates.state.position();
         let again = ropeline_room::Entry {

@@ -183,6 +183,11 @@ fn a_payment_keeps_the_slot_until_its_date_and_the_session_with_it() {
     assert!(log.is_active(people[0]), "longer than idle_after, and than a session");
     log.pass(500);
     assert!(log.is_parked(people[0]), "it was parked when the hold was over");
+    // As of a request 12 s before: 22 s and 2 s.
+    log.pass(9_500);
+    assert!(log.is_parked(people[0]), "and may come back");
+    log.pass(2_500);
+    assert_eq!(log.standing(people[0]), Standing::Ended);
 }
 
 #[test]

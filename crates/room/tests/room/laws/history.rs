@@ -6,7 +6,7 @@ use ropeline_room::{
     Overrides, PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 
-use ropeline_room::testing::log::{EPOCH, room};
+use ropeline_room::testing::log::{EPOCH, noted, room};
 
 /// A visitor in a gate's report.
 #[derive(Clone, Debug)]
@@ -289,7 +289,10 @@ impl Author {
             nonce: (at.sequence + 1).to_le_bytes(),
             time: Wall(self.time),
             version: VERSION,
-            batch,
+            batch: Batch {
+                noted: noted(state),
+                ..batch
+            },
         };
         self.last = Some(entry.clone());
         entry

@@ -19,20 +19,20 @@ const KNOWN: [(u16, u16, &str, &str); 4] = [
     (
         1,
         2,
-        "afd5865d3295618f0659a8b116493657510f83bc8890b84f9aea747b37a63de7",
-        "705269adb1777f8dae763514304d5eb5e376b268cf519f6497a60285dda93fbf",
+        "f75539a9ce95d9de8bd185807dabefd142f045d1501519365ca10015f902d8cb",
+        "fc232621a39f6218f5c4b5ef59463921d42906a0ee4a1bc90105b057b5720c15",
     ),
     (
         VERSION,
         VERSION,
-        "24f5dc8fcb08a7eaff6181d7753dba840fc9ea67c30db15172a94d2884eeec1d",
-        "b2b5ebba0466d30425cb75845a949a75876ddd71a82d4cc229ec970fa29b75b9",
+        "54bf15faa4c4f2c7f03872050a7979892ea6c1bb396394cafac5aa562f98e031",
+        "1145d2bc86f969fc4fe79e49b162a25e6cef16660214bdc38d30bf27435d4101",
     ),
     (
         VERSION,
         NEWEST,
-        "09db62a25f444517ac9664e58bee2f5180718644cf52c8752e114674d9b93cce",
-        "6c91447c5e8a4d5bc4b92272f9813d6739fd6599cf4f3d014176e3f5e89e28ca",
+        "461459112c53b1fcfedef20e6fcfedd09237f447d8bd67815d0ac55544bafefe",
+        "c3504cc2840527da10510840b51f48c92c7030c13f8abc30bc12998bf2db47f1",
     ),
 ];
 

@@ -5,7 +5,7 @@ use proptest::option;
 use proptest::prelude::*;
 use ropeline_room::draw::{AdmissionOrder, Hash};
 use ropeline_room::{
-    ActiveSlots, Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, CodeId,
+    ActiveSlots, Addition, Adopt, Batch, Bound, Bounds, BroughtCodes, CallOrder, Change, Circuit, Claim, Clock, CodeId,
     Commitment, Completion, Controller, Drawing, DrawnLane, Edition, Encoded, End, Entry, Epoch, Eviction, Forms,
     GateId, Hold, LaneId, Late, LineName, Linear, LoadControl, MAX_BATCH_BYTES, Made, Mode, NamedLane, Number, Outside,
     Overrides, PendingId, Position, Redeem, RehearsalId, RehearsalOrder, Report, RoomChange, RoomName, Root, STEPS,
@@ -260,11 +260,12 @@ prop_compose! {
         flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
         root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
         raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, [bool; 2])>>(), lag in any::<(u64, u32)>(),
-        load in btree_map(room_name(), report(), 0..3),
+        load in btree_map(room_name(), report(), 0..3), noted in any::<Option<u64>>(),
     ) -> Batch {
         Batch {
             hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
             load: load.into_iter().collect(),
+            noted: noted.map(Clock),
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
             adopt: adopt.map(|(epoch, sequence, floor, [whole, done])| Adopt { epoch: Epoch(epoch), sequence, floor, whole, done }),
             ..Batch::default()

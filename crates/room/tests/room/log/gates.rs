@@ -7,7 +7,7 @@ use ropeline_room::{
     State, Vote, Wall,
 };
 
-use ropeline_room::testing::log::{LANE, Log, only, room, settings};
+use ropeline_room::testing::log::{LANE, Log, noted, only, room, settings};
 
 /// The hash that names a root.
 pub const ROOT: [u8; 32] = [7; 32];
@@ -55,7 +55,10 @@ impl Gates {
             nonce: [1; 8],
             time: Wall(self.time),
             version: self.state.version(),
-            batch,
+            batch: Batch {
+                noted: batch.noted.or_else(|| noted(&self.state)),
+                ..batch
+            },
         }
     }
 
