@@ -18,6 +18,10 @@ impl State {
     #[must_use]
     pub fn plain(mut self) -> Self {
         self.roster.forget_serials();
+        // Only parking depends on it.
+        if self.rooms.all().all(|room| room.settings().active.is_none()) {
+            self.roster.forget_noted();
+        }
         Arc::make_mut(&mut self.context.past).forget_ends();
         let now = self.context.clock;
         self.rooms.all_mut().for_each(|room| room.forget_totals(now));

@@ -219,6 +219,12 @@ impl Roster {
         self.gone.values_mut().for_each(|gone| gone.serial = 0);
     }
 
+    /// Without how far each gate had read when it last sent all its notes.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn forget_noted(&mut self) {
+        self.gates.values_mut().for_each(|gate| gate.told.noted = None);
+    }
+
     fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) -> Vec<GateId> {
         let gone = self.gates.values().filter(|gate| goes(gate));
         let gone: Vec<RosterGate> = gone.map(|gate| gate.told.clone()).collect();

@@ -47,8 +47,11 @@ impl Known {
         self.sold.entry(number).or_default().push(at);
     }
 
-    /// A batch of a gate counts.
+    /// A batch of a gate counts. One that it cut before it had read the log's root says nothing of what it knows.
     pub fn hear(&mut self, entry: &Entry) {
+        if entry.batch.applied == 0 {
+            return;
+        }
         let said = self
             .said
             .entry((entry.position.epoch, entry.gate))

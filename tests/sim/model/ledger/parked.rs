@@ -446,16 +446,20 @@ impl Book {
         if on_roster || is_new || !before.rooted {
             self.parking.gates.heard.insert(entry.gate, self.clock);
         }
+        if entry.batch.spoke.is_some() || entry.batch.goodbye {
+            self.parking.gates.before.remove(&entry.gate);
+        }
         if entry.batch.spoke.is_some() {
             self.parking.gates.silent.remove(&entry.gate);
         }
         if is_new {
             // It is back, and has said what it did meanwhile.
             self.parking.gates.silent.remove(&entry.gate);
-            let read = self.parking.clocks.get(&entry.batch.applied).copied();
-            if let Some(read) = read.filter(|_| entry.batch.noted.is_some()) {
+            // No time passes with an entry that was skipped.
+            let read = self.parking.clocks.range(..=entry.batch.applied).next_back();
+            if let Some((_, read)) = read.filter(|_| entry.batch.noted.is_some()) {
                 let noted = self.parking.gates.noted.entry(entry.gate).or_default();
-                *noted = read.max(*noted);
+                *noted = (*read).max(*noted);
             }
         }
     }
