@@ -120,7 +120,11 @@ impl LineView {
             }
             Some(Record::Called(call)) if call.count < 2 => late(call, waiting(line_lane, place, Some(call.at))),
             Some(Record::Inside(session)) if now <= session.expires || self.waits_for_gates(session, now) => {
-                Standing::Inside(self.inside(session, count(session.count)))
+                let inside = self.inside(session, count(session.count));
+                Standing::Inside(Inside {
+                    expires: session.expires.max(now),
+                    ..inside
+                })
             }
             Some(Record::Inside(_) | Record::Over { .. }) => Standing::Ended,
             Some(Record::Called(_) | Record::Spent { .. }) => Standing::Late,

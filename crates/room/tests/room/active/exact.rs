@@ -34,7 +34,10 @@ fn is_parked(gates: &mut Gates, number: Number) -> bool {
     let view = gates.state.view();
     let line = &view.rooms[&room()].lines[&LineName::ONLY];
     match line.standing(LANE, number, view.clock) {
-        Standing::Inside(inside) => inside.parked,
+        Standing::Inside(inside) => {
+            assert!(inside.expires >= view.clock, "or its pass is void");
+            inside.parked
+        }
         other => panic!("{other:?}"),
     }
 }
