@@ -236,6 +236,7 @@ impl World {
         self.serial += 1;
         let at = self.state.position();
         let sequence = at.sequence + 1;
+        let read = self.view(gate);
         Entry {
             position: Position { sequence, ..at },
             gate: self.gate_id(gate),
@@ -246,7 +247,8 @@ impl World {
             version: self.state.version(),
             batch: Batch {
                 hello: std::mem::take(&mut self.hello[gate]),
-                noted: Some(self.view(gate).clock),
+                applied: read.position.sequence,
+                noted: Some(read.clock),
                 ..batch
             },
         }
