@@ -102,3 +102,9 @@ fn a_clock_that_is_set_back_makes_no_code_good_again() {
     });
     assert!(seen.granted > 100 && seen.spent > 100, "{seen:?}");
 }
+
+/// The gate that has read furthest was slow, so another gave the root. A code that only the first has read comes meanwhile.
+#[test]
+fn a_gate_that_is_slow_to_give_the_root_is_waited_for_by_codes() {
+    Plan::wild(301_077).holds("a_gate_that_is_slow_to_give_the_root");
+}

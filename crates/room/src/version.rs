@@ -6,6 +6,9 @@ pub const VERSION: u16 = 2;
 /// From this one on a room can have active slots.
 pub const ACTIVE_SLOTS: u16 = 2;
 
+/// From this one on an entry that a gate wrote before it had read the log's root is no report of what it knows of earlier logs.
+pub(crate) const REPORTS_BEHIND_THE_ROOT: u16 = 2;
+
 /// The oldest one.
 pub const OLDEST: u16 = 1;
 

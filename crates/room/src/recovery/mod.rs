@@ -16,6 +16,7 @@ use crate::recovery::adopting::Adopting;
 use crate::recovery::codes_cutoff::CodesCutoff;
 use crate::state::context::Context;
 use crate::state::roster::Roster;
+use crate::version::REPORTS_BEHIND_THE_ROOT;
 use ropeline_ids::{Clock, GateId, Wall};
 
 /// The known losses of a log, and the gates that bring them back.
@@ -125,9 +126,14 @@ impl Recovery {
     }
 
     /// An entry that counts says what its gate knew of the logs before: the gate brings that back, or has nothing to bring.
-    pub fn believe(&mut self, entry: &Entry) {
+    ///
+    /// A root or a tick that a gate appended before it had read the root may stand behind the root. The gate did not know
+    /// then what this log has lost.
+    pub fn believe(&mut self, entry: &Entry, version: u16) {
+        let batch = &entry.batch;
+        let has_read = batch.hello || batch.applied > 0 || version < REPORTS_BEHIND_THE_ROOT;
         let brings = |adopt: Adopt| !adopt.done;
-        if !entry.batch.adopt.is_some_and(brings) {
+        if has_read && !batch.adopt.is_some_and(brings) {
             self.codes.hear(entry.gate);
         }
     }

@@ -396,7 +396,7 @@ impl State {
                 m.unproven = false;
                 self.rooms.all_mut().for_each(|room| room.end_healing(m));
             }
-            self.recovery.believe(entry);
+            self.recovery.believe(entry, self.versions.current());
             self.heed(entry);
             self.roster.answer(entry.gate, &effects.joined);
         }

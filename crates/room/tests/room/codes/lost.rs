@@ -118,8 +118,12 @@ struct Gates {
 
 impl Gates {
     fn new() -> Self {
+        Self::of(State::empty(EPOCH))
+    }
+
+    fn of(state: State) -> Self {
         let mut gates = Self {
-            state: State::empty(EPOCH),
+            state,
             serials: [0; 3],
             time: 1_000_000,
         };
@@ -251,6 +255,38 @@ fn codes_are_in_doubt_while_a_gate_is_missing_that_may_have_seen_them_used() {
             assert_eq!(gates.redeem(0, code(3, 1)), doubts, "{missing:?}");
         }
     }
+}
+
+/// The gate that has read furthest was slow, so another gave the root. Its own root and its ticks come behind that one.
+#[test]
+fn a_gate_that_has_not_read_the_root_leaves_the_doubt() {
+    let ticks = |gates: &mut Gates| {
+        let root = Some(gates.state.hash());
+        gates.begins(&[(0, 0), (1, 0), (2, 3)]);
+        gates.say(
+            2,
+            Batch {
+                root,
+                ..Batch::default()
+            },
+        );
+        gates.say(2, Batch::default());
+        gates.redeem(0, code(1, 1))
+    };
+    let mut gates = Gates::new();
+    assert_eq!(ticks(&mut gates), Some(Denied::Doubtful));
+    let adopt = |done| Batch {
+        applied: gates.state.position().sequence,
+        adopt: Some(crate::recovery::fork::adopt(EPOCH, done)),
+        ..Batch::default()
+    };
+    let parts = [adopt(false), adopt(true)];
+    for (part, doubts) in parts.into_iter().zip([Some(Denied::NotNow), None]) {
+        gates.say(2, part);
+        assert_eq!(gates.redeem(0, code(2, 1)), doubts);
+    }
+    let mut gates = Gates::of(State::empty(EPOCH).with_version(1));
+    assert_eq!(ticks(&mut gates), None, "a log of version 1 goes on by its rules");
 }
 
 /// It dies between two parts: what the second would have said is not known.
