@@ -103,6 +103,15 @@ fn a_clock_that_is_set_back_makes_no_code_good_again() {
     assert!(seen.granted > 100 && seen.spent > 100, "{seen:?}");
 }
 
+/// The store goes back behind the dates of codes that were issued in between. They are put off until it has come there again.
+#[test]
+fn a_clock_that_is_set_back_by_an_hour_takes_no_code_before_its_date() {
+    let seen = over_seeds("a_clock_that_is_set_back_by_an_hour", 0..2, |plan| {
+        plan.with(60, Fault::Step(3_600_000)).with(120, Fault::Step(-3_600_000))
+    });
+    assert!(seen.granted > 50 && seen.not_now > 1_000, "{seen:?}");
+}
+
 /// The gate that has read furthest was slow, so another gave the root. A code that only the first has read comes meanwhile.
 #[test]
 fn a_gate_that_is_slow_to_give_the_root_is_waited_for_by_codes() {

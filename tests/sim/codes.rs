@@ -30,6 +30,8 @@ const LAST_ISSUE: Time = 60 * SECOND;
 const CALM_BY: Time = 100 * SECOND;
 /// How long a gate waits for the log.
 const PATIENCE: Time = 4 * SECOND;
+/// Visitors whose code is not taken at present have asked again within that time, and have their answer.
+const JUST_NOW: Time = 15 * SECOND;
 
 /// The issued codes.
 #[derive(Default)]
@@ -62,6 +64,8 @@ struct Holder {
     /// How often it asks again, as if the answer had been lost.
     again: u64,
     visit: u64,
+    /// When a gate last said that the code is not taken at present.
+    put_off: Option<Time>,
     done: bool,
 }
 
@@ -201,6 +205,7 @@ impl World {
             told: None,
             again: self.chance.within(0, 4),
             visit: 0,
+            put_off: None,
             done: false,
         };
         self.desk.holders.push(holder);
@@ -380,7 +385,10 @@ impl World {
         let full = bypass && inside.is_some_and(|figures| figures.called + figures.inside >= MOST);
         observer::with(|watch| watch.codes.seen.denied(denied, full));
         match denied {
-            Denied::NotNow | Denied::Refused => return self.shows_again(id, SECOND, 6 * SECOND),
+            Denied::NotNow | Denied::Refused => {
+                self.desk.holders[id].put_off = (denied == Denied::NotNow).then_some(self.now);
+                return self.shows_again(id, SECOND, 6 * SECOND);
+            }
             Denied::Spent => {
                 let lives = |seat: &Seat| view.as_ref().is_some_and(|view| lives(view, *seat));
                 if let Some(seat) = told.filter(lives).filter(|_| !self.desk.excused) {
@@ -403,6 +411,26 @@ impl World {
     }
 }
 
+/// The store's clock went back behind the code's issue date, by more than the world has left, and a gate has just said that
+/// the code is not taken at present.
+///
+/// No program could take it. A log that begins from nothing knows of no codes, and refuses those of before its first entry
+/// by the store's clock. So it would take this code once more when that clock reaches the issue date. A code that is known to
+/// be used is answered whatever its date is.
+fn waits_for_its_date(world: &World, holder: &Holder) -> bool {
+    let code = &world.desk.cases[holder.case].code;
+    let wall = world.servers.last().map(|master| master.wall(world.now));
+    let used = |view: &View| {
+        let room = view.rooms.get(&room());
+        room.is_some_and(|room| room.spent.get(code.code).is_some())
+    };
+    let mut gates = world.slots.iter().filter_map(|slot| slot.gate.as_ref());
+    code.single
+        && wall.is_some_and(|wall| wall < code.issued)
+        && holder.put_off.is_some_and(|at| world.now < at + JUST_NOW)
+        && !gates.any(|gate| used(&gate.view))
+}
+
 /// Looks the codes over when all is done.
 pub fn judge(world: &World) -> Vec<String> {
     let desk = &world.desk;
@@ -410,7 +438,8 @@ pub fn judge(world: &World) -> Vec<String> {
         return Vec::new();
     }
     let mut faults = Vec::new();
-    if let Some(id) = desk.holders.iter().position(|holder| !holder.done) {
+    let left = |holder: &Holder| !holder.done && !waits_for_its_date(world, holder);
+    if let Some(id) = desk.holders.iter().position(left) {
         let holder = &desk.holders[id];
         let code = &desk.cases[holder.case].code;
         faults.push(format!(
