@@ -59,16 +59,12 @@ impl World {
         let from = Caller { slot, life, call };
         if matches!(ask, Ask::Load) {
             self.tally.reloads += 1;
-            observer::with(|watch| {
-                let acting = watch.acting;
-                watch.ledger.known.forgets(acting);
-                watch.twisted.remove(&acting);
-                // The snapshot that it loads may hold wrong rooms, and no later rooms can be judged.
-                watch.ledger.blind |= watch.wrong_is_saved;
-            });
         }
         if matches!(ask, Ask::Save { .. }) {
-            observer::with(|watch| watch.wrong_is_saved |= watch.twisted.contains(&watch.acting));
+            observer::with(|watch| {
+                let may_be_wrong = [&watch.twisted, &watch.set_aside];
+                watch.wrong_is_saved |= may_be_wrong.iter().any(|gates| gates.contains(&watch.acting));
+            });
         }
         self.only_what_is_confirmed_is_saved(slot, &ask);
         if let Ask::Begin { seen, .. } = &ask {

@@ -33,8 +33,21 @@ pub struct Watch {
     /// Gates that apply their next entry wrongly, and those whose state is wrong since.
     pub to_twist: BTreeSet<GateId>,
     pub twisted: BTreeSet<GateId>,
+    /// Gates that load other rooms in place of their wrong ones. If the log is lost before they have read it to its end, they give it a root
+    /// with the wrong ones.
+    pub set_aside: BTreeSet<GateId>,
     /// A gate with wrong rooms has saved them. It may do so while no other gate has a vote, such as while the only other one is paused.
     pub wrong_is_saved: bool,
+}
+
+impl Watch {
+    /// The acting gate loads a snapshot or a root. That may hold wrong rooms, and no later rooms can be judged then.
+    pub fn takes_rooms_from_store(&mut self) {
+        if self.twisted.remove(&self.acting) {
+            self.set_aside.insert(self.acting);
+        }
+        self.ledger.blind |= self.wrong_is_saved;
+    }
 }
 
 thread_local! {

@@ -59,6 +59,11 @@ impl World {
             return;
         };
         for (id, visit) in std::mem::take(&mut gate.returning) {
+            // It has left with what one of them did.
+            if self.slots[slot].gate.is_none() {
+                self.hangs_up(vec![(id, visit)]);
+                continue;
+            }
             let waits = self.people[id].visit == visit && self.people[id].is == Is::Returning;
             let Some(request) = self.people[id].claiming.filter(|_| waits) else {
                 continue;

@@ -149,6 +149,7 @@ impl World {
     }
 
     fn waits(&mut self, id: usize, slot: usize, number: Number, note: Option<Note>) {
+        let ahead = self.eyes(slot, |eyes| eyes.ahead(number));
         self.leave_word(slot, number, note);
         let now = self.now;
         let person = &mut self.people[id];
@@ -157,7 +158,6 @@ impl World {
         if self.wanders(id, slot, number) {
             return;
         }
-        let ahead = self.eyes(slot, |eyes| eyes.ahead(number));
         let jitter = u16::try_from(self.chance.within(0, 65_536)).unwrap_or(0);
         let mut next = pace::refresh_ms(&rooms::settings(), ahead, jitter) * MILLI;
         if self.people[id].kind == Kind::Restless {
@@ -236,6 +236,10 @@ impl World {
             Err(TryRecvError::Empty) => true,
         });
         for (id, visit, claims) in done {
+            // It has left with what one of them did: the others ask again.
+            if self.slots[slot].gate.is_none() {
+                return;
+            }
             if claims {
                 self.claimed(id, slot, visit);
                 continue;

@@ -333,12 +333,24 @@ impl World {
         );
         observer::with(|watch| {
             watch.acting = id;
-            if let Ok(Answer::Root(Some(root))) = &answer {
-                watch.roots.insert(id, root.position);
+            match &answer {
+                Ok(Answer::Root(Some(root))) => {
+                    watch.roots.insert(id, root.position);
+                    watch.takes_rooms_from_store();
+                }
+                // A gate for which there is no snapshot goes on with the rooms that it had.
+                Ok(Answer::Loaded(loaded)) if !loaded.snapshots.is_empty() => {
+                    watch.ledger.known.forgets(id);
+                    watch.takes_rooms_from_store();
+                }
+                _ => {}
             }
         });
         let lost = answer.is_err();
         gate.protocol.answer(gate.uptime(now), answer);
+        if gate.protocol.live_state().is_some() {
+            observer::with(|watch| watch.set_aside.remove(&id));
+        }
         let changed = gate.look(now);
         let at = gate.view.position;
         self.tally.answers_lost += u64::from(lost);
