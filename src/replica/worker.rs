@@ -142,5 +142,6 @@ pub(super) fn carry_out(log: &mut dyn Log, ask: Ask) -> Result<Answer, Unavailab
     })
 }
 
-/// Most messages taken between two looks at the log.
-const TAKE_MAX: usize = 65_536;
+/// Most messages taken between two looks at the log: all that can wait. A batch that is cut then has every note that was made before
+/// the log was read ([`Batch::notes_until`](crate::room::Batch)).
+const TAKE_MAX: usize = INBOX;

@@ -86,23 +86,23 @@ impl Gate {
         said.marks.dedup();
         let first = self.cut(&mut said);
         let report = self.report.take().map(|report| (self.room.clone(), report));
-        let noted = self.noted(&said);
+        let notes_until = self.notes_until(&said);
         let effects = self.append(
             Batch {
                 sections: vec![first],
                 load: report.into_iter().collect(),
-                noted,
+                notes_until,
                 ..Batch::default()
             },
             now,
         );
         while items(&said) > 0 {
             let more = self.cut(&mut said);
-            let noted = self.noted(&said);
+            let notes_until = self.notes_until(&said);
             self.append(
                 Batch {
                     sections: vec![more],
-                    noted,
+                    notes_until,
                     ..Batch::default()
                 },
                 now,
@@ -148,7 +148,7 @@ impl Gate {
     }
 
     /// How far the gate has read, if nothing is left to be said.
-    fn noted(&self, left: &Section) -> Option<Clock> {
+    fn notes_until(&self, left: &Section) -> Option<Clock> {
         (items(left) == 0).then(|| self.state.clock())
     }
 

@@ -199,7 +199,7 @@ impl Outgoing {
             saved: beside.saved,
             raise: self.raise.take().or(beside.raise),
             applied: at.sequence,
-            noted: (!self.collector.has_notes()).then(|| state.clock()),
+            notes_until: self.has_no_notes_left().then(|| state.clock()),
             lag_us: u32::try_from(self.lag.as_micros()).unwrap_or(u32::MAX),
             ..batch
         };
@@ -212,6 +212,11 @@ impl Outgoing {
             ignored: 0,
         });
         waiting
+    }
+
+    /// Nothing that visitors did waits behind the batch that is cut now.
+    fn has_no_notes_left(&self) -> bool {
+        !self.collector.has_notes() && self.adoption.is_empty()
     }
 
     /// The batch under way, unless the log is known to have it.
@@ -338,7 +343,7 @@ impl Outgoing {
             let batch = &mut sent.append.batch;
             batch.hello = true;
             (batch.vote, batch.saved, batch.raise, batch.root, batch.adopt) = (None, None, None, None, None);
-            (batch.applied, batch.noted) = (0, None);
+            (batch.applied, batch.notes_until) = (0, None);
         }
     }
 }
@@ -351,3 +356,18 @@ fn lapsed(view: &View, room: &RoomName, seen: Duration, now: Duration) -> bool {
 
 /// Times that a batch goes again because the gate was off the roster.
 const IGNORED_MAX: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_that_wait_behind_restored_places_are_notes_that_are_left() {
+        let mut outgoing = Outgoing::default();
+        assert!(outgoing.has_no_notes_left());
+        outgoing.adoption.push(Batch::default(), Waiters::default());
+        assert!(!outgoing.has_no_notes_left());
+        outgoing.adoption.next();
+        assert!(outgoing.has_no_notes_left());
+    }
+}

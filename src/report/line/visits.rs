@@ -1,5 +1,5 @@
 //! Visitors of a line who are called or inside, computed from claims, renewals and ends: how long slots were held, and how
-//! much of that they were used.
+//! much of that they were used. A session that outlives its date while the room waits for a silent gate ends here on that date.
 
 use std::collections::{BTreeMap, BTreeSet};
 

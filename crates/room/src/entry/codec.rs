@@ -93,7 +93,7 @@ impl Batch {
 codec! {
     struct Batch sparse {
         applied, lag_us, sections, load, vote, saved, rooms, redeems, hello, goodbye, knows, spoke, root, raise,
-        adopt, spent_codes, noted,
+        adopt, spent_codes, notes_until,
     } where is_sound;
     struct Spoke { position, nonce, roster };
     struct Vote { sequence, hash, again };

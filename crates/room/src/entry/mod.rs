@@ -58,7 +58,7 @@ pub struct Batch {
     /// The last sequence of this epoch that the gate had applied when it cut the batch.
     pub applied: u64,
     /// The rooms' clock at that entry, if the gate has no note that is in no batch. Not known in version 1.
-    pub noted: Option<Clock>,
+    pub notes_until: Option<Clock>,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
     /// While a log has no root: how far its gate has read the logs before.
@@ -280,7 +280,7 @@ impl Batch {
         if version >= ACTIVE_SLOTS {
             return self;
         }
-        self.noted = None;
+        self.notes_until = None;
         for change in &mut self.rooms {
             match &mut change.change {
                 Change::Configure(settings) => settings.active = None,

@@ -394,7 +394,7 @@ impl Line {
         }
     }
 
-    /// Parks what has not been used for too long, as far as all gates have been heard.
+    /// Parks what has not been used for too long, as far as the log has the notes of all gates.
     pub(super) fn park(&mut self, rules: &Rules, m: &Context) {
         let until = m.parks_until(rules.settings);
         while let Some(batch) = self.parkings.pop(until) {
@@ -420,7 +420,7 @@ impl Line {
         }
     }
 
-    /// It is to be parked, and is not because a gate is silent: that gate may have forwarded a request of it.
+    /// It is to be parked, and waits for the notes of a gate: that gate may have forwarded a request of it.
     pub(super) fn may_be_in_use(&self, due: Due, settings: &Settings, m: &Context) -> bool {
         let parks = self.parks(due);
         parks.is_some_and(|at| at <= m.clock && at > m.parks_until(settings))

@@ -178,7 +178,26 @@ impl Line {
     pub fn resettle(&mut self, old: &Settings, new: &Settings, m: &Context) {
         self.grow(new, &m.past);
         self.calls.resettle(old, new, m.clock);
+        let sooner = |after_ms: u64| old.parks_after_ms().is_none_or(|before_ms| after_ms < before_ms);
+        if new.parks_after_ms().is_some_and(sooner) {
+            self.take_as_used(m.clock);
+        }
         self.park_by(new);
+    }
+
+    /// Sessions are parked sooner from now on. Until now their use was noted more rarely than that takes, or too late for it.
+    fn take_as_used(&mut self, now: Clock) {
+        for (id, index) in (0..).map(LaneId).zip(0..self.lanes.len()) {
+            let records = self.lanes[index].slots.iter();
+            let in_use = records.filter_map(|(place, record)| match record {
+                Record::Inside(session) if session.stay.is_none() => Some((place, *session)),
+                _ => None,
+            });
+            for (place, session) in in_use.collect::<Vec<_>>() {
+                let renewed = session.renewed.max(now);
+                self.keep((id, place), Record::Inside(Session { renewed, ..session }));
+            }
+        }
     }
 
     /// Sessions are parked by these settings, which are in force.

@@ -28,7 +28,7 @@ pub(crate) struct Context {
     /// No horizon moves before: a gate fell silent, and its visitors could not check in.
     pub held_until: Clock,
     /// Up to this time the log has the notes of every gate of the roster.
-    pub noted: Clock,
+    pub notes_until: Clock,
     /// When a gate was last heard that left the roster without a goodbye.
     pub fell_silent: Option<Clock>,
     /// The epoch that the entry under way brings back.
@@ -57,7 +57,7 @@ impl Context {
             unproven,
             barred_until: Clock(0),
             held_until: Clock(0),
-            noted: Clock(0),
+            notes_until: Clock(0),
             fell_silent: None,
             adopts: None,
             joins_left: MAX_JOINS,
@@ -91,7 +91,7 @@ impl Context {
         if self.fell_silent.is_some_and(may_act) {
             return Clock(0);
         }
-        self.noted.plus(SLACK_MS).min(self.clock)
+        self.notes_until.plus(SLACK_MS).min(self.clock)
     }
 
     pub fn is_barred(&self) -> bool {

@@ -20,7 +20,7 @@ impl State {
         self.roster.forget_serials();
         // Only parking depends on it.
         if self.rooms.all().all(|room| room.settings().active.is_none()) {
-            self.roster.forget_noted();
+            self.roster.forget_notes_until();
         }
         Arc::make_mut(&mut self.context.past).forget_ends();
         let now = self.context.clock;

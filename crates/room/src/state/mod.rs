@@ -381,7 +381,7 @@ impl State {
         let clock = m.clock;
         self.recovery.codes_mut().settle(entry.time);
         effects.ignored = !(self.versions.runs(entry) && self.roster.admit(entry, clock));
-        (m.noted, m.fell_silent) = (self.roster.all_noted(), self.roster.fell_silent());
+        (m.notes_until, m.fell_silent) = (self.roster.all_notes_until(), self.roster.fell_silent());
         // Time passes with every entry, of any gate.
         if effects.ignored {
             self.rooms

@@ -38,7 +38,7 @@ pub struct RosterGate {
     /// Its last word on a checkpoint of this log.
     pub vote: Option<Vote>,
     /// Up to this time of the rooms' clock the log has its notes: it had read so far when it cut a batch that had all of them.
-    pub noted: Option<Clock>,
+    pub notes_until: Option<Clock>,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ struct Gate {
 codec! {
     struct Roster { gates, gone } where is_sound then derived;
     struct Gate { told, joined, here };
-    struct RosterGate { serial, heard, knows, applied, lag_us } parts { vote, noted } derived { id, behind };
+    struct RosterGate { serial, heard, knows, applied, lag_us } parts { vote, notes_until } derived { id, behind };
     struct Gone { since, serial, silent };
 }
 
@@ -100,7 +100,7 @@ impl Roster {
         // Heard is heard: a repeat keeps a gate on the roster, though its batch does not count.
         gate.told.heard = now;
         if counts {
-            gate.tell(entry);
+            gate.tell(entry, now);
             gate.told.serial = entry.serial;
         }
         counts
@@ -131,7 +131,7 @@ impl Roster {
         }
         if let Some(gate) = self.gates.get_mut(&entry.gate) {
             gate.told.heard = now;
-            gate.tell(entry);
+            gate.tell(entry, now);
             gate.here |= entry.batch.spoke.is_some();
         }
     }
@@ -165,7 +165,7 @@ impl Roster {
         for gate in self.gates.values_mut() {
             gate.here = false;
             (gate.told.applied, gate.told.behind) = (0, 0);
-            (gate.told.vote, gate.told.noted) = (None, None);
+            (gate.told.vote, gate.told.notes_until) = (None, None);
         }
     }
 
@@ -184,8 +184,12 @@ impl Roster {
     }
 
     /// Up to this time of the rooms' clock the log has the notes of all gates; the start of time if there is no gate.
-    pub fn all_noted(&self) -> Clock {
-        self.gates().map(|gate| gate.noted).min().flatten().unwrap_or_default()
+    pub fn all_notes_until(&self) -> Clock {
+        self.gates()
+            .map(|gate| gate.notes_until)
+            .min()
+            .flatten()
+            .unwrap_or_default()
     }
 
     /// When a gate was last heard that left without a goodbye, the last of these.
@@ -221,8 +225,8 @@ impl Roster {
 
     /// Without how far each gate had read when it last sent all its notes.
     #[cfg(any(test, feature = "testing"))]
-    pub fn forget_noted(&mut self) {
-        self.gates.values_mut().for_each(|gate| gate.told.noted = None);
+    pub fn forget_notes_until(&mut self) {
+        self.gates.values_mut().for_each(|gate| gate.told.notes_until = None);
     }
 
     fn drop_gates(&mut self, goes: impl Fn(&Gate) -> bool) -> Vec<GateId> {
@@ -262,7 +266,7 @@ impl Gate {
                 behind: 0,
                 lag_us: 0,
                 vote: None,
-                noted: None,
+                notes_until: None,
             },
             joined: Vec::new(),
             here: true,
@@ -270,13 +274,14 @@ impl Gate {
     }
 
     /// Takes the gate's facts about itself.
-    fn tell(&mut self, entry: &Entry) {
+    fn tell(&mut self, entry: &Entry, now: Clock) {
         let Entry { batch, .. } = entry;
         if batch.hello || batch.spoke.is_some() {
             self.told.knows = batch.knows;
         }
         (self.told.applied, self.told.lag_us) = (batch.applied, batch.lag_us);
-        self.told.noted = self.told.noted.max(batch.noted);
+        let notes_until = batch.notes_until.map(|until| until.min(now));
+        self.told.notes_until = self.told.notes_until.max(notes_until);
         let before = entry.position.sequence.saturating_sub(1);
         self.told.behind = before.saturating_sub(batch.applied);
         self.told.vote = batch.vote.or(self.told.vote);

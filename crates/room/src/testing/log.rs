@@ -43,7 +43,7 @@ pub fn active(capacity: u32, max_sessions: u32) -> Settings {
 
 /// What a gate says that has read the log to its end, and has no note left.
 #[must_use]
-pub fn noted(state: &State) -> Option<Clock> {
+pub fn notes_until(state: &State) -> Option<Clock> {
     (state.version() >= ACTIVE_SLOTS).then(|| state.clock())
 }
 
@@ -114,7 +114,7 @@ impl Log {
             version: self.state.version(),
             batch: Batch {
                 hello: batch.hello || std::mem::take(&mut self.hello),
-                noted: batch.noted.or_else(|| noted(&self.state)),
+                notes_until: batch.notes_until.or_else(|| notes_until(&self.state)),
                 ..batch
             },
         }

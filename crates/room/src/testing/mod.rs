@@ -72,7 +72,7 @@ impl Hand {
             version: VERSION,
             batch: Batch {
                 hello: sequence == 1,
-                noted: Some(self.state.clock()),
+                notes_until: Some(self.state.clock()),
                 ..batch
             },
         };

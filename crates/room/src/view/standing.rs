@@ -48,7 +48,7 @@ pub struct Inside {
     pub carried: bool,
     /// It holds no slot: a request must ask for one, and wait.
     pub parked: bool,
-    /// Until then a request is forwarded without asking; the start of time for one that is parked. The room parks the session
+    /// Before then a request is forwarded without asking; the start of time for one that is parked. The room parks the session
     /// two seconds later at the earliest.
     pub unasked_until: Clock,
     /// From when on use of the session is to be recorded: a tenth of it after the last renewal; never, if a renewal would not
@@ -75,7 +75,7 @@ impl Inside {
     /// A request has to ask the room for a slot before it is forwarded.
     #[must_use]
     pub fn must_ask(&self, now: Clock) -> bool {
-        now > self.unasked_until
+        now >= self.unasked_until
     }
 
     /// Use of the session is to be recorded.

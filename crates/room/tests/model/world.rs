@@ -248,7 +248,7 @@ impl World {
             batch: Batch {
                 hello: std::mem::take(&mut self.hello[gate]),
                 applied: read.position.sequence,
-                noted: Some(read.clock),
+                notes_until: Some(read.clock),
                 ..batch
             },
         }

@@ -457,7 +457,7 @@ impl Book {
             self.parking.gates.silent.remove(&entry.gate);
             // No time passes with an entry that was skipped.
             let read = self.parking.clocks.range(..=entry.batch.applied).next_back();
-            if let Some((_, read)) = read.filter(|_| entry.batch.noted.is_some()) {
+            if let Some((_, read)) = read.filter(|_| entry.batch.notes_until.is_some()) {
                 let noted = self.parking.gates.noted.entry(entry.gate).or_default();
                 *noted = (*read).max(*noted);
             }

@@ -357,7 +357,7 @@ impl LineView {
         self.lanes.get(usize::from(lane.0))
     }
 
-    /// It was to be parked and is not, because a gate is silent: it does not end meanwhile.
+    /// It was to be parked, and waits for the notes of a gate: it does not end meanwhile.
     fn waits_for_gates(&self, session: &Session, now: Clock) -> bool {
         let parks = session.parks(self.settings.parks_after_ms());
         session.expires < session.ends_by && parks.is_some_and(|at| at <= now)

@@ -1,6 +1,6 @@
 //! Nothing is parked before the notes of every gate are in the log: one of activity may still be on its way.
 
-use ropeline_room::testing::log::{LANE, Log, active, noted, only, room};
+use ropeline_room::testing::log::{LANE, Log, active, notes_until, only, room};
 use ropeline_room::{Batch, Effects, Encoded, LineName, Number, Section, Settings, Standing};
 
 use super::PARKS;
@@ -90,7 +90,7 @@ fn a_batch_that_was_cut_long_before_it_is_in_the_log_says_nothing_of_the_time_si
     let (mut gates, person) = with_one_inside(2);
     only_these(&mut gates, &[1, 2], PARKS - 2_500);
     let old = Batch {
-        noted: noted(&gates.state),
+        notes_until: notes_until(&gates.state),
         ..Batch::default()
     };
     only_these(&mut gates, &[1], 10_000);
@@ -106,7 +106,7 @@ fn a_jump_of_the_clock_that_a_gate_has_not_read_parks_nobody() {
     let (mut gates, person) = with_one_inside(2);
     only_these(&mut gates, &[1, 2], PARKS - 5_000);
     let unread = Batch {
-        noted: noted(&gates.state),
+        notes_until: notes_until(&gates.state),
         ..Batch::default()
     };
     // An entry moves the room's clock by five seconds at most.
@@ -124,7 +124,7 @@ fn a_gate_with_notes_left_does_not_say_that_the_log_has_them() {
     only_these(&mut gates, &[1], PARKS - 2_500);
     for _ in 0..20 {
         let mut entry = gates.entry(1, 500, Batch::default());
-        entry.batch.noted = None;
+        entry.batch.notes_until = None;
         gates.state.apply(&Encoded::from(entry));
     }
     assert!(!is_parked(&mut gates, person));

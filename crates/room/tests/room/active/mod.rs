@@ -8,7 +8,7 @@ mod returns;
 mod sim;
 
 use ropeline_room::testing::log::{Log, active};
-use ropeline_room::{Change, Clock, Inside, Mode, Number, Overrides, Settings, Standing};
+use ropeline_room::{ActiveSlots, Change, Clock, Inside, Mode, Number, Overrides, Settings, Standing};
 
 /// From the last note to the parking.
 pub const PARKS: u64 = 12_000;
@@ -129,14 +129,14 @@ fn a_gate_learns_until_when_it_may_forward_and_from_when_on_to_note() {
         (of.renews_from, of.unasked_until),
         (began.plus(2_000), began.plus(PARKS - 2_000))
     );
-    assert!(!of.must_ask(of.unasked_until) && of.must_ask(of.unasked_until.plus(1)));
+    assert!(of.must_ask(of.unasked_until) && !of.must_ask(Clock(of.unasked_until.0 - 1)));
     log.pass(PARKS);
     let of = inside(&mut log, people[0]);
     assert!(of.parked && of.must_ask(Clock(1)));
     let mut plain = Log::new(ropeline_room::testing::log::settings(1));
     let people = fill(&mut plain, 1);
     let of = inside(&mut plain, people[0]);
-    assert!(!of.parked && !of.must_ask(Clock(u64::MAX)));
+    assert!(!of.parked && !of.must_ask(Clock(u64::MAX - 1)));
 }
 
 #[test]
@@ -244,6 +244,33 @@ fn a_session_whose_end_is_set_keeps_its_slot_until_then() {
     log.pass(500);
     assert_eq!(log.standing(people[0]), Standing::Ended);
     assert!(log.is_called(people[1]));
+}
+
+/// Before, a session of ten minutes is noted once in a minute. Later, in steps of two seconds.
+#[test]
+fn where_active_slots_are_switched_on_or_idle_after_gets_shorter_nobody_is_parked_as_of_before() {
+    let long = Settings {
+        session_ms: 600_000,
+        session_max_ms: 6_000_000,
+        ..active(1, 3)
+    };
+    let idle = |idle_after_ms| ActiveSlots {
+        idle_after_ms,
+        max_sessions: Some(3),
+    };
+    for before in [None, Some(idle(300_000))] {
+        let mut log = Log::new(Settings {
+            active: before,
+            ..long.clone()
+        });
+        let people = fill(&mut log, 1);
+        log.pass(59_000);
+        log.change(Change::Configure(long.clone()));
+        log.pass(PARKS - 500);
+        assert!(log.is_active(people[0]), "{before:?}");
+        log.pass(500);
+        assert!(log.is_parked(people[0]), "{before:?}");
+    }
 }
 
 #[test]

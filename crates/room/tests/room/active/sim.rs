@@ -140,7 +140,7 @@ impl Sim {
             version: self.state.version(),
             batch: Batch {
                 hello: std::mem::take(&mut gate.hello),
-                noted: Some(gate.view.clock),
+                notes_until: Some(gate.view.clock),
                 ..batch
             },
         }

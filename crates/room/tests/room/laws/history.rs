@@ -6,7 +6,7 @@ use ropeline_room::{
     Overrides, PendingId, Position, RoomChange, Section, Settings, State, VERSION, Wall,
 };
 
-use ropeline_room::testing::log::{EPOCH, noted, room};
+use ropeline_room::testing::log::{EPOCH, notes_until, room};
 
 /// A visitor in a gate's report.
 #[derive(Clone, Debug)]
@@ -290,7 +290,7 @@ impl Author {
             time: Wall(self.time),
             version: VERSION,
             batch: Batch {
-                noted: noted(state),
+                notes_until: notes_until(state),
                 ..batch
             },
         };

@@ -260,12 +260,12 @@ prop_compose! {
         flags in any::<[bool; 2]>(), knows in any::<u16>(), spoke in option::of(spoke()),
         root in any::<Option<[u8; 32]>>(), vote in any::<Option<(u64, [u8; 32], bool)>>(), saved in any::<Option<u64>>(),
         raise in any::<Option<u16>>(), adopt in any::<Option<(u64, u64, u32, [bool; 2])>>(), lag in any::<(u64, u32)>(),
-        load in btree_map(room_name(), report(), 0..3), noted in any::<Option<u64>>(),
+        load in btree_map(room_name(), report(), 0..3), notes_until in any::<Option<u64>>(),
     ) -> Batch {
         Batch {
             hello: flags[0], goodbye: flags[1], knows, applied: lag.0, lag_us: lag.1, spoke, root, saved, raise,
             load: load.into_iter().collect(),
-            noted: noted.map(Clock),
+            notes_until: notes_until.map(Clock),
             vote: vote.map(|(sequence, hash, again)| Vote { sequence, hash, again }),
             adopt: adopt.map(|(epoch, sequence, floor, [whole, done])| Adopt { epoch: Epoch(epoch), sequence, floor, whole, done }),
             ..Batch::default()

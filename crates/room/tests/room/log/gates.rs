@@ -7,7 +7,7 @@ use ropeline_room::{
     State, Vote, Wall,
 };
 
-use ropeline_room::testing::log::{LANE, Log, noted, only, room, settings};
+use ropeline_room::testing::log::{LANE, Log, notes_until, only, room, settings};
 
 /// The hash that names a root.
 pub const ROOT: [u8; 32] = [7; 32];
@@ -56,7 +56,7 @@ impl Gates {
             time: Wall(self.time),
             version: self.state.version(),
             batch: Batch {
-                noted: batch.noted.or_else(|| noted(&self.state)),
+                notes_until: batch.notes_until.or_else(|| notes_until(&self.state)),
                 ..batch
             },
         }
