@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::calls::Call;
-use super::inbox::Message;
+use super::inbox::{INBOX, Message};
 use super::protocol::{Answer, Ask, Protocol, Step, report_loss};
 use super::publish::Shared;
 use crate::store::{Log, Unavailable};
