@@ -119,9 +119,12 @@ impl World {
         }
     }
 
-    /// The store's clock has jumped: by as much as an entry may move the rooms' clock, sessions end sooner than the shop counts.
+    /// The store's clock has jumped: by as much as an entry may move the rooms' clock, sessions and holds end sooner than the shop
+    /// counts.
     pub fn forgets_whom_the_shop_counts(&mut self) {
-        self.people.iter_mut().for_each(|person| person.asked = None);
+        self.people
+            .iter_mut()
+            .for_each(|person| (person.asked, person.held) = (None, None));
     }
 
     /// The shop never counts more visitors than slots are held; and a visitor who had a page is inside for a session from
