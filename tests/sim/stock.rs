@@ -23,6 +23,7 @@ impl World {
     /// A visitor is done: most have bought, if there is something to buy, and are let out by the shop's answer. That may be
     /// late, and the request may have been sent twice, through two gates.
     pub fn parts(&mut self, slot: usize, number: Number) {
+        self.parted.insert(number);
         if rooms::settings().stock.is_none() || !self.chance.hits(800) {
             return self.leave_word(slot, number, Some(Note::Leave));
         }

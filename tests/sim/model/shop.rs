@@ -76,6 +76,8 @@ impl World {
             // A session whose end is set ends then, whatever it asks.
             !eyes.cut_off && matches!(eyes.standing(number), Standing::Inside(inside) if !inside.ending)
         });
+        // Who comes once more with the number of a session that they have ended is promised nothing: its end may be on its way.
+        let sure = sure && !self.parted.contains(&number);
         self.people[id].asked = sure.then_some((self.now, number));
         if sure {
             self.has_a_slot(id, slot, number);

@@ -74,6 +74,8 @@ pub struct World {
     pub given: std::collections::BTreeMap<Number, usize>,
     /// The buyers, by the shop's records.
     pub bought: std::collections::BTreeSet<Number>,
+    /// Numbers whose visitors were done, whether or not every gate has heard of it.
+    pub parted: std::collections::BTreeSet<Number>,
     pub slow_shop: bool,
     pub lives: u64,
     pub calls: u64,
@@ -171,6 +173,7 @@ impl World {
             people: Vec::new(),
             given: std::collections::BTreeMap::new(),
             bought: std::collections::BTreeSet::new(),
+            parted: std::collections::BTreeSet::new(),
             slow_shop: false,
             lives: 0,
             calls: 0,
