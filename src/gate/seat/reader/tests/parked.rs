@@ -35,8 +35,8 @@ fn a_session_asks_from_two_seconds_before_it_is_parked() {
         let now = room.view.clock.plus(ms);
         must_ask(&Reader { now, ..room.reader() }, &pass)
     };
-    assert!(!at(&room, ASKS_AFTER_MS));
-    assert!(at(&room, ASKS_AFTER_MS + 1));
+    assert!(!at(&room, ASKS_AFTER_MS - 1));
+    assert!(at(&room, ASKS_AFTER_MS));
     room.pass_time(ASKS_AFTER_MS + SLACK_MS + 1_000, &[]);
     assert!(matches!(room.standing(number), Standing::Inside(inside) if inside.parked));
     assert!(at(&room, 0));
