@@ -57,7 +57,7 @@ pub struct Batch {
     pub knows: u16,
     /// The last sequence of this epoch that the gate had applied when it cut the batch.
     pub applied: u64,
-    /// The rooms' clock at that entry, if the gate has no note that is in no batch. Not known in version 1.
+    /// The rooms' clock at that entry, if this batch has all notes that the gate had left. Not known in version 1.
     pub notes_until: Option<Clock>,
     /// How long its last exchange with the log took, in microseconds.
     pub lag_us: u32,
